@@ -1,0 +1,47 @@
+# One command per task. Everything is set up on first use, in .venv, with the pinned constraints.
+
+PYTHON ?= python3
+BIN := .venv/bin
+UV := $(shell command -v uv 2>/dev/null)
+
+.PHONY: help run test check bench fix constraints clean
+
+help:            ## list the tasks
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+.venv/ready: pyproject.toml constraints.txt
+ifdef UV
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv
+	$(UV) pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev]'
+else
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+endif
+	@touch $@
+
+run: .venv/ready ## compare every recipe on the paper's two problems
+	$(BIN)/almoner simulate scenario:paper-two --policy all --runs 400
+	$(BIN)/almoner simulate scenario:paper-ten --policy all --runs 100
+
+test: .venv/ready ## run all tests
+	$(BIN)/python -m pytest
+
+check: .venv/ready ## formatting, lint, types, import arrows
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: .venv/ready ## format and apply safe lint fixes
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/ready ## measure speed against what one would use instead
+	$(BIN)/python -m benchmarks.speed
+
+constraints:     ## pin the newest versions that fit (needs uv)
+	$(UV) pip compile --quiet --universal --no-emit-index-url --no-header --no-annotate --all-extras --python-version 3.11 pyproject.toml --output-file constraints.txt
+
+clean:           ## forget everything that can be made again
+	rm -rf .venv build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,177 @@
+"""Spend a fixed budget well, one decision at a time, while learning.
+
+A *problem* generates contexts and rewards. A *policy* is reward knowledge × context knowledge ×
+allocation rule. A *run* folds `decide`, `take` and `learn` over a stream of arrivals.
+
+>>> import almoner as al
+>>> problem = al.Problem(
+...     context_probs=[0.4, 0.6],
+...     reward_means=[[0.2, 0.8], [0.1, 0.4]],
+...     horizon=1000,
+...     budget=400,
+... )
+>>> round(al.upper_bound(problem)), round(al.optimal_value(problem), 1)
+(320, 317.5)
+>>> runs = al.simulate(problem, al.thrifty(), runs=200, seed=7)
+>>> bool(runs.spend.max() <= problem.budget)
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from almoner.errors import (
+        AlmonerError,
+        InvalidInput,
+        InvalidPolicy,
+        InvalidProblem,
+        NotComputable,
+    )
+    from almoner.lp import Solution, solve
+    from almoner.oracle import exact_value, optimal_value, upper_bound
+    from almoner.plain import Arrival, PlainPolicy, SKIP
+    from almoner.policy.allocation import (
+        AdaptiveLP,
+        EagerRounding,
+        FixedLP,
+        Procrastinate,
+        RoundedLP,
+        SkipAlways,
+    )
+    from almoner.policy.base import Policy
+    from almoner.policy.contexts import (
+        EmpiricalContexts,
+        KnownContexts,
+        NoContexts,
+        TruncatedContexts,
+    )
+    from almoner.policy.recipes import (
+        RECIPES,
+        alp,
+        ealp,
+        ealp2,
+        flp,
+        greedy,
+        kl_ucb_rounded,
+        log_plus_rounded,
+        pb,
+        recipe,
+        rounded,
+        skip_always,
+        thompson_rounded,
+        thrifty,
+        ucb_alp,
+        ucb_ealp,
+        ucb_ealp2,
+        ucb_flp,
+        ucb_pb,
+        ucb_rounded,
+    )
+    from almoner.policy.rewards import (
+        EmpiricalMean,
+        KLUCB,
+        KnownRewards,
+        LogPlus,
+        Thompson,
+        UCB,
+        Wilson,
+    )
+    from almoner.problem import Problem
+    from almoner.runs import Runs, Sample, Trace
+    from almoner.simulation import simulate, trace
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "errors": "AlmonerError InvalidInput InvalidPolicy InvalidProblem NotComputable",
+    "problem": "Problem",
+    "policy.base": "Policy",
+    "policy.rewards": "EmpiricalMean KLUCB KnownRewards LogPlus Thompson UCB Wilson",
+    "policy.contexts": "EmpiricalContexts KnownContexts NoContexts TruncatedContexts",
+    "policy.allocation": "AdaptiveLP EagerRounding FixedLP Procrastinate RoundedLP SkipAlways",
+    "policy.recipes": "RECIPES alp ealp ealp2 flp greedy kl_ucb_rounded log_plus_rounded pb recipe rounded skip_always thompson_rounded thrifty ucb_alp ucb_ealp ucb_ealp2 ucb_flp ucb_pb ucb_rounded",
+    "lp": "Solution solve",
+    "oracle": "exact_value optimal_value upper_bound",
+    "simulation": "simulate trace",
+    "runs": "Runs Sample Trace",
+    "plain": "Arrival PlainPolicy SKIP",
+}
+"""Where each public name lives. Modules are imported when a name of theirs is first asked for, so
+that ``import almoner`` and ``almoner --help`` wait for neither numpy nor numba."""
+
+_MODULE_OF = {name: f"almoner.{home}" for home, names in _HOME.items() for name in names.split()}
+
+__all__ = [
+    "KLUCB",
+    "RECIPES",
+    "SKIP",
+    "UCB",
+    "AdaptiveLP",
+    "AlmonerError",
+    "Arrival",
+    "EagerRounding",
+    "EmpiricalContexts",
+    "EmpiricalMean",
+    "FixedLP",
+    "InvalidInput",
+    "InvalidPolicy",
+    "InvalidProblem",
+    "KnownContexts",
+    "KnownRewards",
+    "LogPlus",
+    "NoContexts",
+    "NotComputable",
+    "PlainPolicy",
+    "Policy",
+    "Problem",
+    "Procrastinate",
+    "RoundedLP",
+    "Runs",
+    "Sample",
+    "SkipAlways",
+    "Solution",
+    "Thompson",
+    "Trace",
+    "TruncatedContexts",
+    "Wilson",
+    "alp",
+    "ealp",
+    "ealp2",
+    "exact_value",
+    "flp",
+    "greedy",
+    "kl_ucb_rounded",
+    "log_plus_rounded",
+    "optimal_value",
+    "pb",
+    "recipe",
+    "rounded",
+    "simulate",
+    "skip_always",
+    "solve",
+    "thompson_rounded",
+    "thrifty",
+    "trace",
+    "ucb_alp",
+    "ucb_ealp",
+    "ucb_ealp2",
+    "ucb_flp",
+    "ucb_pb",
+    "ucb_rounded",
+    "upper_bound",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'almoner' has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

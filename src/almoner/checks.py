@@ -1,0 +1,227 @@
+"""The only place that phrases input errors: name, rule, value, remedy.
+
+Each check returns the value in the form the package works with, or raises `InvalidInput`
+(or the narrower error it is told to raise) with one sentence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner.errors import InvalidInput
+
+__all__ = [
+    "Floats",
+    "array",
+    "choice",
+    "costs",
+    "known_keys",
+    "names",
+    "number",
+    "probabilities",
+    "refuse",
+    "whole",
+]
+
+Floats = npt.NDArray[np.float64]
+
+SUM_TOLERANCE = 1e-9
+"""Probabilities typed with nine digits are taken as they are; anything worse is a mistake."""
+
+
+def refuse(
+    name: str, rule: str, value: object, remedy: str = "", error: type[InvalidInput] = InvalidInput
+) -> InvalidInput:
+    """Phrase one error: ``budget must be at least 0, got budget=-3.0; give …``."""
+    return error(f"{name} must {rule}, got {name}={_shown(value)}" + (f"; {remedy}" if remedy else ""))
+
+
+def number(
+    name: str,
+    value: Any,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    above: float | None = None,
+    error: type[InvalidInput] = InvalidInput,
+    remedy: str = "",
+) -> float:
+    """Return a finite number of ``[low, high]`` (above ``above``, where given) as a float."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise refuse(name, "be a number", value, remedy, error)
+    if not math.isfinite(value):
+        raise refuse(name, "be finite", value, remedy, error)
+    if above is not None and value <= above:
+        raise refuse(name, f"be greater than {above:g}", value, remedy, error)
+    if not low <= value <= high:
+        raise refuse(name, _range(low, high), value, remedy, error)
+    return float(value)
+
+
+def whole(
+    name: str,
+    value: Any,
+    *,
+    low: int = 1,
+    error: type[InvalidInput] = InvalidInput,
+    remedy: str = "",
+) -> int:
+    """Return a whole number of at least ``low`` as an int (``1e4`` is one, ``10.5`` is not)."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        result = int(value)
+    elif isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
+        result = int(value)
+    else:
+        raise refuse(name, "be a whole number", value, remedy, error)
+    if result < low:
+        raise refuse(name, f"be at least {low}", value, remedy, error)
+    if result >= 2**53:
+        raise refuse(name, "be below 2**53", value, remedy, error)
+    return result
+
+
+def array(
+    name: str,
+    value: Any,
+    *,
+    shape: tuple[int | None, ...],
+    low: float = -math.inf,
+    high: float = math.inf,
+    above: float | None = None,
+    of: str = "",
+    error: type[InvalidInput] = InvalidInput,
+    remedy: str = "",
+) -> Floats:
+    """Return a read-only float copy of the wanted shape (None: any length), every entry checked."""
+    raw = _numbers(value)
+    if raw.dtype.kind not in "iuf":
+        raise refuse(name, "be numbers in rows of equal length", value, remedy, error)
+    result = np.array(raw, dtype=np.float64)
+    if result.ndim != len(shape) or any(
+        want is not None and have != want for have, want in zip(result.shape, shape, strict=True)
+    ):
+        wanted = "×".join("any" if want is None else str(want) for want in shape)
+        rule = f"have shape {wanted}" + (f" ({of})" if of else "")
+        have = "×".join(str(n) for n in result.shape) or "a single number"
+        raise error(f"{name} must {rule}, got shape {have}" + (f"; {remedy}" if remedy else ""))
+    if not result.size:
+        raise error(f"{name} must not be empty, got shape {'×'.join(map(str, result.shape))}")
+    for where in np.ndindex(result.shape):
+        number(
+            f"{name}[{', '.join(map(str, where))}]",
+            float(result[where]),
+            low=low,
+            high=high,
+            above=above,
+            error=error,
+            remedy=remedy,
+        )
+    result.setflags(write=False)
+    return result
+
+
+def probabilities(
+    name: str, value: Any, *, error: type[InvalidInput] = InvalidInput
+) -> Floats:
+    """Return a distribution over at least one thing, as a read-only array that sums to 1."""
+    result = array(name, value, shape=(None,), low=0, high=1, error=error)
+    total = math.fsum(result)
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise error(f"{name} must sum to 1, got a sum of {total:.10g}; divide each entry by it")
+    return result
+
+
+def costs(
+    name: str, value: Any, *, shape: tuple[int, ...], error: type[InvalidInput] = InvalidInput
+) -> Floats:
+    """Return a (contexts, actions) table of positive costs from a table, one row or one number."""
+    if np.shape(_numbers(value)) in {(), shape[1:]} and _numbers(value).dtype.kind in "iuf":
+        value = np.broadcast_to(value, shape)
+    return array(
+        name,
+        value,
+        shape=shape,
+        of="contexts × actions",
+        above=0,
+        error=error,
+        remedy="every action needs its price; what is free is skipping, see default_rewards",
+    )
+
+
+def names(
+    name: str, value: Any, *, count: int, error: type[InvalidInput] = InvalidInput
+) -> tuple[str, ...]:
+    """Return ``count`` different names, or none at all, as a tuple."""
+    result = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    if not all(isinstance(entry, str) and entry for entry in result):
+        raise refuse(name, "be a list of names", value, error=error)
+    if result and len(result) != count:
+        raise error(f"{name} must hold {count} names, one each, got {len(result)}")
+    if len(set(result)) != len(result):
+        raise refuse(name, "be different names", value, error=error)
+    return result
+
+
+def choice(
+    name: str,
+    value: object,
+    options: Iterable[str],
+    *,
+    error: type[InvalidInput] = InvalidInput,
+) -> str:
+    """Return ``value`` if it is one of ``options``; suggest the nearest one if not."""
+    options = list(options)
+    if isinstance(value, str) and value in options:
+        return value
+    raise refuse(name, f"be one of {', '.join(options)}", value, _nearest(value, options), error)
+
+
+def known_keys(
+    name: str,
+    keys: Iterable[str],
+    *,
+    required: Sequence[str],
+    optional: Sequence[str] = (),
+    error: type[InvalidInput] = InvalidInput,
+) -> None:
+    """Refuse a table with an unknown or a missing key."""
+    known, keys = [*required, *optional], list(keys)
+    for key in keys:
+        if key not in known:
+            remedy = _nearest(key, known) or f"use only {', '.join(known)}"
+            raise error(f"{name} has the unknown key {key!r}; {remedy}")
+    for key in required:
+        if key not in keys:
+            raise error(f"{name} lacks the key {key!r}; add it")
+
+
+def _numbers(value: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except ValueError:  # rows of different lengths
+        return np.asarray(None)
+
+
+def _nearest(value: object, options: list[str]) -> str:
+    near = get_close_matches(str(value), options, n=1)
+    return f"did you mean {near[0]!r}?" if near else ""
+
+
+def _range(low: float, high: float) -> str:
+    if math.isinf(high):
+        return f"be at least {low:g}"
+    if math.isinf(low):
+        return f"be at most {high:g}"
+    return f"be between {low:g} and {high:g}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,76 @@
+"""The one door to numba: `compiled` and `inlined`, the decorators that kernels wear.
+
+numba's disk cache notices a change of the file a kernel stands in, but not of the functions that
+the kernel calls in other files: after an edit or an upgrade it would go on running the old ones.
+So the cache folder is named after a fingerprint of all compiled sources together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+__all__ = ["compiled", "inlined"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+PACKAGE = Path(__file__).parent
+
+
+def _fingerprint() -> str:
+    sources = sorted([Path(__file__), PACKAGE / "lp.py", *(PACKAGE / "core").glob("*.py"), *(PACKAGE / "policy").glob("*.py")])
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+
+
+def _cache_folder() -> str:
+    """Return a writable folder for the kernels of these very sources."""
+    own, name = PACKAGE / "__pycache__", f"kernels-{_fingerprint()}"
+    chosen = [Path(numba.config.CACHE_DIR)] if numba.config.CACHE_DIR else []
+    for home in (*chosen, own, Path.home() / ".cache" / "almoner"):
+        folder = home / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+        except OSError:
+            continue
+        if home == own:  # beside our sources, the kernels of older sources are of no use to anybody
+            for other in home.glob("kernels-*"):
+                if other != folder:
+                    shutil.rmtree(other, ignore_errors=True)
+        return str(folder)
+    return tempfile.mkdtemp(prefix="almoner-kernels-")
+
+
+_FOLDER = _cache_folder()
+
+
+def compiled(function: Function) -> Function:
+    """Compile ``function`` on first call, without the GIL and cached on disk.
+
+    ``function.py_func`` is the plain Python it was made from.
+    """
+    return _compile(function, {})
+
+
+def inlined(function: Function) -> Function:
+    """Compile a function that allocates nothing, and melt it into whatever compiled code calls it.
+
+    Steps of a run take tuples of arrays. Counting references to each array at each call, and
+    passing the tuples, would cost ten times what the steps themselves do.
+    """
+    return _compile(function, {"_nrt": False, "forceinline": True})
+
+
+def _compile(function: Function, options: dict[str, bool]) -> Function:
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _FOLDER
+    try:
+        decorate = numba.njit(cache=True, nogil=True, error_model="numpy", **options)
+        return decorate(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = before

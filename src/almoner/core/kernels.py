@@ -1,0 +1,180 @@
+"""The loop: replications of a run, folded from `decide`, `take` and `learn`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner.checks import Floats
+from almoner.compiled import inlined
+from almoner.core.draws import CONTEXTS, POLICY, REWARDS, beta, round_key, stream_key, uniform
+from almoner.core.state import LEFT, Memo, State, reset
+from almoner.core.steps import SKIP, decide, learn, take
+from almoner.policy.plan import Plan
+
+__all__ = [
+    "Streams",
+    "World",
+    "draw_context",
+    "draw_reward",
+    "make_world",
+    "play",
+    "play_round",
+    "record",
+    "streams_of",
+]
+
+
+class World(NamedTuple):
+    """The truth: what contexts come, what actions bring, what each choice gives away.
+
+    ``cuts`` and ``others`` are Walker's alias table of the context law. ``worth`` and ``losses``
+    (contexts, 1 + actions, skip first) are the mean reward of a choice, and what it forgoes at the
+    price of the budget.
+    """
+
+    cuts: Floats
+    others: npt.NDArray[np.int64]
+    means: Floats
+    defaults: Floats
+    spread: float
+    worth: Floats
+    losses: Floats
+
+
+class Streams(NamedTuple):
+    """The keys of one replication's named streams."""
+
+    contexts: np.uint64
+    rewards: np.uint64
+    choices: np.uint64
+
+
+@inlined
+def streams_of(root: np.uint64, run: int) -> Streams:
+    """Return the streams of one replication."""
+    return Streams(
+        stream_key(root, run, CONTEXTS),
+        stream_key(root, run, REWARDS),
+        stream_key(root, run, POLICY),
+    )
+
+
+def make_world(
+    context_probs: Floats, means: Floats, defaults: Floats, spread: float, losses: Floats
+) -> World:
+    """Return the world of a problem; building the alias table is all there is to it."""
+    contexts = len(context_probs)
+    cuts, others = np.ones(contexts), np.arange(contexts)
+    mass = context_probs / context_probs.sum() * contexts
+    small = [j for j in range(contexts) if mass[j] < 1]
+    large = [j for j in range(contexts) if mass[j] >= 1]
+    while small and large:
+        low, high = small.pop(), large.pop()
+        cuts[low], others[low] = mass[low], high
+        mass[high] -= 1 - mass[low]
+        (small if mass[high] < 1 else large).append(high)
+    worth = np.column_stack([defaults, means])
+    return World(
+        cuts, others, np.array(means), np.array(defaults), float(spread), worth, np.array(losses)
+    )
+
+
+@inlined
+def draw_context(world: World, key: np.uint64) -> int:
+    """Return the context that arrives in the round of this key."""
+    place = uniform(key, 0) * len(world.cuts)
+    column = int(place)
+    other = world.others[column]
+    return column + (other - column) * (place - column >= world.cuts[column])
+
+
+@inlined
+def draw_reward(world: World, context: int, action: int, key: np.uint64) -> float:
+    """Return the reward that an action brings in the round of this key."""
+    mean = world.means[context, action]
+    if world.spread == 1.0:
+        return 1.0 if uniform(key, 0) < mean else 0.0
+    if world.spread == 0.0 or mean in (0.0, 1.0):
+        return mean
+    strength = 1.0 / world.spread - 1.0
+    return beta(mean * strength, (1.0 - mean) * strength, key)
+
+
+@inlined
+def play_round(
+    plan: Plan, world: World, state: State, memo: Memo, streams: Streams, t: int
+) -> tuple[int, int, float, float]:
+    """Play the round after t others; return context, action, its probability and the reward.
+
+    Skipping earns its mean: nobody learns from it, so there is nothing to draw.
+    """
+    context = draw_context(world, round_key(streams.contexts, t))
+    key = round_key(streams.choices, t)
+    action, probability = decide(plan, state, memo, context, key)
+    take(plan, state, memo, context, action)
+    if action == SKIP:
+        return context, action, probability, world.defaults[context]
+    reward = draw_reward(world, context, action, round_key(streams.rewards, t))
+    learn(plan, state, memo, context, action, reward, key)
+    return context, action, probability, reward
+
+
+@inlined
+def play(
+    plan: Plan,
+    world: World,
+    state: State,
+    memo: Memo,
+    root: np.uint64,
+    first: int,
+    marks: npt.NDArray[np.int64],
+    out: Floats,
+    left_at: Floats,
+) -> None:
+    """Play replications ``first``, ``first + 1``, … and write a row of ``out`` for each.
+
+    A row holds the mean reward of what was done, the reward drawn, the loss at the price, and the
+    spend in units. ``left_at`` gets the units left before each of the rounds ``marks``.
+    """
+    for row in range(out.shape[0]):
+        reset(plan, state, memo)
+        streams = streams_of(root, first + row)
+        expected, drawn, loss, mark = 0.0, 0.0, 0.0, 0
+        for t in range(plan.horizon):
+            while mark < len(marks) and marks[mark] == t + 1:
+                left_at[row, mark] = state.clock[LEFT]
+                mark += 1
+            context, action, _, reward = play_round(plan, world, state, memo, streams, t)
+            expected += world.worth[context, action + 1]
+            loss += world.losses[context, action + 1]
+            drawn += reward
+        out[row, 0], out[row, 1], out[row, 2] = expected, drawn, loss
+        out[row, 3] = plan.budget - state.clock[LEFT]
+
+
+@inlined
+def record(
+    plan: Plan,
+    world: World,
+    state: State,
+    memo: Memo,
+    root: np.uint64,
+    run: int,
+    choices: npt.NDArray[np.int64],
+    numbers: Floats,
+) -> None:
+    """Play one replication and keep all of it, a row a round.
+
+    ``choices`` gets context and action, ``numbers`` the probability, the reward, and the units left
+    after the round.
+    """
+    reset(plan, state, memo)
+    streams = streams_of(root, run)
+    for t in range(plan.horizon):
+        context, action, probability, reward = play_round(plan, world, state, memo, streams, t)
+        choices[t, 0], choices[t, 1] = context, action
+        numbers[t, 0], numbers[t, 1] = probability, reward
+        numbers[t, 2] = state.clock[LEFT]

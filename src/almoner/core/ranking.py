@@ -1,0 +1,226 @@
+"""The value of a context (its best index), and how the present context ranks among the others.
+
+Indices move slowly, so they are bracketed: `refresh` bounds every index from below and above until
+round ``memo.expiry``. An index is worked out only where its bracket leaves a comparison open, so a
+round costs a few indices instead of all of them, and decides exactly the same.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from almoner.checks import Floats
+from almoner.compiled import inlined
+from almoner.core.draws import round_key, uniform
+from almoner.core.indices import LAST_AFFINE, THOMPSON_LANE, clock_level, index
+from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State
+from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
+from almoner.policy.plan import Plan
+from almoner.policy.rewards import Thompson, Wilson
+
+__all__ = [
+    "TOLERANCE",
+    "bracket_context",
+    "bracket_pair",
+    "choose",
+    "is_between",
+    "level_of",
+    "rank",
+    "refresh",
+    "value_of",
+    "weights_of",
+]
+
+TOLERANCE = 1e-12
+"""Two values nearer than this are tied."""
+
+TIE_LANE = 1
+
+HEADROOM = 1.25
+"""A level that falls with time rises when its context arrives: this much is allowed for."""
+
+_THOMPSON, _WILSON = Thompson.code, Wilson.code
+_EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
+
+
+@inlined
+def weights_of(plan: Plan, state: State, t: int) -> tuple[Floats, float, float]:
+    """Return the contexts' weights, what they are out of, and what an arrival adds to its own."""
+    if plan.context not in (_EMPIRICAL, _TRUNCATED):
+        return plan.context_weights, 1.0, 0.0
+    frozen = state.clock[FROZEN]
+    if frozen > 0:
+        return state.context_counts, float(frozen), 0.0
+    return state.context_counts, float(t), 1.0
+
+
+@inlined
+def level_of(plan: Plan, memo: Memo, share: float, t: int, left: float) -> float:
+    """Return the index level of a context with this share in round t, with ``left`` units left."""
+    if plan.reward == _WILSON:
+        return max(1.0, min(share * (plan.horizon - t + 1), left))
+    if t < len(memo.levels):
+        return memo.levels[t]
+    return clock_level(plan.reward, plan.width, t)
+
+
+@inlined
+def index_of(
+    plan: Plan, state: State, memo: Memo, context: int, action: int, level: float, key: np.uint64
+) -> float:
+    """Return the index of one pair at a level."""
+    mean, root = memo.means[context, action], memo.roots[context, action]
+    if plan.reward <= LAST_AFFINE:
+        return mean + level * root
+    if plan.reward == _THOMPSON:
+        key = round_key(key, THOMPSON_LANE + context * plan.costs.shape[1] + action)
+    count = state.counts[context, action]
+    return index(plan.reward, plan.width, level, mean, root, count, key)
+
+
+@inlined
+def refresh(plan: Plan, state: State, memo: Memo) -> None:
+    """Begin an epoch: bracket every index for a sixteenth of the rounds gone or to come."""
+    t = state.clock[ROUND] + 1
+    memo.expiry[0] = t + min(t, plan.horizon - t) // 16
+    for context in range(plan.costs.shape[0]):
+        bracket_context(plan, state, memo, context)
+
+
+@inlined
+def bracket_context(plan: Plan, state: State, memo: Memo, context: int) -> None:
+    """Bound the levels of a context from the next round to ``memo.expiry``, and so its indices.
+
+    A level rises with the clock, or falls with the rounds, the share and the budget left while its
+    context stays away; either way the two ends of the epoch bound it.
+    """
+    first, last = state.clock[ROUND] + 1, memo.expiry[0]
+    left = float(state.clock[LEFT])
+    weights, total, _ = weights_of(plan, state, first)
+    now = level_of(plan, memo, weights[context] / total, first, left)
+    weights, total, _ = weights_of(plan, state, last)
+    then = level_of(plan, memo, weights[context] / total, last, left - (last - first))
+    memo.bottom[context] = min(now, then)
+    memo.top[context] = max(now * HEADROOM, then) if plan.reward == _WILSON else max(now, then)
+    for action in range(plan.costs.shape[1]):
+        bracket_pair(plan, state, memo, context, action)
+
+
+@inlined
+def bracket_pair(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
+    """Bound the index of one pair at the levels of its context, and the context's value with it."""
+    least, most = -math.inf, math.inf
+    if plan.reward != _THOMPSON:
+        none = np.uint64(0)
+        least = index_of(plan, state, memo, context, action, memo.bottom[context], none)
+        most = index_of(plan, state, memo, context, action, memo.top[context], none)
+    memo.least[context, action], memo.most[context, action] = least, most
+    low, high = -math.inf, -math.inf
+    for other in range(plan.costs.shape[1]):
+        low = max(low, memo.least[context, other])
+        high = max(high, memo.most[context, other])
+    memo.low[context], memo.high[context] = low, high
+
+
+@inlined
+def _is_open(plan: Plan, memo: Memo, context: int, action: int) -> bool:
+    """Return whether this pair may be the best of its context; not asked where asking costs more."""
+    if plan.reward <= LAST_AFFINE:
+        return True
+    return memo.most[context, action] >= memo.low[context] - TOLERANCE  # type: ignore[no-any-return]
+
+
+@inlined
+def value_of(
+    plan: Plan, state: State, memo: Memo, context: int, level: float, key: np.uint64
+) -> float:
+    """Return the value of a context at a level within its bracket: its best index."""
+    best = -math.inf
+    for action in range(plan.costs.shape[1]):
+        if _is_open(plan, memo, context, action):
+            best = max(best, index_of(plan, state, memo, context, action, level, key))
+    return best
+
+
+@inlined
+def choose(
+    plan: Plan, state: State, memo: Memo, context: int, level: float, key: np.uint64
+) -> tuple[float, int, int]:
+    """Return the value of a context, its best action (a tie drawn at random), and how many tied."""
+    best, chosen, ties = -math.inf, 0, 0
+    for action in range(plan.costs.shape[1]):
+        value = -math.inf
+        if _is_open(plan, memo, context, action):
+            value = index_of(plan, state, memo, context, action, level, key)
+        memo.row[action] = value
+        best = max(best, value)
+    for action in range(plan.costs.shape[1]):
+        tied = memo.row[action] >= best - TOLERANCE
+        chosen = action if tied else chosen
+        ties += 1 if tied else 0
+    if ties > 1:
+        pick = int(uniform(key, TIE_LANE) * ties)
+        for action in range(plan.costs.shape[1]):
+            if memo.row[action] >= best - TOLERANCE:
+                if pick == 0:
+                    chosen = action
+                pick -= 1
+    return best, chosen, ties
+
+
+@inlined
+def rank(
+    plan: Plan, state: State, memo: Memo, context: int, value: float, key: np.uint64
+) -> tuple[float, float]:
+    """Return the weights ranked ahead of a context, and tied with it (its own not counted)."""
+    t = state.clock[ROUND] + 1
+    weights, total, _ = weights_of(plan, state, t)
+    above, below = value + TOLERANCE, value - TOLERANCE
+    ahead, tied, unclear = 0.0, 0.0, 0
+    for other in range(plan.costs.shape[0]):  # no branches: this loop runs every round
+        low, high = memo.low[other], memo.high[other]
+        ahead += weights[other] * (low > above)
+        unclear += (low <= above) & (high >= below)
+    if unclear == ((memo.low[context] <= above) & (memo.high[context] >= below)):
+        return ahead, tied
+    left = float(state.clock[LEFT])
+    for other in range(plan.costs.shape[0]):
+        low, high, weight = memo.low[other], memo.high[other], weights[other]
+        if other == context or low > above or high < below or weight <= 0.0:
+            continue
+        exact = low
+        if low < high:
+            level = level_of(plan, memo, weight / total, t, left)
+            exact = value_of(plan, state, memo, other, level, key)
+        ahead += weight * (exact > above)
+        tied += weight * ((exact >= below) & (exact <= above))
+    return ahead, tied
+
+
+@inlined
+def is_between(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    context: int,
+    floor: float,
+    value: float,
+    key: np.uint64,
+) -> bool:
+    """Return whether another context that can come has a value strictly between two others."""
+    t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
+    weights, total, _ = weights_of(plan, state, t)
+    below = value - TOLERANCE
+    for other in range(plan.costs.shape[0]):
+        low, high, weight = memo.low[other], memo.high[other], weights[other]
+        if other == context or weight <= 0.0 or low >= below or high <= floor:
+            continue
+        exact = low
+        if low <= floor or high >= below:
+            level = level_of(plan, memo, weight / total, t, left)
+            exact = value_of(plan, state, memo, other, level, key)
+        if floor < exact < below:
+            return True
+    return False

@@ -1,0 +1,99 @@
+"""State: what the next step needs and what a snapshot keeps. Memo: what can be worked out again."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner.checks import Floats
+from almoner.compiled import inlined
+from almoner.core.indices import fill_levels
+from almoner.policy.plan import Plan
+
+__all__ = ["FROZEN", "LEFT", "ROUND", "Memo", "State", "new_memo", "new_state", "reset"]
+
+ROUND, LEFT, FROZEN = 0, 1, 2
+"""Places in ``State.clock``: rounds completed, budget left in units, round of the freeze (0: none)."""
+
+TABLE = 1 << 18
+"""Levels of the first quarter of a million rounds are looked up, later ones worked out."""
+
+
+class State(NamedTuple):
+    """Counts and sums of rewards (contexts, actions), counts of contexts, and the clock."""
+
+    counts: Floats
+    sums: Floats
+    context_counts: Floats
+    clock: npt.NDArray[np.int64]
+
+
+class Memo(NamedTuple):
+    """Derived from plan and state, and never part of a decision's outcome: only of its speed.
+
+    ``means`` and ``roots`` hold ū and 1/√C of each pair (the prior and 0 if never seen). Until
+    round ``expiry`` the level of each context lies between ``bottom`` and ``top``, the index of
+    each pair between ``least`` and ``most``, the value of each context between ``low`` and
+    ``high``. ``levels`` is the clock's level by round; ``row`` and ``values`` are scratch space, one entry
+    per action and per context.
+    """
+
+    means: Floats
+    roots: Floats
+    least: Floats
+    most: Floats
+    low: Floats
+    high: Floats
+    bottom: Floats
+    top: Floats
+    levels: Floats
+    row: Floats
+    values: Floats
+    expiry: npt.NDArray[np.int64]
+
+
+def new_state(plan: Plan) -> State:
+    """Return the state before the first round."""
+    shape = plan.costs.shape
+    state = State(np.zeros(shape), np.zeros(shape), np.zeros(shape[0]), np.zeros(3, np.int64))
+    state.clock[LEFT] = plan.budget
+    return state
+
+
+def new_memo(plan: Plan, state: State) -> Memo:
+    """Return the memo of a state, with everything in it due for a refresh."""
+    contexts, actions = plan.costs.shape
+    seen = state.counts > 0
+    counts = np.maximum(state.counts, 1)
+    memo = Memo(
+        means=np.where(seen, state.sums / counts, plan.prior),
+        roots=np.where(seen, 1 / np.sqrt(counts), 0.0),
+        least=np.empty(counts.shape),
+        most=np.empty(counts.shape),
+        low=np.empty(contexts),
+        high=np.empty(contexts),
+        bottom=np.empty(contexts),
+        top=np.empty(contexts),
+        levels=np.empty(min(plan.horizon, TABLE) + 1),
+        row=np.empty(actions),
+        values=np.empty(contexts),
+        expiry=np.zeros(1, np.int64),
+    )
+    fill_levels(plan.reward, plan.width, memo.levels)
+    return memo
+
+
+@inlined
+def reset(plan: Plan, state: State, memo: Memo) -> None:
+    """Go back to the state before the first round, without allocating anything."""
+    for context in range(plan.costs.shape[0]):
+        state.context_counts[context] = 0.0
+        for action in range(plan.costs.shape[1]):
+            state.counts[context, action] = 0.0
+            state.sums[context, action] = 0.0
+            memo.means[context, action] = plan.prior[context, action]
+            memo.roots[context, action] = 0.0
+    state.clock[ROUND], state.clock[LEFT], state.clock[FROZEN] = 0, plan.budget, 0
+    memo.expiry[0] = 0

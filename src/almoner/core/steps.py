@@ -1,0 +1,204 @@
+"""The three small functions that a run is folded from: `decide`, `take` and `learn`.
+
+`decide` changes nothing but the memo; `take` books the round, the arrival and the money; `learn`
+books a reward, which may come much later or never. The simulator and the live agent call these.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from almoner.compiled import inlined
+from almoner.core.draws import uniform
+from almoner.core.ranking import (
+    TOLERANCE,
+    bracket_context,
+    bracket_pair,
+    choose,
+    is_between,
+    level_of,
+    rank,
+    refresh,
+    value_of,
+    weights_of,
+)
+from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State
+from almoner.policy.allocation import (
+    AdaptiveLP,
+    EagerRounding,
+    FixedLP,
+    Procrastinate,
+    RoundedLP,
+    SkipAlways,
+)
+from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
+from almoner.policy.plan import BY_RULE, Plan
+from almoner.policy.rewards import KnownRewards, Thompson
+
+__all__ = ["SKIP", "decide", "learn", "ratio_of", "serve_share", "take"]
+
+SKIP = -1
+"""The action of doing nothing."""
+
+SERVE_LANE, BINARISE_LANE = 0, 2
+
+_ADAPTIVE, _FIXED, _PROCRASTINATE = AdaptiveLP.code, FixedLP.code, Procrastinate.code
+_ROUNDED, _EAGER, _SKIP = RoundedLP.code, EagerRounding.code, SkipAlways.code
+_EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
+_KNOWN, _THOMPSON = KnownRewards.code, Thompson.code
+
+
+@inlined
+def decide(
+    plan: Plan, state: State, memo: Memo, context: int, key: np.uint64
+) -> tuple[int, float]:
+    """Return the action for the context that has arrived, or SKIP, and its probability."""
+    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    remaining = plan.horizon - t + 1
+    if remaining < 1 or left < plan.costs[context, 0]:
+        return SKIP, 1.0
+    if t > memo.expiry[0]:
+        refresh(plan, state, memo)
+    weights, total, arrival = weights_of(plan, state, t)
+    own = weights[context] + arrival
+    level = level_of(plan, memo, own / total, t, float(left))
+    if level > memo.top[context]:  # it has come more often than its bracket allowed for
+        bracket_context(plan, state, memo, context)
+    value, action, ties = choose(plan, state, memo, context, level, key)
+    if value <= 0.0:  # no gain is worth no money
+        return SKIP, 1.0
+    ahead, tied = rank(plan, state, memo, context, value, key)
+    room = ratio_of(plan, left, remaining) * total - ahead
+    share = serve_share(plan, left >= remaining, room, own, ahead, tied)
+    if plan.rule == _EAGER and share == 0.0 and room > TOLERANCE * total:
+        floor = _best_mean(plan, state, memo, context)
+        share = 1.0 if is_between(plan, state, memo, context, floor, value, key) else 0.0
+    if uniform(key, SERVE_LANE) < share:
+        return action, share / ties
+    return SKIP, 1.0 - share
+
+
+@inlined
+def ratio_of(plan: Plan, left: int, remaining: int) -> float:
+    """Return the budget per round that the rule plans with: as it was, or as it is."""
+    return plan.budget / plan.horizon if plan.rule == _FIXED else left / remaining
+
+
+@inlined
+def serve_share(
+    plan: Plan, plentiful: bool, room: float, own: float, ahead: float, tied: float
+) -> float:
+    """Return the probability of serving a context: the ladder of allocation rules.
+
+    ``own`` is its weight, ``ahead`` and ``tied`` those of the others that rank
+    above and level with it, ``room`` what the budget allows beyond those ahead; ``plentiful``, that
+    it suffices for every round left. Tied contexts are served at a common rate, which is what
+    ordering them at random comes to, with a probability that is known exactly. NaN for an unknown
+    code.
+    """
+    if plan.rule == _SKIP:
+        return 0.0
+    if plentiful and (plan.rule != _FIXED or plan.override == 1):
+        return 1.0
+    if plan.rule in (_ADAPTIVE, _FIXED):
+        if room <= 0.0:
+            return 0.0
+        return 1.0 if room >= own + tied else room / (own + tied)
+    if plan.rule == _PROCRASTINATE:
+        return 0.0 if ahead > 0.0 else own / (own + tied)
+    if plan.rule == _ROUNDED:
+        if room / own < 0.5:
+            return 0.0
+        return 1.0 if (room - tied) / own >= 0.5 else room / (own + tied)
+    if plan.rule == _EAGER:
+        return 1.0 if ahead <= 0.0 or room / own >= 0.5 else 0.0
+    return math.nan
+
+
+@inlined
+def _best_mean(plan: Plan, state: State, memo: Memo, context: int) -> float:
+    """Return the best mean among the tried actions of a context, 0 if none was tried."""
+    best = 0.0
+    for action in range(plan.costs.shape[1]):
+        if plan.reward == _KNOWN or state.counts[context, action] > 0.0:
+            best = max(best, memo.means[context, action])
+    return best
+
+
+@inlined
+def take(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
+    """Book a decision: the round, the arrival, and the money. The budget changes here only."""
+    state.clock[ROUND] += 1
+    if action != SKIP:
+        state.clock[LEFT] -= plan.costs[context, action]
+    if plan.context not in (_EMPIRICAL, _TRUNCATED) or state.clock[FROZEN] > 0:
+        return
+    state.context_counts[context] += 1.0
+    if plan.context == _TRUNCATED and _freeze_due(plan, state, memo):
+        state.clock[FROZEN] = state.clock[ROUND]
+        memo.expiry[0] = 0
+
+
+@inlined
+def learn(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    context: int,
+    action: int,
+    reward: float,
+    key: np.uint64,
+) -> None:
+    """Book the reward of an action taken earlier; ``key`` is the one it was decided with."""
+    if plan.reward == _KNOWN:
+        return
+    if plan.reward == _THOMPSON:  # a Beta posterior counts successes: draw one
+        reward = 1.0 if uniform(key, BINARISE_LANE) < reward else 0.0
+    state.counts[context, action] += 1.0
+    state.sums[context, action] += reward
+    count = state.counts[context, action]
+    memo.means[context, action] = state.sums[context, action] / count
+    memo.roots[context, action] = 1.0 / math.sqrt(count)
+    if state.clock[ROUND] < memo.expiry[0]:
+        bracket_pair(plan, state, memo, context, action)
+
+
+@inlined
+def _freeze_due(plan: Plan, state: State, memo: Memo) -> bool:
+    """Return whether context shares are to be frozen after this round."""
+    t = state.clock[ROUND]
+    if plan.freeze != BY_RULE:
+        return t >= plan.freeze
+    contexts, log_horizon = plan.costs.shape[0], math.log(plan.horizon)
+    ratio = plan.budget / plan.horizon
+    widest = 0.5 * min(ratio, max(1.0 - ratio, 0.0))
+    if t * widest * widest < 16.0 * contexts**2 * log_horizon**3:
+        return False  # not even the widest gap that this ratio allows would do
+    gap = 0.5 * _boundary_gap(plan, state, memo, ratio)
+    return (
+        2.0 * gap * gap * t >= 2.0 * log_horizon
+        and t * gap * gap >= 16.0 * contexts**2 * log_horizon**3
+    )
+
+
+@inlined
+def _boundary_gap(plan: Plan, state: State, memo: Memo, ratio: float) -> float:
+    """Return the distance of the ratio from the nearest boundary, as the shares seen so far say."""
+    t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
+    none = np.uint64(0)
+    if t > memo.expiry[0]:
+        refresh(plan, state, memo)
+    contexts = plan.costs.shape[0]
+    for context in range(contexts):
+        level = level_of(plan, memo, state.context_counts[context] / t, t, left)
+        memo.values[context] = value_of(plan, state, memo, context, level, none)
+    gap = min(ratio, abs(1.0 - ratio))
+    for context in range(contexts):
+        boundary = 0.0
+        for other in range(contexts):
+            if memo.values[other] >= memo.values[context] - TOLERANCE:
+                boundary += state.context_counts[other] / (t - 1)
+        gap = min(gap, abs(boundary - ratio))
+    return gap

@@ -1,0 +1,207 @@
+"""The static allocation problem: how to spend ρ per round, on average, when statistics are known.
+
+Choose for every context j the probabilities p_jk of its actions, the rest being skipped, so as to
+
+    maximise    Σ_j π_j Σ_k p_jk (u_jk − u_j0)
+    subject to  Σ_j π_j Σ_k p_jk c_jk ≤ ρ,    Σ_k p_jk ≤ 1,    p ≥ 0,
+
+where π are the context probabilities, u the mean rewards, u_0 those of skipping, and c the costs.
+It has a closed form. Within a context only the actions on the upper concave hull of the points
+(cost, gain), from (0, 0) on and as long as it rises, are ever worth taking: the *candidates*. Each
+step along a hull, from one candidate to the next dearer one, buys gain at a rate, its slope. So
+spend on the steps of all contexts in order of slope until ρ is used up. The slope at which the
+money runs out is the *price* λ, what a little more budget would bring; the sums of the steps'
+weights in that order are the *boundaries*, where the price jumps.
+
+Two contexts, one action each of cost 1, with gains 0.8 and 0.4: at ρ = 0.5 the better context (40 %)
+is always served, and a sixth of the other, which uses up the remaining 0.1:
+
+>>> from almoner import Problem
+>>> solution = solve(Problem(
+...     context_probs=[0.4, 0.6], reward_means=[[0.8], [0.4]], horizon=100, budget=50))
+>>> solution.probabilities.round(4).tolist()
+[[1.0], [0.1667]]
+>>> round(solution.value, 4), solution.price, solution.boundaries.tolist()
+(0.36, 0.4, [0.4, 1.0])
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner import checks
+from almoner.checks import Floats
+from almoner.compiled import compiled
+
+__all__ = ["Solution", "Statistics", "candidates", "solve"]
+
+TOLERANCE = 1e-12
+"""Slopes and ratios nearer than this are equal."""
+
+Ints = npt.NDArray[np.int64]
+
+
+class Statistics(Protocol):
+    """What `solve` reads of a problem: true statistics, or somebody's estimates of them."""
+
+    @property
+    def context_probs(self) -> Floats: ...  # noqa: D102
+    @property
+    def reward_means(self) -> Floats: ...  # noqa: D102
+    @property
+    def costs(self) -> Floats: ...  # noqa: D102
+    @property
+    def default_rewards(self) -> Floats: ...  # noqa: D102
+    @property
+    def ratio(self) -> float: ...  # noqa: D102
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Solution:
+    """The optimum of the allocation problem at one ratio.
+
+    Attributes
+    ----------
+    probabilities
+        Probability of each action in each context, (contexts, actions); the rest is skipped.
+    value
+        Expected reward of a round, v(ρ).
+    price
+        What one more unit of budget per round would bring: the slope of v to the right of ρ.
+    boundaries
+        Ratios at which the price jumps, rising; beyond the last, more budget is of no use.
+    ratio
+        The ρ it was solved for.
+    """
+
+    probabilities: Floats
+    value: float
+    price: float
+    boundaries: Floats
+    ratio: float
+
+    @property
+    def boundary_distance(self) -> float:
+        """How far the ratio is from the nearest boundary."""
+        if not len(self.boundaries):
+            return math.inf
+        return float(np.min(np.abs(self.boundaries - self.ratio)))
+
+
+def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
+    """Solve the allocation problem, at the problem's own ratio or at another one."""
+    ratio = problem.ratio if ratio is None else checks.number("ratio", ratio, low=0)
+    gains = problem.reward_means - problem.default_rewards[:, None]
+    probabilities = np.zeros(gains.shape)
+    boundaries = np.empty(gains.size)
+    gain, price, count = fill_steps(
+        problem.context_probs, gains, problem.costs, ratio, probabilities, boundaries
+    )
+    probabilities.setflags(write=False)
+    return Solution(
+        probabilities=probabilities,
+        value=float(problem.context_probs @ problem.default_rewards) + gain,
+        price=price,
+        boundaries=boundaries[:count].copy(),
+        ratio=float(ratio),
+    )
+
+
+@compiled
+def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
+    """Write the candidates of one context into ``chosen``, cheapest first; return how many.
+
+    From the last candidate, starting at (0, 0), the next is the dearer action with the steepest
+    rise, and the dearest of those where several lie on one line (the paper's Algorithm 4).
+    """
+    count, cost, gain = 0, 0.0, 0.0
+    while True:
+        best, steepest = -1, 0.0
+        for action in range(len(gains)):
+            if costs[action] > cost and gains[action] > gain:
+                slope = (gains[action] - gain) / (costs[action] - cost)
+                nearly = TOLERANCE * max(1.0, slope)
+                if best < 0 or slope > steepest + nearly or (
+                    slope > steepest - nearly and costs[action] > costs[best]
+                ):
+                    best, steepest = action, slope
+        if best < 0:
+            return count
+        chosen[count] = best
+        count += 1
+        cost, gain = costs[best], gains[best]
+
+
+@compiled
+def collect_steps(
+    context_probs: Floats, gains: Floats, costs: Floats, slopes: Floats, steps: Ints
+) -> int:
+    """Write the slope and (context, from, to) of every hull step; return how many there are.
+
+    ``from`` is −1 where the step starts at skipping. Contexts that never come have no steps.
+    """
+    chosen = np.empty(gains.shape[1], np.int64)
+    count = 0
+    for context in range(gains.shape[0]):
+        if context_probs[context] <= 0.0:
+            continue
+        start, gain, cost = -1, 0.0, 0.0
+        for place in range(candidates(gains[context], costs[context], chosen)):
+            action = chosen[place]
+            rise, run = gains[context, action] - gain, costs[context, action] - cost
+            slopes[count] = rise / run
+            steps[count, 0], steps[count, 1], steps[count, 2] = context, start, action
+            start, gain, cost = action, gains[context, action], costs[context, action]
+            count += 1
+    return count
+
+
+@compiled
+def fill_steps(
+    context_probs: Floats,
+    gains: Floats,
+    costs: Floats,
+    ratio: float,
+    probabilities: Floats,
+    boundaries: Floats,
+) -> tuple[float, float, int]:
+    """Fill hull steps in order of slope; return the gain, the price and the count of boundaries.
+
+    Steps of equal slope are filled at a common rate, so that no label decides who is served.
+    """
+    slopes = np.empty(gains.size)
+    steps = np.empty((gains.size, 3), np.int64)
+    count = collect_steps(context_probs, gains, costs, slopes, steps)
+    order = np.argsort(-slopes[:count])
+    gain, price, used, room, edges, first = 0.0, -1.0, 0.0, ratio, 0, 0
+    while first < count:
+        slope, weight, last = slopes[order[first]], 0.0, first
+        while last < count and slopes[order[last]] >= slope - TOLERANCE * max(1.0, slope):
+            weight += context_probs[steps[order[last], 0]] * _run(costs, steps[order[last]])
+            last += 1
+        rate = 0.0 if room <= TOLERANCE else min(1.0, room / weight)
+        if room < weight - TOLERANCE and price < 0.0:
+            price = slope
+        for place in range(first, last):
+            context, start, end = steps[order[place]]
+            probabilities[context, end] += rate
+            if start >= 0:
+                probabilities[context, start] -= rate
+        gain += rate * weight * slope
+        room -= rate * weight
+        used += weight
+        boundaries[edges] = used
+        edges += 1
+        first = last
+    return gain, max(price, 0.0), edges
+
+
+@compiled
+def _run(costs: Floats, step: Ints) -> float:
+    context, start, end = step
+    return costs[context, end] - (costs[context, start] if start >= 0 else 0.0)

@@ -1,0 +1,72 @@
+"""Money as whole numbers: costs and a budget on one exact grid.
+
+Inside the package budgets are integers, so that three actions at 0.1 fit a budget of 0.3 exactly
+and nothing is ever overspent by a rounding error.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner.checks import Floats
+
+__all__ = ["Grid", "amounts", "on_grid"]
+
+LARGEST = 2**53
+"""Whole numbers up to here are exact as floats too."""
+
+
+class Grid(NamedTuple):
+    """Costs and a budget in whole multiples of one unit, the fraction ``top / bottom``."""
+
+    top: int
+    bottom: int
+    budget: int
+    costs: npt.NDArray[np.int64]
+
+
+def on_grid(budget: float, costs: Floats) -> Grid:
+    """Return the coarsest grid on which every cost is whole; the budget is rounded down to it.
+
+    A float means the decimal that it prints as. Where the exact grid would be finer than integers
+    can hold, the finest decimal one that they can is taken and costs are rounded up: still never
+    overspent.
+
+    Examples
+    --------
+    >>> grid = on_grid(0.3, np.array([[0.1, 0.2]]))
+    >>> grid.budget, grid.costs.tolist(), amounts(np.array([1, 3]), grid.top, grid.bottom).tolist()
+    (3, [[1, 2]], [0.1, 0.3])
+    >>> on_grid(10.0, np.array([[2.5, 2.5]])).budget
+    4
+    """
+    total = _fraction(budget)
+    distinct, places = np.unique(costs, return_inverse=True)
+    exact = [_fraction(cost) for cost in distinct]
+    bottom = math.lcm(*(cost.denominator for cost in exact))
+    unit = Fraction(math.gcd(*(int(cost * bottom) for cost in exact)), bottom)
+    largest = max(total, *exact)
+    if max(unit.numerator, unit.denominator, largest / unit) >= LARGEST:
+        unit = Fraction(10) ** (math.ceil(math.log10(largest)) - 15)
+    whole = np.array([math.ceil(cost / unit) for cost in exact], np.int64)
+    return Grid(
+        top=unit.numerator,
+        bottom=unit.denominator,
+        budget=math.floor(total / unit),
+        costs=whole[places].reshape(costs.shape),
+    )
+
+
+def amounts(units: npt.NDArray[Any], top: int, bottom: int) -> Floats:
+    """Return whole units as amounts, correctly rounded, so that order is kept: ≤ stays ≤."""
+    return units * float(top) / float(bottom)
+
+
+def _fraction(amount: float) -> Fraction:
+    return Fraction(Decimal(repr(float(amount))))

@@ -1,0 +1,7 @@
+"""Policies as data: reward knowledge × context knowledge × allocation rule."""
+
+from __future__ import annotations
+
+from almoner.policy.base import Policy
+
+__all__ = ["Policy"]

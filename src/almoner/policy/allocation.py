@@ -1,0 +1,77 @@
+"""How a policy turns knowledge into a decision: who is served now, with what probability.
+
+Every rule first finds the best action of the present context and how the context ranks among
+the others; it then answers with the probability of taking that action rather than skipping.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+__all__ = [
+    "AdaptiveLP",
+    "AllocationRule",
+    "EagerRounding",
+    "FixedLP",
+    "Procrastinate",
+    "RoundedLP",
+    "SkipAlways",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllocationRule:
+    """One way to allocate; ``code`` is its branch in the compiled ladder."""
+
+    code: ClassVar[int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveLP(AllocationRule):
+    """Solve the allocation LP at the ratio that is left now, b/τ, and sample from it (ALP)."""
+
+    code: ClassVar[int] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedLP(AllocationRule):
+    """Solve the allocation LP at the ratio of the start, B/T, and sample from it (FLP).
+
+    Parameters
+    ----------
+    override
+        Serve everybody once the budget suffices for all rounds left. The paper does not; it
+        removes the regret at a boundary of two contexts.
+    """
+
+    code: ClassVar[int] = 1
+    override: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Procrastinate(AllocationRule):
+    """Serve the better of two contexts only, until the budget suffices for all rounds left (PB)."""
+
+    code: ClassVar[int] = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundedLP(AllocationRule):
+    """Round the adaptive LP at one half: bounded regret where sampling has √T."""
+
+    code: ClassVar[int] = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class EagerRounding(AllocationRule):
+    """Rounding that does not wait for a context which ranks high by optimism alone."""
+
+    code: ClassVar[int] = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkipAlways(AllocationRule):
+    """Never spend anything: the baseline of doing nothing."""
+
+    code: ClassVar[int] = 5

@@ -1,0 +1,118 @@
+"""Policy: the frozen product of three parts. No state, no randomness, no budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from almoner import checks
+from almoner.errors import InvalidPolicy
+from almoner.policy import allocation, contexts, rewards
+from almoner.policy.allocation import AllocationRule, Procrastinate, SkipAlways
+from almoner.policy.contexts import ContextKnowledge, NoContexts
+from almoner.policy.rewards import RewardKnowledge, Wilson
+
+__all__ = ["Policy"]
+
+PARTS: dict[str, tuple[type[Any], dict[str, type[Any]]]] = {
+    axis: (kind, {name: part for name in module.__all__ if (part := getattr(module, name)) is not kind})
+    for axis, kind, module in (
+        ("rewards", RewardKnowledge, rewards),
+        ("contexts", ContextKnowledge, contexts),
+        ("allocation", AllocationRule, allocation),
+    )
+}
+"""Every part there is, by axis and name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """A policy: what it knows of rewards, what it knows of contexts, and how it allocates.
+
+    Parameters
+    ----------
+    rewards
+        How pairs are ranked: `KnownRewards`, `UCB`, `KLUCB`, `LogPlus`, `Thompson`, `Wilson`,
+        `EmpiricalMean`.
+    contexts
+        How contexts are weighed: `KnownContexts`, `EmpiricalContexts`, `TruncatedContexts`,
+        `NoContexts`.
+    allocation
+        Who is served: `AdaptiveLP`, `FixedLP`, `Procrastinate`, `RoundedLP`, `EagerRounding`,
+        `SkipAlways`.
+
+    Examples
+    --------
+    >>> from almoner import AdaptiveLP, KnownContexts, UCB, ucb_alp
+    >>> policy = Policy(rewards=UCB(width=0.5), contexts=KnownContexts(), allocation=AdaptiveLP())
+    >>> policy == ucb_alp() == eval(repr(policy)) == Policy.from_json(policy.to_json())
+    True
+    """
+
+    rewards: RewardKnowledge
+    contexts: ContextKnowledge
+    allocation: AllocationRule
+
+    def __post_init__(self) -> None:
+        for axis, (_, parts) in PARTS.items():
+            part = getattr(self, axis)
+            if type(part) not in parts.values():
+                raise checks.refuse(axis, f"be one of {', '.join(parts)}", part, error=InvalidPolicy)
+        weightless = isinstance(self.contexts, NoContexts)
+        if weightless and not isinstance(self.allocation, (Procrastinate, SkipAlways)):
+            raise InvalidPolicy(
+                f"{_name(self.allocation)} weighs contexts, so it needs to know of them; "
+                "give contexts=KnownContexts() or EmpiricalContexts() instead of NoContexts()"
+            )
+        if weightless and isinstance(self.rewards, Wilson):
+            raise InvalidPolicy(
+                "Wilson needs each context's share of the rounds left; "
+                "give contexts=EmpiricalContexts() instead of NoContexts()"
+            )
+        if isinstance(self.allocation, Procrastinate) and not weightless:
+            raise InvalidPolicy(
+                "Procrastinate ranks contexts and never weighs them, so knowledge of their "
+                f"probabilities would be ignored, got contexts={self.contexts!r}; "
+                "give contexts=NoContexts()"
+            )
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return the parts as plain tables, each with its ``kind`` and its parameters."""
+        return {axis: {"kind": _name(part), **asdict(part)} for axis, part in self._parts()}
+
+    @classmethod
+    def from_dict(cls, table: Any) -> Policy:
+        """Build a policy from what `to_dict` returns; unknown names are refused."""
+        if not isinstance(table, Mapping):
+            raise checks.refuse("a policy", "be a table of three parts", table, error=InvalidPolicy)
+        checks.known_keys("the policy", table, required=tuple(PARTS), error=InvalidPolicy)
+        built = {}
+        for axis, (_, parts) in PARTS.items():
+            entry = dict(table[axis]) if isinstance(table[axis], Mapping) else {}
+            kind = checks.choice(f"{axis} kind", entry.pop("kind", None), parts, error=InvalidPolicy)
+            names = [field.name for field in fields(parts[kind])]
+            checks.known_keys(kind, entry, required=(), optional=names, error=InvalidPolicy)
+            built[axis] = parts[kind](**entry)
+        return cls(**built)
+
+    def to_json(self) -> str:
+        """Return the policy as one line of JSON."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> Policy:
+        """Build a policy from what `to_json` returns."""
+        try:
+            table = json.loads(text)
+        except ValueError as error:
+            raise InvalidPolicy(f"a policy must be valid JSON: {error}") from None
+        return cls.from_dict(table)
+
+    def _parts(self) -> list[tuple[str, Any]]:
+        return [(axis, getattr(self, axis)) for axis in PARTS]
+
+
+def _name(part: object) -> str:
+    return type(part).__name__

@@ -1,0 +1,113 @@
+"""What a policy knows of the rewards: the number it ranks each context-action pair by.
+
+Letters: S, C are the sum and the count of the rewards seen of a pair, ū = S/C their mean, t the
+round, τ the rounds left (this one included), b the budget left. A pair never seen counts as 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from almoner import checks
+from almoner.errors import InvalidPolicy
+
+__all__ = [
+    "KLUCB",
+    "UCB",
+    "EmpiricalMean",
+    "KnownRewards",
+    "LogPlus",
+    "RewardKnowledge",
+    "Thompson",
+    "Wilson",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RewardKnowledge:
+    """One way to rank pairs; ``code`` is its branch in the compiled ladder."""
+
+    code: ClassVar[int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _WithWidth(RewardKnowledge):
+    width: float
+
+    def __post_init__(self) -> None:
+        width = checks.number("width", self.width, low=0, error=InvalidPolicy)
+        object.__setattr__(self, "width", width)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownRewards(RewardKnowledge):
+    """The means themselves; left out, the simulator supplies the problem's own.
+
+    Parameters
+    ----------
+    means
+        Mean reward of each action in each context, (contexts, actions).
+    """
+
+    code: ClassVar[int] = 0
+    means: tuple[tuple[float, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.means is not None:
+            table: Any = checks.array(
+                "means", self.means, shape=(None, None), low=0, high=1, error=InvalidPolicy
+            )
+            object.__setattr__(self, "means", tuple(map(tuple, table.tolist())))
+
+
+@dataclass(frozen=True, kw_only=True)
+class UCB(_WithWidth):
+    """The paper's index ū + √(width · log t / C), not clipped; the paper has width ½."""
+
+    code: ClassVar[int] = 2
+    width: float = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class KLUCB(_WithWidth):
+    """The largest q with C · kl(ū, q) ≤ width · log t (Garivier and Cappé, 2011).
+
+    By Pinsker's inequality it lies below the `UCB` of half its width.
+    """
+
+    code: ClassVar[int] = 3
+    width: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogPlus(_WithWidth):
+    """The index ū + √(width · log⁺(t/C) / C): what was seen often needs no more bonus."""
+
+    code: ClassVar[int] = 4
+    width: float = 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thompson(RewardKnowledge):
+    """One draw from Beta(1+S, 1+C−S) per pair and round; S counts rewards binarised at random."""
+
+    code: ClassVar[int] = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wilson(RewardKnowledge):
+    """A Wilson score bound at the boundary of a finite-horizon bandit: thrifty's index.
+
+    The level falls as what the context can still use, min(share · τ, b), runs out, so that
+    exploration ends when nothing is left to gain from it.
+    """
+
+    code: ClassVar[int] = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmpiricalMean(RewardKnowledge):
+    """The mean ū alone: no exploration beyond the first try of each pair."""
+
+    code: ClassVar[int] = 1

@@ -1,0 +1,217 @@
+"""Problem: the frozen description of a world that generates contexts and rewards."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from almoner import checks
+from almoner.checks import Floats
+from almoner.errors import InvalidProblem
+
+__all__ = ["Problem"]
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Problem:
+    """A budget, a horizon, and the statistics of what may come and what it brings.
+
+    Parameters
+    ----------
+    context_probs
+        Probability of each context, one per context; they sum to 1.
+    reward_means
+        Mean reward of each action in each context, (contexts, actions), in [0, 1].
+    horizon
+        Number of rounds, a positive whole number.
+    budget
+        What may be spent in all; never exceeded on any path.
+    costs
+        Cost of each action in each context: (contexts, actions), or one row for all contexts, or
+        one number for all.
+    default_rewards
+        Mean reward of skipping, one per context. Skipping is always possible and always free.
+    reward_spread
+        Variance of a reward as a share of the largest variance its mean allows, m(1 − m):
+        1 is Bernoulli, 0 is the mean itself every time, anything between is Beta.
+    contexts, actions
+        Names for people to read.
+
+    Examples
+    --------
+    >>> problem = Problem(
+    ...     context_probs=[0.4, 0.6],
+    ...     reward_means=[[0.2, 0.8], [0.1, 0.4]],
+    ...     horizon=1000,
+    ...     budget=400,
+    ... )
+    >>> problem.ratio
+    0.4
+    >>> problem.replace(horizon=2000, budget=900).ratio
+    0.45
+    """
+
+    context_probs: Floats
+    reward_means: Floats
+    horizon: int
+    budget: float
+    costs: Floats
+    default_rewards: Floats
+    reward_spread: float
+    contexts: tuple[str, ...]
+    actions: tuple[str, ...]
+
+    def __init__(
+        self,
+        *,
+        context_probs: ArrayLike,
+        reward_means: ArrayLike,
+        horizon: float,
+        budget: float,
+        costs: ArrayLike = 1.0,
+        default_rewards: ArrayLike = 0.0,
+        reward_spread: float = 1.0,
+        contexts: Sequence[str] = (),
+        actions: Sequence[str] = (),
+    ) -> None:
+        probs = checks.probabilities("context_probs", context_probs, error=InvalidProblem)
+        means = checks.array(
+            "reward_means",
+            reward_means,
+            shape=(len(probs), None),
+            of="contexts × actions",
+            low=0,
+            high=1,
+            error=InvalidProblem,
+            remedy="scale rewards to [0, 1]",
+        )
+        valid = {
+            "context_probs": probs,
+            "reward_means": means,
+            "horizon": checks.whole("horizon", horizon, error=InvalidProblem),
+            "budget": checks.number("budget", budget, low=0, error=InvalidProblem),
+            "costs": checks.costs("costs", costs, shape=means.shape, error=InvalidProblem),
+            "default_rewards": checks.array(
+                "default_rewards",
+                np.full(len(probs), default_rewards) if np.ndim(default_rewards) == 0 else default_rewards,
+                shape=probs.shape,
+                of="one per context",
+                low=0,
+                high=1,
+                error=InvalidProblem,
+            ),
+            "reward_spread": checks.number(
+                "reward_spread", reward_spread, low=0, high=1, error=InvalidProblem
+            ),
+            "contexts": checks.names("contexts", contexts, count=len(probs), error=InvalidProblem),
+            "actions": checks.names("actions", actions, count=means.shape[1], error=InvalidProblem),
+        }
+        for name, value in valid.items():
+            object.__setattr__(self, name, value)  # the one way to fill a frozen dataclass
+
+    @property
+    def ratio(self) -> float:
+        """Budget per round, the ρ of the paper."""
+        return self.budget / self.horizon
+
+    def replace(self, **changes: Any) -> Problem:
+        """Return the same problem with some fields changed, and checked again."""
+        return replace(self, **changes)
+
+    def scaled(self, horizon: int, *, ratio: float | None = None) -> Problem:
+        """Return the problem at another horizon, with the budget that keeps (or sets) the ratio.
+
+        Where every cost is one the budget counts actions and is rounded to a whole number.
+        """
+        horizon = checks.whole("horizon", horizon, error=InvalidProblem)
+        if ratio is None:
+            ratio = self.ratio
+        else:
+            checks.number("ratio", ratio, low=0, error=InvalidProblem)
+        budget = ratio * horizon
+        return self.replace(
+            horizon=horizon, budget=round(budget) if np.all(self.costs == 1) else budget
+        )
+
+    def terms(self) -> dict[str, Any]:
+        """Return what a plan is made from, the truth about the statistics included."""
+        names = ["horizon", "budget", "costs", "context_probs", "reward_means", "default_rewards"]
+        return {name: getattr(self, name) for name in names}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists and numbers under the constructor's names; defaults are left out."""
+        table = {
+            field.name: value.tolist() if isinstance(value, np.ndarray) else value
+            for field in fields(self)
+            if (value := getattr(self, field.name)) is not None
+        }
+        if np.all(self.costs == 1):
+            del table["costs"]
+        if not self.default_rewards.any():
+            del table["default_rewards"]
+        if self.reward_spread == 1:
+            del table["reward_spread"]
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in table.items()
+            if value != ()
+        }
+
+    @classmethod
+    def from_dict(cls, table: Any) -> Problem:
+        """Build a problem from what `to_dict` returns; unknown and missing keys are refused."""
+        if not isinstance(table, dict):
+            raise InvalidProblem("a problem must be a table of names and values")
+        names = [field.name for field in fields(cls)]
+        checks.known_keys(
+            "the problem", table, required=names[:4], optional=names[4:], error=InvalidProblem
+        )
+        return cls(**table)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Problem:
+        """Read a problem from a ``.toml`` or ``.json`` file with the constructor's names."""
+        path = Path(path)
+        read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix)
+        if read is None:
+            raise InvalidProblem(f"a problem file must end in .toml or .json, got {path.name!r}")
+        try:
+            return cls.from_dict(read(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise InvalidProblem(
+                f"cannot read the problem file {str(path)!r}: {error.strerror}; check the path"
+            ) from None
+        except InvalidProblem as error:
+            raise InvalidProblem(f"{path}: {error}") from None
+        except ValueError as error:  # not TOML, not JSON, not UTF-8
+            raise InvalidProblem(
+                f"{path} is not valid {path.suffix[1:].upper()}: {error}"
+            ) from None
+
+    def to_file(self, path: str | Path) -> None:
+        """Write the problem as TOML or JSON, by the ending of the path."""
+        path = Path(path)
+        if path.suffix == ".json":
+            text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
+        elif path.suffix == ".toml":  # a JSON list, number or string is also TOML
+            text = "".join(
+                f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
+                for name, value in self.to_dict().items()
+            )
+        else:
+            raise InvalidProblem(f"a problem file must end in .toml or .json, got {path.name!r}")
+        path.write_text(text, encoding="utf-8")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.to_dict()))
+

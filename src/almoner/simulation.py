@@ -1,0 +1,219 @@
+"""Monte-Carlo over replications: validates, seeds, cuts into chunks, calls the kernels.
+
+Replication r of a seed sees the same contexts and the same reward noise under every policy, and
+gives the same numbers whatever the threads and chunks.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner import checks
+from almoner.checks import Floats
+from almoner.money import amounts
+from almoner.oracle import optimal_value, upper_bound
+from almoner.plain import PlainPolicy, as_plain, play_plain
+from almoner.policy.base import Policy
+from almoner.policy.plan import Plan, make_plan
+from almoner.problem import Problem
+from almoner.runs import Runs, Sample, Trace
+
+if TYPE_CHECKING:
+    from almoner.core.kernels import World
+
+__all__ = ["AGAINST", "ESTIMATORS", "simulate", "trace"]
+
+AGAINST = ("oracle", "upper bound")
+ESTIMATORS = ("reduced", "raw")
+
+CHUNK_ROUNDS = 4_000_000
+"""A chunk takes about half a second: often enough for a progress bar, rare enough to be free."""
+
+
+def simulate(
+    problem: Problem,
+    policy: Policy | PlainPolicy,
+    *,
+    runs: int = 1000,
+    seed: int = 0,
+    against: str = "oracle",
+    estimator: str = "reduced",
+    marks: Sequence[int] = (),
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Runs:
+    """Play a policy many times over and measure its regret.
+
+    Parameters
+    ----------
+    problem
+        The world to play in.
+    policy
+        A `Policy`, or any object with ``decide`` and ``learn`` (slow, same seeds; see
+        `PlainPolicy`).
+    runs
+        Number of independent replications.
+    seed
+        Everything random follows from it.
+    against
+        What regret is measured from: the exact ``"oracle"``, or the ``"upper bound"`` T·v(B/T).
+    estimator
+        ``"reduced"`` sums what each choice forgoes at the price of the budget, which has the same
+        mean as ``"raw"`` (benchmark minus reward) and a standard error several times smaller.
+    marks
+        Rounds (1 is the first) before which to note the budget left.
+    threads
+        How many replications to play at once; all cores if left out.
+    progress
+        Called with the number of replications finished, each time some are.
+
+    Examples
+    --------
+    >>> from almoner import ucb_alp
+    >>> problem = Problem(
+    ...     context_probs=[0.4, 0.6], reward_means=[[0.2, 0.8], [0.1, 0.4]],
+    ...     horizon=1000, budget=400)
+    >>> result = simulate(problem, ucb_alp(), runs=100, seed=7)
+    >>> result.spend.max() <= problem.budget
+    True
+    """
+    runs = checks.whole("runs", runs)
+    seed = checks.whole("seed", seed, low=0)
+    against = checks.choice("against", against, AGAINST)
+    estimator = checks.choice("estimator", estimator, ESTIMATORS)
+    places = _marks(marks, problem.horizon)
+    threads = checks.whole("threads", os.cpu_count() or 1 if threads is None else threads)
+    ceiling = upper_bound(problem)
+    benchmark = ceiling if against == "upper bound" else optimal_value(problem)
+    world, price = _world(problem)
+    table, left_at = np.empty((runs, 4)), np.empty((runs, len(places)))
+    if isinstance(policy, Policy):
+        plan = make_plan(policy, **problem.terms())
+        _play_all(plan, world, _root(seed), places, table, left_at, threads, progress)
+        table[:, 3] = amounts(table[:, 3], plan.top, plan.bottom)
+        left_at = amounts(left_at, plan.top, plan.bottom)
+    else:
+        for run in range(runs):
+            played = play_plain(problem, as_plain(policy), world, _root(seed), run)
+            done = played.contexts, played.actions + 1
+            left = np.concatenate([[problem.budget], played.budget_left])
+            spend = problem.budget - left[-1]
+            table[run] = [world.worth[done].sum(), played.rewards.sum(), world.losses[done].sum(), spend]
+            left_at[run] = left[places - 1]
+            if progress is not None:
+                progress(1)
+    reward, drawn, loss, spend = table.T
+    regret = benchmark - reward
+    if estimator == "reduced":
+        regret = loss + price * (problem.budget - spend) - (ceiling - benchmark)
+    return Runs(
+        policy=policy,
+        seed=seed,
+        against=against,
+        estimator=estimator,
+        reward=reward,
+        reward_drawn=drawn,
+        spend=spend,
+        regret=Sample(regret),
+        budget_left=left_at,
+    )
+
+
+def trace(
+    problem: Problem, policy: Policy | PlainPolicy, *, seed: int = 0, run: int = 0
+) -> Trace:
+    """Play one replication of `simulate` again and return everything that happened in it.
+
+    Examples
+    --------
+    >>> from almoner import alp
+    >>> problem = Problem(
+    ...     context_probs=[0.4, 0.6], reward_means=[[0.8], [0.4]], horizon=5, budget=5)
+    >>> trace(problem, alp(), seed=1).actions.tolist()
+    [0, 0, 0, 0, 0]
+    """
+    seed, run = checks.whole("seed", seed, low=0), checks.whole("run", run, low=0)
+    world, _ = _world(problem)
+    if not isinstance(policy, Policy):
+        return play_plain(problem, as_plain(policy), world, _root(seed), run)
+    from almoner.core.kernels import record
+    from almoner.core.state import new_memo, new_state
+
+    plan = make_plan(policy, **problem.terms())
+    state = new_state(plan)
+    choices, numbers = np.empty((plan.horizon, 2), np.int64), np.empty((plan.horizon, 3))
+    record(plan, world, state, new_memo(plan, state), _root(seed), run, choices, numbers)
+    return Trace(
+        contexts=choices[:, 0],
+        actions=choices[:, 1],
+        probabilities=numbers[:, 0],
+        rewards=numbers[:, 1],
+        budget_left=amounts(numbers[:, 2], plan.top, plan.bottom),
+    )
+
+
+def _play_all(
+    plan: Plan,
+    world: World,
+    root: np.uint64,
+    places: npt.NDArray[np.int64],
+    table: Floats,
+    left_at: Floats,
+    threads: int,
+    progress: Callable[[int], object] | None,
+) -> None:
+    from almoner.core.kernels import play
+    from almoner.core.state import new_memo, new_state
+
+    def play_chunk(chunk: slice) -> int:
+        state = new_state(plan)
+        memo = new_memo(plan, state)
+        play(plan, world, state, memo, root, chunk.start, places, table[chunk], left_at[chunk])
+        return chunk.stop - chunk.start
+
+    with ThreadPoolExecutor(threads) as pool:
+        for count in pool.map(play_chunk, _chunks(len(table), plan.horizon, threads)):
+            if progress is not None:
+                progress(count)
+
+
+def _chunks(runs: int, horizon: int, threads: int) -> Iterator[slice]:
+    size = max(1, min(CHUNK_ROUNDS // horizon, -(-runs // threads)))
+    return (slice(first, min(first + size, runs)) for first in range(0, runs, size))
+
+
+def _world(problem: Problem) -> tuple[World, float]:
+    """Return the world of a problem, with what each choice forgoes at the price, and the price."""
+    from almoner.core.kernels import make_world
+    from almoner.lp import solve
+
+    price = solve(problem).price
+    surplus = np.column_stack(
+        [problem.default_rewards, problem.reward_means - price * problem.costs]
+    )
+    losses = surplus.max(axis=1, keepdims=True) - surplus
+    world = make_world(
+        problem.context_probs,
+        problem.reward_means,
+        problem.default_rewards,
+        problem.reward_spread,
+        losses,
+    )
+    return world, price
+
+
+def _root(seed: int) -> np.uint64:
+    return np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]  # type: ignore[no-any-return]
+
+
+def _marks(marks: Sequence[int], horizon: int) -> npt.NDArray[np.int64]:
+    places = [checks.whole("marks", mark) for mark in marks]
+    if places != sorted(set(places)) or (places and places[-1] > horizon):
+        raise checks.refuse("marks", f"be different rounds up to {horizon}, rising", list(marks))
+    return np.array(places, np.int64)
