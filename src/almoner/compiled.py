@@ -1,4 +1,4 @@
-"""The one door to numba: `compiled` and `inlined`, the decorators that kernels wear.
+"""The one door to numba: `compiled`, `exposed` and `inlined`, the decorators that kernels wear.
 
 numba's disk cache notices a change of the file a kernel stands in, but not of the functions that
 the kernel calls in other files: after an edit or an upgrade it would go on running the old ones.
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["compiled", "inlined"]
+__all__ = ["compiled", "exposed", "inlined"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -62,9 +62,18 @@ def inlined(function: Function) -> Function:
     """Compile a function that allocates nothing, and melt it into whatever compiled code calls it.
 
     Steps of a run take tuples of arrays. Counting references to each array at each call, and
-    passing the tuples, would cost ten times what the steps themselves do.
+    passing the tuples, would cost ten times what the steps themselves do. Python must not call it
+    (only its ``py_func``): the wrapper for that is left out, which saves a fifth of the compilation.
     """
-    return _compile(function, {"_nrt": False, "forceinline": True})
+    return _compile(function, {**_MELTED, "no_cpython_wrapper": True})
+
+
+def exposed(function: Function) -> Function:
+    """Compile a function like `inlined`, for Python to call too."""
+    return _compile(function, _MELTED)
+
+
+_MELTED = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 
 
 def _compile(function: Function, options: dict[str, bool]) -> Function:

@@ -97,19 +97,49 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     """Solve the allocation problem, at the problem's own ratio or at another one."""
     ratio = problem.ratio if ratio is None else checks.number("ratio", ratio, low=0)
     gains = problem.reward_means - problem.default_rewards[:, None]
+    slopes, weights, steps = hull_steps(problem.context_probs, gains, problem.costs)
+
+    # Steps of equal slope form a group and are filled at a common rate: no label decides.
+    new_group = np.diff(slopes, prepend=math.inf) < -TOLERANCE * np.maximum(1, slopes)
+    group = np.cumsum(new_group) - 1
+    price_of = slopes[new_group]
+    weight_of = np.bincount(group, weights) if len(slopes) else np.zeros(0)
+    boundaries = np.cumsum(weight_of)
+    room = ratio - (boundaries - weight_of)
+    rate_of = np.clip(np.where(room > TOLERANCE, room, 0) / weight_of, 0, 1)
+    open_prices = price_of[ratio < boundaries - TOLERANCE]
+
     probabilities = np.zeros(gains.shape)
-    boundaries = np.empty(gains.size)
-    gain, price, count = fill_steps(
-        problem.context_probs, gains, problem.costs, ratio, probabilities, boundaries
-    )
+    context, start, end = steps.T
+    np.add.at(probabilities, (context, end), rate_of[group])
+    paid = start >= 0
+    np.subtract.at(probabilities, (context[paid], start[paid]), rate_of[group][paid])
+    probabilities = probabilities.clip(0, 1)  # differences of rates, wrong by a last bit
     probabilities.setflags(write=False)
     return Solution(
         probabilities=probabilities,
-        value=float(problem.context_probs @ problem.default_rewards) + gain,
-        price=price,
-        boundaries=boundaries[:count].copy(),
+        value=float(
+            problem.context_probs @ problem.default_rewards + (rate_of * weight_of) @ price_of
+        ),
+        price=float(open_prices[0]) if len(open_prices) else 0.0,
+        boundaries=boundaries,
         ratio=float(ratio),
     )
+
+
+def hull_steps(
+    context_probs: Floats, gains: Floats, costs: Floats
+) -> tuple[Floats, Floats, Ints]:
+    """Return slope, weight and (context, from, to) of every hull step, steepest first.
+
+    ``from`` is −1 where the step starts at skipping. Contexts that never come have no steps.
+    """
+    slopes, weights = np.empty(gains.size), np.empty(gains.size)
+    steps = np.empty((gains.size, 3), np.int64)
+    chosen = np.empty(gains.shape[1], np.int64)
+    count = collect_steps(context_probs, gains, costs, chosen, slopes, weights, steps)
+    order = np.argsort(-slopes[:count], kind="stable")
+    return slopes[order], weights[order], steps[order]
 
 
 @compiled
@@ -139,13 +169,15 @@ def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
 
 @compiled
 def collect_steps(
-    context_probs: Floats, gains: Floats, costs: Floats, slopes: Floats, steps: Ints
+    context_probs: Floats,
+    gains: Floats,
+    costs: Floats,
+    chosen: Ints,
+    slopes: Floats,
+    weights: Floats,
+    steps: Ints,
 ) -> int:
-    """Write the slope and (context, from, to) of every hull step; return how many there are.
-
-    ``from`` is −1 where the step starts at skipping. Contexts that never come have no steps.
-    """
-    chosen = np.empty(gains.shape[1], np.int64)
+    """Write every hull step, context by context, and return how many there are."""
     count = 0
     for context in range(gains.shape[0]):
         if context_probs[context] <= 0.0:
@@ -154,54 +186,8 @@ def collect_steps(
         for place in range(candidates(gains[context], costs[context], chosen)):
             action = chosen[place]
             rise, run = gains[context, action] - gain, costs[context, action] - cost
-            slopes[count] = rise / run
+            slopes[count], weights[count] = rise / run, context_probs[context] * run
             steps[count, 0], steps[count, 1], steps[count, 2] = context, start, action
             start, gain, cost = action, gains[context, action], costs[context, action]
             count += 1
     return count
-
-
-@compiled
-def fill_steps(
-    context_probs: Floats,
-    gains: Floats,
-    costs: Floats,
-    ratio: float,
-    probabilities: Floats,
-    boundaries: Floats,
-) -> tuple[float, float, int]:
-    """Fill hull steps in order of slope; return the gain, the price and the count of boundaries.
-
-    Steps of equal slope are filled at a common rate, so that no label decides who is served.
-    """
-    slopes = np.empty(gains.size)
-    steps = np.empty((gains.size, 3), np.int64)
-    count = collect_steps(context_probs, gains, costs, slopes, steps)
-    order = np.argsort(-slopes[:count])
-    gain, price, used, room, edges, first = 0.0, -1.0, 0.0, ratio, 0, 0
-    while first < count:
-        slope, weight, last = slopes[order[first]], 0.0, first
-        while last < count and slopes[order[last]] >= slope - TOLERANCE * max(1.0, slope):
-            weight += context_probs[steps[order[last], 0]] * _run(costs, steps[order[last]])
-            last += 1
-        rate = 0.0 if room <= TOLERANCE else min(1.0, room / weight)
-        if room < weight - TOLERANCE and price < 0.0:
-            price = slope
-        for place in range(first, last):
-            context, start, end = steps[order[place]]
-            probabilities[context, end] += rate
-            if start >= 0:
-                probabilities[context, start] -= rate
-        gain += rate * weight * slope
-        room -= rate * weight
-        used += weight
-        boundaries[edges] = used
-        edges += 1
-        first = last
-    return gain, max(price, 0.0), edges
-
-
-@compiled
-def _run(costs: Floats, step: Ints) -> float:
-    context, start, end = step
-    return costs[context, end] - (costs[context, start] if start >= 0 else 0.0)

@@ -50,9 +50,11 @@ def optimal_value(problem: Problem) -> float:
     best = (problem.reward_means - problem.default_rewards[:, None]).max(axis=1)
     order = np.argsort(-best, kind="stable")
     order = order[(best[order] > 0) & (problem.context_probs[order] > 0)]
+    gains, probs = best[order], problem.context_probs[order]
     gain = optimal_gain(
-        best[order],
-        problem.context_probs[order],
+        gains,
+        np.cumsum(probs),
+        np.cumsum(probs * gains),
         problem.horizon,
         min(grid.budget, problem.horizon),
     )

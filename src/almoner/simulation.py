@@ -142,13 +142,9 @@ def trace(
     world, _ = _world(problem)
     if not isinstance(policy, Policy):
         return play_plain(problem, as_plain(policy), world, _root(seed), run)
-    from almoner.core.kernels import record
-    from almoner.core.state import new_memo, new_state
-
     plan = make_plan(policy, **problem.terms())
-    state = new_state(plan)
     choices, numbers = np.empty((plan.horizon, 2), np.int64), np.empty((plan.horizon, 3))
-    record(plan, world, state, new_memo(plan, state), _root(seed), run, choices, numbers)
+    _play_chunk(plan, world, _root(seed), run, np.empty((1, 4)), choices=choices, numbers=numbers)
     return Trace(
         contexts=choices[:, 0],
         actions=choices[:, 1],
@@ -162,25 +158,43 @@ def _play_all(
     plan: Plan,
     world: World,
     root: np.uint64,
-    places: npt.NDArray[np.int64],
-    table: Floats,
+    marks: npt.NDArray[np.int64],
+    out: Floats,
     left_at: Floats,
     threads: int,
     progress: Callable[[int], object] | None,
 ) -> None:
+    def play_chunk(chunk: slice) -> int:
+        _play_chunk(plan, world, root, chunk.start, out[chunk], marks=marks, left_at=left_at[chunk])
+        return chunk.stop - chunk.start  # type: ignore[no-any-return]
+
+    with ThreadPoolExecutor(threads) as pool:
+        for count in pool.map(play_chunk, _chunks(len(out), plan.horizon, threads)):
+            if progress is not None:
+                progress(count)
+
+
+def _play_chunk(
+    plan: Plan,
+    world: World,
+    root: np.uint64,
+    first: int,
+    out: Floats,
+    *,
+    marks: npt.NDArray[np.int64] = np.empty(0, np.int64),  # noqa: B008  # read only
+    left_at: Floats | None = None,
+    choices: npt.NDArray[np.int64] = np.empty((0, 2), np.int64),  # noqa: B008
+    numbers: Floats = np.empty((0, 3)),  # noqa: B008
+) -> None:
+    """Play replications from ``first`` on, one per row of ``out``, in a state of their own."""
     from almoner.core.kernels import play
     from almoner.core.state import new_memo, new_state
 
-    def play_chunk(chunk: slice) -> int:
-        state = new_state(plan)
-        memo = new_memo(plan, state)
-        play(plan, world, state, memo, root, chunk.start, places, table[chunk], left_at[chunk])
-        return chunk.stop - chunk.start
-
-    with ThreadPoolExecutor(threads) as pool:
-        for count in pool.map(play_chunk, _chunks(len(table), plan.horizon, threads)):
-            if progress is not None:
-                progress(count)
+    state = new_state(plan)
+    memo = new_memo(plan, state)
+    if left_at is None:
+        left_at = np.empty((len(out), 0))
+    play(plan, world, state, memo, root, first, marks, out, left_at, choices, numbers)
 
 
 def _chunks(runs: int, horizon: int, threads: int) -> Iterator[slice]:

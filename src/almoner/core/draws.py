@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from almoner.compiled import inlined
+from almoner.compiled import compiled, exposed
 
 __all__ = [
     "CONTEXTS",
@@ -33,7 +33,7 @@ _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 _STREAMS = np.uint64(4)
 
 
-@inlined
+@exposed
 def mix(x: np.uint64) -> np.uint64:
     """Return SplitMix64's finaliser of x, a bijection that looks random."""
     x = (x ^ (x >> _S30)) * _MIX1
@@ -41,26 +41,26 @@ def mix(x: np.uint64) -> np.uint64:
     return x ^ (x >> _S31)
 
 
-@inlined
+@exposed
 def stream_key(root: np.uint64, run: int, stream: np.uint64) -> np.uint64:
     """Return the key of one named stream of one replication."""
     return mix(root ^ mix(np.uint64(run) * _STREAMS + stream + _GOLDEN))
 
 
-@inlined
+@exposed
 def round_key(stream: np.uint64, t: int) -> np.uint64:
     """Return the key of round t within a stream."""
     return mix(stream + np.uint64(t) * _GOLDEN)
 
 
-@inlined
+@exposed
 def uniform(key: np.uint64, lane: int) -> float:
     """Return the number in [0, 1) that ``lane`` of this key holds."""
     bits = key if lane == 0 else mix(key + np.uint64(lane) * _GOLDEN)
     return np.float64(bits >> _S11) * 2.0**-53  # type: ignore[no-any-return]
 
 
-@inlined
+@compiled
 def gamma(shape: float, key: np.uint64) -> float:
     """Return a Gamma(shape, 1) draw (Marsaglia and Tsang, 2000)."""
     boost = 1.0
@@ -81,7 +81,7 @@ def gamma(shape: float, key: np.uint64) -> float:
         lane += 3
 
 
-@inlined
+@compiled
 def beta(a: float, b: float, key: np.uint64) -> float:
     """Return a Beta(a, b) draw as a ratio of two Gamma draws."""
     x = gamma(a, mix(key ^ _MIX1))

@@ -25,11 +25,13 @@ NEGLIGIBLE = 1e-22
 
 
 @compiled
-def optimal_gain(gains: Floats, probs: Floats, horizon: int, budget: int) -> float:
+def optimal_gain(
+    gains: Floats, mass: Floats, worth: Floats, horizon: int, budget: int
+) -> float:
     """Return the most that ``budget`` unit-cost actions can gain in ``horizon`` rounds.
 
-    ``gains`` are the positive best gains of the contexts, falling, and ``probs`` their
-    probabilities. With D(b) = V(τ, b) − V(τ, b−1), what the b-th unit of budget is worth with τ
+    ``gains`` are the positive best gains g of the contexts, falling; ``mass`` and ``worth`` the
+    running sums of their probabilities π and of π·g. With D(b) = V(τ, b) − V(τ, b−1), what the b-th unit of budget is worth with τ
     rounds to go, and φ(d) = Σ_j π_j (g_j − d)⁺, dynamic programming reads
 
         V(τ+1, b) = V(τ, b) + φ(D(b)),    D'(b) = D(b) + φ(D(b)) − φ(D(b−1)).
@@ -41,7 +43,6 @@ def optimal_gain(gains: Floats, probs: Floats, horizon: int, budget: int) -> flo
     count = len(gains)
     if budget <= 0 or count == 0:
         return 0.0
-    mass, worth = np.cumsum(probs), np.cumsum(probs * gains)
     reach = int(REACH * math.sqrt(horizon)) + 10
     now, after = np.zeros(budget + 2), np.zeros(budget + 2)
     now[0] = after[0] = math.inf
@@ -129,7 +130,8 @@ def policy_gain(
     total = 0.0
     for t in range(1, plan.horizon + 1):
         remaining = plan.horizon - t + 1
-        later[max(low - 1, 0) : high + 1] = 0.0
+        for left in range(max(low - 1, 0), high + 1):
+            later[left] = 0.0
         for left in range(low, high + 1):
             chance, taken, gain = chances[left], 0.0, 0.0
             if left > 0:

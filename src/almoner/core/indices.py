@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from almoner.checks import Floats
-from almoner.compiled import inlined
+from almoner.compiled import compiled
 from almoner.core.draws import beta
 from almoner.policy.rewards import (
     KLUCB,
@@ -33,7 +33,7 @@ THOMPSON_LANE = 8
 """Lanes of a round's key below this one are for other draws of the policy."""
 
 
-@inlined
+@compiled
 def clock_level(reward: int, width: float, t: int) -> float:
     """Return the level of the indices that only the clock drives."""
     if reward == _UCB:
@@ -45,7 +45,7 @@ def clock_level(reward: int, width: float, t: int) -> float:
     return 0.0
 
 
-@inlined
+@compiled
 def fill_levels(reward: int, width: float, levels: Floats) -> None:
     """Write `clock_level` of every round into a table."""
     levels[0] = 0.0
@@ -53,7 +53,7 @@ def fill_levels(reward: int, width: float, levels: Floats) -> None:
         levels[t] = clock_level(reward, width, t)
 
 
-@inlined
+@compiled
 def index(
     reward: int, width: float, level: float, mean: float, root: float, count: float, key: np.uint64
 ) -> float:
@@ -78,7 +78,7 @@ def index(
     return math.nan
 
 
-@inlined
+@compiled
 def wilson_bound(mean: float, count: float, plays_left: float) -> float:
     """Return thrifty's index: a Wilson score bound whose level falls with the plays left.
 
@@ -94,7 +94,7 @@ def wilson_bound(mean: float, count: float, plays_left: float) -> float:
     return (mean + d + math.sqrt(d * d + 2.0 * d * mean * (1.0 - mean))) / (1.0 + 2.0 * d)
 
 
-@inlined
+@compiled
 def kl_bound(mean: float, level: float) -> float:
     """Return the largest q with kl(mean, q) ≤ level, for Bernoulli kl, by safeguarded Newton."""
     if mean >= 1.0:

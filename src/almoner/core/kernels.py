@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.compiled import inlined
+from almoner.compiled import exposed
 from almoner.core.draws import CONTEXTS, POLICY, REWARDS, beta, round_key, stream_key, uniform
 from almoner.core.state import LEFT, Memo, State, reset
 from almoner.core.steps import SKIP, decide, learn, take
@@ -21,8 +21,6 @@ __all__ = [
     "draw_reward",
     "make_world",
     "play",
-    "play_round",
-    "record",
     "streams_of",
 ]
 
@@ -52,7 +50,7 @@ class Streams(NamedTuple):
     choices: np.uint64
 
 
-@inlined
+@exposed
 def streams_of(root: np.uint64, run: int) -> Streams:
     """Return the streams of one replication."""
     return Streams(
@@ -82,7 +80,7 @@ def make_world(
     )
 
 
-@inlined
+@exposed
 def draw_context(world: World, key: np.uint64) -> int:
     """Return the context that arrives in the round of this key."""
     place = uniform(key, 0) * len(world.cuts)
@@ -91,7 +89,7 @@ def draw_context(world: World, key: np.uint64) -> int:
     return column + (other - column) * (place - column >= world.cuts[column])
 
 
-@inlined
+@exposed
 def draw_reward(world: World, context: int, action: int, key: np.uint64) -> float:
     """Return the reward that an action brings in the round of this key."""
     mean = world.means[context, action]
@@ -103,26 +101,7 @@ def draw_reward(world: World, context: int, action: int, key: np.uint64) -> floa
     return beta(mean * strength, (1.0 - mean) * strength, key)
 
 
-@inlined
-def play_round(
-    plan: Plan, world: World, state: State, memo: Memo, streams: Streams, t: int
-) -> tuple[int, int, float, float]:
-    """Play the round after t others; return context, action, its probability and the reward.
-
-    Skipping earns its mean: nobody learns from it, so there is nothing to draw.
-    """
-    context = draw_context(world, round_key(streams.contexts, t))
-    key = round_key(streams.choices, t)
-    action, probability = decide(plan, state, memo, context, key)
-    take(plan, state, memo, context, action)
-    if action == SKIP:
-        return context, action, probability, world.defaults[context]
-    reward = draw_reward(world, context, action, round_key(streams.rewards, t))
-    learn(plan, state, memo, context, action, reward, key)
-    return context, action, probability, reward
-
-
-@inlined
+@exposed
 def play(
     plan: Plan,
     world: World,
@@ -133,11 +112,16 @@ def play(
     marks: npt.NDArray[np.int64],
     out: Floats,
     left_at: Floats,
+    choices: npt.NDArray[np.int64],
+    numbers: Floats,
 ) -> None:
     """Play replications ``first``, ``first + 1``, … and write a row of ``out`` for each.
 
     A row holds the mean reward of what was done, the reward drawn, the loss at the price, and the
-    spend in units. ``left_at`` gets the units left before each of the rounds ``marks``.
+    spend in units. ``left_at`` gets the units left before each of the rounds ``marks``. Where
+    ``choices`` and ``numbers`` have a row for every round they get all of it: context and action;
+    probability, reward and the units left. Skipping earns its mean: nobody learns from it, so there
+    is nothing to draw.
     """
     for row in range(out.shape[0]):
         reset(plan, state, memo)
@@ -147,34 +131,20 @@ def play(
             while mark < len(marks) and marks[mark] == t + 1:
                 left_at[row, mark] = state.clock[LEFT]
                 mark += 1
-            context, action, _, reward = play_round(plan, world, state, memo, streams, t)
+            context = draw_context(world, round_key(streams.contexts, t))
+            key = round_key(streams.choices, t)
+            action, probability = decide(plan, state, memo, context, key)
+            take(plan, state, memo, context, action)
+            reward = world.defaults[context]
+            if action != SKIP:
+                reward = draw_reward(world, context, action, round_key(streams.rewards, t))
+                learn(plan, state, memo, context, action, reward, key)
             expected += world.worth[context, action + 1]
             loss += world.losses[context, action + 1]
             drawn += reward
+            if len(choices) > 0:
+                choices[t, 0], choices[t, 1] = context, action
+                numbers[t, 0], numbers[t, 1] = probability, reward
+                numbers[t, 2] = state.clock[LEFT]
         out[row, 0], out[row, 1], out[row, 2] = expected, drawn, loss
         out[row, 3] = plan.budget - state.clock[LEFT]
-
-
-@inlined
-def record(
-    plan: Plan,
-    world: World,
-    state: State,
-    memo: Memo,
-    root: np.uint64,
-    run: int,
-    choices: npt.NDArray[np.int64],
-    numbers: Floats,
-) -> None:
-    """Play one replication and keep all of it, a row a round.
-
-    ``choices`` gets context and action, ``numbers`` the probability, the reward, and the units left
-    after the round.
-    """
-    reset(plan, state, memo)
-    streams = streams_of(root, run)
-    for t in range(plan.horizon):
-        context, action, probability, reward = play_round(plan, world, state, memo, streams, t)
-        choices[t, 0], choices[t, 1] = context, action
-        numbers[t, 0], numbers[t, 1] = probability, reward
-        numbers[t, 2] = state.clock[LEFT]

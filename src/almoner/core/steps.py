@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from almoner.compiled import inlined
+from almoner.compiled import exposed, inlined
 from almoner.core.draws import uniform
 from almoner.core.ranking import (
     TOLERANCE,
@@ -50,7 +50,7 @@ _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
 _KNOWN, _THOMPSON = KnownRewards.code, Thompson.code
 
 
-@inlined
+@exposed
 def decide(
     plan: Plan, state: State, memo: Memo, context: int, key: np.uint64
 ) -> tuple[int, float]:
@@ -127,7 +127,7 @@ def _best_mean(plan: Plan, state: State, memo: Memo, context: int) -> float:
     return best
 
 
-@inlined
+@exposed
 def take(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
     """Book a decision: the round, the arrival, and the money. The budget changes here only."""
     state.clock[ROUND] += 1
@@ -141,7 +141,7 @@ def take(plan: Plan, state: State, memo: Memo, context: int, action: int) -> Non
         memo.expiry[0] = 0
 
 
-@inlined
+@exposed
 def learn(
     plan: Plan,
     state: State,

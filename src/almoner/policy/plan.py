@@ -99,8 +99,8 @@ def make_plan(
         width=getattr(policy.rewards, "width", 0.0),
         freeze=freeze,
         override=int(isinstance(policy.allocation, FixedLP) and policy.allocation.override),
-        context_weights=np.ascontiguousarray(weights, dtype=np.float64),
-        prior=np.ascontiguousarray(prior, dtype=np.float64),
+        context_weights=np.array(weights, dtype=np.float64),  # copies: kernels are compiled
+        prior=np.array(prior, dtype=np.float64),  # for arrays that can be written to
         costs=grid.costs,
     )
 
