@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from almoner.lp import Solution, solve
     from almoner.oracle import exact_value, optimal_value, upper_bound
-    from almoner.plain import Arrival, PlainPolicy, SKIP
+    from almoner.plain import SKIP, Arrival, PlainPolicy
     from almoner.policy.allocation import (
         AdaptiveLP,
         EagerRounding,
@@ -71,12 +71,12 @@ if TYPE_CHECKING:
         ucb_rounded,
     )
     from almoner.policy.rewards import (
-        EmpiricalMean,
         KLUCB,
+        UCB,
+        EmpiricalMean,
         KnownRewards,
         LogPlus,
         Thompson,
-        UCB,
         Wilson,
     )
     from almoner.problem import Problem
@@ -92,7 +92,10 @@ _HOME = {
     "policy.rewards": "EmpiricalMean KLUCB KnownRewards LogPlus Thompson UCB Wilson",
     "policy.contexts": "EmpiricalContexts KnownContexts NoContexts TruncatedContexts",
     "policy.allocation": "AdaptiveLP EagerRounding FixedLP Procrastinate RoundedLP SkipAlways",
-    "policy.recipes": "RECIPES alp ealp ealp2 flp greedy kl_ucb_rounded log_plus_rounded pb recipe rounded skip_always thompson_rounded thrifty ucb_alp ucb_ealp ucb_ealp2 ucb_flp ucb_pb ucb_rounded",
+    "policy.recipes": (
+        "RECIPES alp ealp ealp2 flp greedy kl_ucb_rounded log_plus_rounded pb recipe rounded "
+        "skip_always thompson_rounded thrifty ucb_alp ucb_ealp ucb_ealp2 ucb_flp ucb_pb ucb_rounded"
+    ),
     "lp": "Solution solve",
     "oracle": "exact_value optimal_value upper_bound",
     "simulation": "simulate trace",

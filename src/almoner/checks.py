@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,9 @@ def refuse(
     name: str, rule: str, value: object, remedy: str = "", error: type[InvalidInput] = InvalidInput
 ) -> InvalidInput:
     """Phrase one error: ``budget must be at least 0, got budget=-3.0; give …``."""
-    return error(f"{name} must {rule}, got {name}={_shown(value)}" + (f"; {remedy}" if remedy else ""))
+    return error(
+        f"{name} must {rule}, got {name}={_shown(value)}" + (f"; {remedy}" if remedy else "")
+    )
 
 
 def number(
@@ -60,7 +62,7 @@ def number(
         raise refuse(name, "be finite", value, remedy, error)
     if above is not None and value <= above:
         raise refuse(name, f"be greater than {above:g}", value, remedy, error)
-    if not low <= value <= high:
+    if not low <= float(value) <= high:
         raise refuse(name, _range(low, high), value, remedy, error)
     return float(value)
 
@@ -74,17 +76,14 @@ def whole(
     remedy: str = "",
 ) -> int:
     """Return a whole number of at least ``low`` as an int (``1e4`` is one, ``10.5`` is not)."""
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        result = int(value)
-    elif isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
-        result = int(value)
-    else:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or value % 1 != 0:
         raise refuse(name, "be a whole number", value, remedy, error)
+    result = int(value)  # type: ignore[call-overload]  # whole, so nothing is cut off
     if result < low:
         raise refuse(name, f"be at least {low}", value, remedy, error)
     if result >= 2**53:
         raise refuse(name, "be below 2**53", value, remedy, error)
-    return result
+    return int(result)
 
 
 def array(
@@ -127,9 +126,7 @@ def array(
     return result
 
 
-def probabilities(
-    name: str, value: Any, *, error: type[InvalidInput] = InvalidInput
-) -> Floats:
+def probabilities(name: str, value: Any, *, error: type[InvalidInput] = InvalidInput) -> Floats:
     """Return a distribution over at least one thing, as a read-only array that sums to 1."""
     result = array(name, value, shape=(None,), low=0, high=1, error=error)
     total = math.fsum(result)

@@ -57,7 +57,9 @@ def _load(file: str, horizon: int | None, budget: float | None, rho: float | Non
     if budget is not None and rho is not None:
         raise click.UsageError("give --budget or --rho, not both")
     if budget is not None:
-        return problem.replace(horizon=problem.horizon if horizon is None else horizon, budget=budget)
+        return problem.replace(
+            horizon=problem.horizon if horizon is None else horizon, budget=budget
+        )
     if horizon is not None or rho is not None:
         return problem.scaled(problem.horizon if horizon is None else horizon, ratio=rho)
     return problem
@@ -139,7 +141,14 @@ def simulate(
         return
     table = _table("policy", "regret", "± s.e.", "99 %", "worst", "reward", "largest spend")
     for row in rows:
-        numbers = ["regret_mean", "regret_stderr", "regret_q99", "regret_max", "reward_mean", "spend_max"]
+        numbers = [
+            "regret_mean",
+            "regret_stderr",
+            "regret_q99",
+            "regret_max",
+            "reward_mean",
+            "spend_max",
+        ]
         table.add_row(row["policy"], *(f"{row[number]:,.2f}" for number in numbers))
     table.caption = (
         f"{problem.horizon:,} rounds, budget {problem.budget:,g}, {runs:,} runs, regret against "
@@ -165,7 +174,9 @@ def _progress(total: int, *, hidden: bool) -> Iterator[Callable[[int, str], None
     from rich.progress import Progress
 
     console = Console(stderr=True)
-    with Progress(console=console, disable=hidden or not console.is_terminal, transient=True) as bar:
+    with Progress(
+        console=console, disable=hidden or not console.is_terminal, transient=True
+    ) as bar:
         task = bar.add_task("", total=total)
         yield lambda count, what: bar.update(task, advance=count, description=what)
 

@@ -22,16 +22,19 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parent
 
+_SETTINGS: Any = numba.config
+
 
 def _fingerprint() -> str:
-    sources = sorted([Path(__file__), PACKAGE / "lp.py", *(PACKAGE / "core").glob("*.py"), *(PACKAGE / "policy").glob("*.py")])
+    folders = [*(PACKAGE / "core").glob("*.py"), *(PACKAGE / "policy").glob("*.py")]
+    sources = [Path(__file__), PACKAGE / "lp.py", *sorted(folders)]
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 
 def _cache_folder() -> str:
     """Return a writable folder for the kernels of these very sources."""
     own, name = PACKAGE / "__pycache__", f"kernels-{_fingerprint()}"
-    chosen = [Path(numba.config.CACHE_DIR)] if numba.config.CACHE_DIR else []
+    chosen = [Path(_SETTINGS.CACHE_DIR)] if _SETTINGS.CACHE_DIR else []
     for home in (*chosen, own, Path.home() / ".cache" / "almoner"):
         folder = home / name
         try:
@@ -63,7 +66,7 @@ def inlined(function: Function) -> Function:
 
     Steps of a run take tuples of arrays. Counting references to each array at each call, and
     passing the tuples, would cost ten times what the steps themselves do. Python must not call it
-    (only its ``py_func``): the wrapper for that is left out, which saves a fifth of the compilation.
+    (only its ``py_func``): the wrapper for that is left out, which saves a fifth of compilation.
     """
     return _compile(function, {**_MELTED, "no_cpython_wrapper": True})
 
@@ -76,10 +79,10 @@ def exposed(function: Function) -> Function:
 _MELTED = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 
 
-def _compile(function: Function, options: dict[str, bool]) -> Function:
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _FOLDER
+def _compile(function: Function, options: dict[str, Any]) -> Function:
+    before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, _FOLDER
     try:
-        decorate = numba.njit(cache=True, nogil=True, error_model="numpy", **options)
-        return decorate(function)  # type: ignore[no-any-return]
+        result: Any = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        _SETTINGS.CACHE_DIR = before
+    return result  # type: ignore[no-any-return]

@@ -13,8 +13,8 @@ spend on the steps of all contexts in order of slope until ρ is used up. The sl
 money runs out is the *price* λ, what a little more budget would bring; the sums of the steps'
 weights in that order are the *boundaries*, where the price jumps.
 
-Two contexts, one action each of cost 1, with gains 0.8 and 0.4: at ρ = 0.5 the better context (40 %)
-is always served, and a sixth of the other, which uses up the remaining 0.1:
+Two contexts, one action each of cost 1, with gains 0.8 and 0.4: at ρ = 0.5 the better context
+(40 %) is always served, and a sixth of the other, which uses up the remaining 0.1:
 
 >>> from almoner import Problem
 >>> solution = solve(Problem(
@@ -103,8 +103,8 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     new_group = np.diff(slopes, prepend=math.inf) < -TOLERANCE * np.maximum(1, slopes)
     group = np.cumsum(new_group) - 1
     price_of = slopes[new_group]
-    weight_of = np.bincount(group, weights) if len(slopes) else np.zeros(0)
-    boundaries = np.cumsum(weight_of)
+    weight_of = np.bincount(group, weights, len(price_of)).astype(np.float64)
+    boundaries: Floats = np.cumsum(weight_of)
     room = ratio - (boundaries - weight_of)
     rate_of = np.clip(np.where(room > TOLERANCE, room, 0) / weight_of, 0, 1)
     open_prices = price_of[ratio < boundaries - TOLERANCE]
@@ -127,9 +127,7 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     )
 
 
-def hull_steps(
-    context_probs: Floats, gains: Floats, costs: Floats
-) -> tuple[Floats, Floats, Ints]:
+def hull_steps(context_probs: Floats, gains: Floats, costs: Floats) -> tuple[Floats, Floats, Ints]:
     """Return slope, weight and (context, from, to) of every hull step, steepest first.
 
     ``from`` is −1 where the step starts at skipping. Contexts that never come have no steps.
@@ -156,8 +154,10 @@ def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
             if costs[action] > cost and gains[action] > gain:
                 slope = (gains[action] - gain) / (costs[action] - cost)
                 nearly = TOLERANCE * max(1.0, slope)
-                if best < 0 or slope > steepest + nearly or (
-                    slope > steepest - nearly and costs[action] > costs[best]
+                if (
+                    best < 0
+                    or slope > steepest + nearly
+                    or (slope > steepest - nearly and costs[action] > costs[best])
                 ):
                     best, steepest = action, slope
         if best < 0:

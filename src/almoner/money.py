@@ -52,7 +52,7 @@ def on_grid(budget: float, costs: Floats) -> Grid:
     bottom = math.lcm(*(cost.denominator for cost in exact))
     unit = Fraction(math.gcd(*(int(cost * bottom) for cost in exact)), bottom)
     largest = max(total, *exact)
-    if max(unit.numerator, unit.denominator, largest / unit) >= LARGEST:
+    if unit.numerator >= LARGEST or unit.denominator >= LARGEST or largest / unit >= LARGEST:
         unit = Fraction(10) ** (math.ceil(math.log10(largest)) - 15)
     whole = np.array([math.ceil(cost / unit) for cost in exact], np.int64)
     return Grid(

@@ -106,4 +106,3 @@ def exact_value(problem: Problem, policy: Policy) -> float:
 
 def _idle_reward(problem: Problem) -> float:
     return problem.horizon * float(problem.context_probs @ problem.default_rewards)
-

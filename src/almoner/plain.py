@@ -85,18 +85,25 @@ def play_plain(
     from almoner.core.draws import round_key
     from almoner.core.kernels import draw_context, draw_reward, streams_of
 
+    def spent(left: Any) -> Any:
+        return amounts(np.asarray(grid.budget - left), grid.top, grid.bottom)
+
+    def key_of(stream: int, t: int) -> np.uint64:
+        return np.uint64(round_key(np.uint64(stream), t))  # compiled code hands back plain ints
+
     policy = copy.deepcopy(policy)
     grid = on_grid(problem.budget, problem.costs)
-    streams, left = streams_of(root, run), grid.budget
+    contexts, rewards, drawn = streams_of(root, run)
+    left = grid.budget
     choices, numbers = np.empty((problem.horizon, 2), np.int64), np.empty((problem.horizon, 2))
     for t in range(problem.horizon):
-        context = draw_context(world, round_key(streams.contexts, t))
+        context = draw_context(world, key_of(contexts, t))
         arrival = Arrival(
             context=context,
             round=t + 1,
             rounds_left=problem.horizon - t,
-            budget_left=float(amounts(np.array(left), grid.top, grid.bottom)),
-            key=np.uint64(round_key(streams.choices, t)),
+            budget_left=float(problem.budget - spent(left)),
+            key=key_of(drawn, t),
         )
         action = policy.decide(arrival)
         if action not in range(SKIP, problem.reward_means.shape[1]):
@@ -113,7 +120,7 @@ def play_plain(
                     f"{arrival.budget_left:g} left; look at arrival.budget_left"
                 )
             left -= int(grid.costs[context, action])
-            reward = draw_reward(world, context, action, round_key(streams.rewards, t))
+            reward = draw_reward(world, context, action, key_of(rewards, t))
             policy.learn(arrival, action, reward)
         choices[t], numbers[t] = (context, action), (reward, left)
     return Trace(
@@ -121,5 +128,5 @@ def play_plain(
         actions=choices[:, 1],
         probabilities=np.full(problem.horizon, np.nan),
         rewards=numbers[:, 0],
-        budget_left=amounts(numbers[:, 1], grid.top, grid.bottom),
+        budget_left=problem.budget - spent(numbers[:, 1]),
     )

@@ -100,7 +100,9 @@ class Problem:
             "costs": checks.costs("costs", costs, shape=means.shape, error=InvalidProblem),
             "default_rewards": checks.array(
                 "default_rewards",
-                np.full(len(probs), default_rewards) if np.ndim(default_rewards) == 0 else default_rewards,
+                np.full(len(probs), default_rewards)
+                if np.ndim(default_rewards) == 0
+                else default_rewards,
                 shape=probs.shape,
                 of="one per context",
                 low=0,
@@ -214,4 +216,3 @@ class Problem:
 
     def __hash__(self) -> int:
         return hash(json.dumps(self.to_dict()))
-

@@ -57,7 +57,7 @@ def round_key(stream: np.uint64, t: int) -> np.uint64:
 def uniform(key: np.uint64, lane: int) -> float:
     """Return the number in [0, 1) that ``lane`` of this key holds."""
     bits = key if lane == 0 else mix(key + np.uint64(lane) * _GOLDEN)
-    return np.float64(bits >> _S11) * 2.0**-53  # type: ignore[no-any-return]
+    return np.float64(bits >> _S11) * 2.0**-53
 
 
 @compiled

@@ -25,14 +25,13 @@ NEGLIGIBLE = 1e-22
 
 
 @compiled
-def optimal_gain(
-    gains: Floats, mass: Floats, worth: Floats, horizon: int, budget: int
-) -> float:
+def optimal_gain(gains: Floats, mass: Floats, worth: Floats, horizon: int, budget: int) -> float:
     """Return the most that ``budget`` unit-cost actions can gain in ``horizon`` rounds.
 
     ``gains`` are the positive best gains g of the contexts, falling; ``mass`` and ``worth`` the
-    running sums of their probabilities π and of π·g. With D(b) = V(τ, b) − V(τ, b−1), what the b-th unit of budget is worth with τ
-    rounds to go, and φ(d) = Σ_j π_j (g_j − d)⁺, dynamic programming reads
+    running sums of their probabilities π and of π·g. With D(b) = V(τ, b) − V(τ, b−1), what the
+    b-th unit of budget is worth with τ rounds to go, and φ(d) = Σ_j π_j (g_j − d)⁺, dynamic
+    programming reads
 
         V(τ+1, b) = V(τ, b) + φ(D(b)),    D'(b) = D(b) + φ(D(b)) − φ(D(b−1)).
 

@@ -21,7 +21,15 @@ from almoner.policy.rewards import (
     Wilson,
 )
 
-__all__ = ["LAST_AFFINE", "THOMPSON_LANE", "clock_level", "fill_levels", "index", "kl_bound", "wilson_bound"]
+__all__ = [
+    "LAST_AFFINE",
+    "THOMPSON_LANE",
+    "clock_level",
+    "fill_levels",
+    "index",
+    "kl_bound",
+    "wilson_bound",
+]
 
 _UCB, _KL, _LOG_PLUS = UCB.code, KLUCB.code, LogPlus.code
 _THOMPSON, _WILSON = Thompson.code, Wilson.code

@@ -126,10 +126,10 @@ def bracket_pair(plan: Plan, state: State, memo: Memo, context: int, action: int
 
 @inlined
 def _is_open(plan: Plan, memo: Memo, context: int, action: int) -> bool:
-    """Return whether this pair may be the best of its context; not asked where asking costs more."""
+    """Return whether this pair may be the best of its context; asked only where it saves work."""
     if plan.reward <= LAST_AFFINE:
         return True
-    return memo.most[context, action] >= memo.low[context] - TOLERANCE  # type: ignore[no-any-return]
+    return memo.most[context, action] >= memo.low[context] - TOLERANCE
 
 
 @inlined

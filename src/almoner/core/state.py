@@ -15,7 +15,7 @@ from almoner.policy.plan import Plan
 __all__ = ["FROZEN", "LEFT", "ROUND", "Memo", "State", "new_memo", "new_state", "reset"]
 
 ROUND, LEFT, FROZEN = 0, 1, 2
-"""Places in ``State.clock``: rounds completed, budget left in units, round of the freeze (0: none)."""
+"""Places in ``State.clock``: rounds completed, units left, round of the freeze (0: none)."""
 
 TABLE = 1 << 18
 """Levels of the first quarter of a million rounds are looked up, later ones worked out."""
@@ -36,8 +36,8 @@ class Memo(NamedTuple):
     ``means`` and ``roots`` hold ū and 1/√C of each pair (the prior and 0 if never seen). Until
     round ``expiry`` the level of each context lies between ``bottom`` and ``top``, the index of
     each pair between ``least`` and ``most``, the value of each context between ``low`` and
-    ``high``. ``levels`` is the clock's level by round; ``row`` and ``values`` are scratch space, one entry
-    per action and per context.
+    ``high``. ``levels`` is the clock's level by round; ``row`` and ``values`` are scratch space,
+    one entry per action and per context.
     """
 
     means: Floats

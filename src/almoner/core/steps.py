@@ -51,9 +51,7 @@ _KNOWN, _THOMPSON = KnownRewards.code, Thompson.code
 
 
 @exposed
-def decide(
-    plan: Plan, state: State, memo: Memo, context: int, key: np.uint64
-) -> tuple[int, float]:
+def decide(plan: Plan, state: State, memo: Memo, context: int, key: np.uint64) -> tuple[int, float]:
     """Return the action for the context that has arrived, or SKIP, and its probability."""
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
     remaining = plan.horizon - t + 1

@@ -17,7 +17,10 @@ from almoner.policy.rewards import RewardKnowledge, Wilson
 __all__ = ["Policy"]
 
 PARTS: dict[str, tuple[type[Any], dict[str, type[Any]]]] = {
-    axis: (kind, {name: part for name in module.__all__ if (part := getattr(module, name)) is not kind})
+    axis: (
+        kind,
+        {name: part for name in module.__all__ if (part := getattr(module, name)) is not kind},
+    )
     for axis, kind, module in (
         ("rewards", RewardKnowledge, rewards),
         ("contexts", ContextKnowledge, contexts),
@@ -59,7 +62,9 @@ class Policy:
         for axis, (_, parts) in PARTS.items():
             part = getattr(self, axis)
             if type(part) not in parts.values():
-                raise checks.refuse(axis, f"be one of {', '.join(parts)}", part, error=InvalidPolicy)
+                raise checks.refuse(
+                    axis, f"be one of {', '.join(parts)}", part, error=InvalidPolicy
+                )
         weightless = isinstance(self.contexts, NoContexts)
         if weightless and not isinstance(self.allocation, (Procrastinate, SkipAlways)):
             raise InvalidPolicy(
@@ -91,7 +96,9 @@ class Policy:
         built = {}
         for axis, (_, parts) in PARTS.items():
             entry = dict(table[axis]) if isinstance(table[axis], Mapping) else {}
-            kind = checks.choice(f"{axis} kind", entry.pop("kind", None), parts, error=InvalidPolicy)
+            kind = checks.choice(
+                f"{axis} kind", entry.pop("kind", None), parts, error=InvalidPolicy
+            )
             names = [field.name for field in fields(parts[kind])]
             checks.known_keys(kind, entry, required=(), optional=names, error=InvalidPolicy)
             built[axis] = parts[kind](**entry)

@@ -18,7 +18,7 @@ from almoner.policy.rewards import KnownRewards
 __all__ = ["BY_RULE", "NEVER", "Plan", "make_plan"]
 
 NEVER, BY_RULE = 0, -1
-"""Where ``Plan.freeze`` is no round: context shares are never frozen, or the paper's rule decides."""
+"""Where ``Plan.freeze`` is no round: shares are never frozen, or the paper's rule decides."""
 
 
 class Plan(NamedTuple):
@@ -61,7 +61,7 @@ def make_plan(
     ``context_probs`` and ``reward_means`` stand in for knowledge that the policy was told to have
     but not given; a live campaign has nothing to stand in and is asked for the numbers.
     """
-    contexts, actions = costs.shape
+    contexts = len(costs)
     if isinstance(policy.allocation, Procrastinate) and contexts != 2:
         raise InvalidPolicy(
             f"Procrastinate is defined for two contexts, got {contexts} contexts; "
@@ -105,9 +105,7 @@ def make_plan(
     )
 
 
-def _known(
-    name: str, given: object, truth: Floats | None, shape: tuple[int, ...]
-) -> Floats:
+def _known(name: str, given: object, truth: Floats | None, shape: tuple[int, ...]) -> Floats:
     known = truth if given is None else np.asarray(given, dtype=np.float64)
     if known is None:
         raise InvalidPolicy(
@@ -115,7 +113,5 @@ def _known(
             "policy, or choose one that learns, such as thrifty()"
         )
     if known.shape != shape:
-        raise InvalidPolicy(
-            f"{name} must have shape {shape} as the costs have, got {known.shape}"
-        )
+        raise InvalidPolicy(f"{name} must have shape {shape} as the costs have, got {known.shape}")
     return known

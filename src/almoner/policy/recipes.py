@@ -190,9 +190,7 @@ def thrifty() -> Policy:
 
 def greedy() -> Policy:
     """The empirical means in the rounded LP: what no exploration costs."""
-    return Policy(
-        rewards=EmpiricalMean(), contexts=EmpiricalContexts(), allocation=RoundedLP()
-    )
+    return Policy(rewards=EmpiricalMean(), contexts=EmpiricalContexts(), allocation=RoundedLP())
 
 
 def skip_always() -> Policy:
