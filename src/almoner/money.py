@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
 
-__all__ = ["Grid", "amounts", "on_grid"]
+__all__ = ["Grid", "Units", "amounts", "budget_left", "on_grid"]
 
 LARGEST = 2**53
 """Whole numbers up to here are exact as floats too."""
@@ -41,7 +41,7 @@ def on_grid(budget: float, costs: Floats) -> Grid:
     Examples
     --------
     >>> grid = on_grid(0.3, np.array([[0.1, 0.2]]))
-    >>> grid.budget, grid.costs.tolist(), amounts(np.array([1, 3]), grid.top, grid.bottom).tolist()
+    >>> grid.budget, grid.costs.tolist(), amounts(grid, np.array([1, 3])).tolist()
     (3, [[1, 2]], [0.1, 0.3])
     >>> on_grid(10.0, np.array([[2.5, 2.5]])).budget
     4
@@ -63,9 +63,25 @@ def on_grid(budget: float, costs: Floats) -> Grid:
     )
 
 
-def amounts(units: npt.NDArray[Any], top: int, bottom: int) -> Floats:
+class Units(Protocol):
+    """Anything that says how many units its budget has, and what a unit is worth."""
+
+    @property
+    def top(self) -> int: ...  # noqa: D102
+    @property
+    def bottom(self) -> int: ...  # noqa: D102
+    @property
+    def budget(self) -> int: ...  # noqa: D102
+
+
+def amounts(grid: Units, units: npt.NDArray[Any]) -> Floats:
     """Return whole units as amounts, correctly rounded, so that order is kept: ≤ stays ≤."""
-    return units * float(top) / float(bottom)
+    return units * float(grid.top) / float(grid.bottom)
+
+
+def budget_left(budget: float, grid: Units, units: npt.NDArray[Any]) -> Floats:
+    """Return what is left of a budget, what the grid cuts off for want of any use included."""
+    return amounts(grid, units) + max(0.0, budget - float(amounts(grid, np.array(grid.budget))))
 
 
 def _fraction(amount: float) -> Fraction:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from almoner.errors import InvalidPolicy
-from almoner.money import amounts, on_grid
+from almoner.money import budget_left, on_grid
 from almoner.problem import Problem
 from almoner.runs import Trace
 
@@ -85,9 +85,6 @@ def play_plain(
     from almoner.core.draws import round_key
     from almoner.core.kernels import draw_context, draw_reward, streams_of
 
-    def spent(left: Any) -> Any:
-        return amounts(np.asarray(grid.budget - left), grid.top, grid.bottom)
-
     def key_of(stream: int, t: int) -> np.uint64:
         return np.uint64(round_key(np.uint64(stream), t))  # compiled code hands back plain ints
 
@@ -102,7 +99,7 @@ def play_plain(
             context=context,
             round=t + 1,
             rounds_left=problem.horizon - t,
-            budget_left=float(problem.budget - spent(left)),
+            budget_left=float(budget_left(problem.budget, grid, np.array(left))),
             key=key_of(drawn, t),
         )
         action = policy.decide(arrival)
@@ -128,5 +125,5 @@ def play_plain(
         actions=choices[:, 1],
         probabilities=np.full(problem.horizon, np.nan),
         rewards=numbers[:, 0],
-        budget_left=problem.budget - spent(numbers[:, 1]),
+        budget_left=budget_left(problem.budget, grid, numbers[:, 1]),
     )

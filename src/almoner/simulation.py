@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from almoner import checks
 from almoner.checks import Floats
-from almoner.money import amounts
+from almoner.money import amounts, budget_left
 from almoner.oracle import optimal_value, upper_bound
 from almoner.plain import PlainPolicy, as_plain, play_plain
 from almoner.policy.base import Policy
@@ -96,8 +96,8 @@ def simulate(
     if isinstance(policy, Policy):
         plan = make_plan(policy, **problem.terms())
         _play_all(plan, world, _root(seed), places, table, left_at, threads, progress)
-        table[:, 3] = amounts(table[:, 3], plan.top, plan.bottom)
-        left_at = problem.budget - amounts(plan.budget - left_at, plan.top, plan.bottom)
+        table[:, 3] = amounts(plan, table[:, 3])
+        left_at = budget_left(problem.budget, plan, left_at)
     else:
         for run in range(runs):
             played = play_plain(problem, as_plain(policy), world, _root(seed), run)
@@ -153,7 +153,7 @@ def trace(problem: Problem, policy: Policy | PlainPolicy, *, seed: int = 0, run:
         actions=choices[:, 1],
         probabilities=numbers[:, 0],
         rewards=numbers[:, 1],
-        budget_left=problem.budget - amounts(plan.budget - numbers[:, 2], plan.top, plan.bottom),
+        budget_left=budget_left(problem.budget, plan, numbers[:, 2]),
     )
 
 
