@@ -85,7 +85,7 @@ def play_plain(
     from almoner.core.draws import round_key
     from almoner.core.kernels import draw_context, draw_reward, streams_of
 
-    def key_of(stream: int, t: int) -> np.uint64:
+    def key_of(stream: np.uint64, t: int) -> np.uint64:
         return np.uint64(round_key(np.uint64(stream), t))  # compiled code hands back plain ints
 
     policy = copy.deepcopy(policy)
