@@ -1,0 +1,1 @@
+"""Experiments: settings as data, then rows, then figures."""
