@@ -160,11 +160,15 @@ def simulate(
 @main.command()
 def scenarios() -> None:
     """List the problems that come with the package."""
-    from almoner.scenarios import SCENARIOS
+    from almoner.scenarios import describe, scenario_names
 
-    table = _table("scenario", "what it is", "contexts", "actions")
-    for name, (about, problem) in SCENARIOS.items():
-        table.add_row(name, about, *(str(size) for size in problem.reward_means.shape))
+    table = _table("scenario", "contexts", "actions", "rounds", "budget", "what it is")
+    for name in scenario_names():
+        scenario = describe(name)
+        problem = scenario.problem
+        sizes = [*problem.reward_means.shape, problem.horizon, problem.budget]
+        table.add_row(name, *(f"{size:,g}" for size in sizes), scenario.about)
+    table.columns[-1].justify = "left"
     _print(table)
 
 

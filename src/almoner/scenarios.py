@@ -1,47 +1,69 @@
-"""Named problems: ``scenario:NAME`` is accepted wherever the path of a problem file is."""
+"""Named problems: ``scenario:NAME`` is accepted wherever the path of a problem file is.
+
+Each is a file in ``data/``: a problem in TOML, with a line on what it is and where its figures come
+from. Contexts may be given by how often they were seen (``context_counts``).
+"""
 
 from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from almoner import checks
 from almoner.errors import InvalidProblem
 from almoner.problem import Problem
 
-__all__ = ["SCENARIOS", "load", "scenario"]
+__all__ = ["PREFIX", "Scenario", "describe", "load", "scenario", "scenario_names"]
 
 PREFIX = "scenario:"
 
-SCENARIOS = {
-    "paper-two": (
-        "two contexts, three actions (Wu, Srikant, Liu and Jiang, NIPS 2015)",
-        Problem(
-            context_probs=[0.4, 0.6],
-            reward_means=[[0.8 * k / 3 for k in (1, 2, 3)], [0.4 * k / 3 for k in (1, 2, 3)]],
-            horizon=10_000,
-            budget=4_000,
-        ),
-    ),
-    "paper-ten": (
-        "ten contexts, five actions (Wu, Srikant, Liu and Jiang, NIPS 2015)",
-        Problem(
-            context_probs=[0.025, 0.05, 0.075, 0.15, 0.2, 0.2, 0.15, 0.075, 0.05, 0.025],
-            reward_means=[[j * k / 50 for k in range(1, 6)] for j in range(1, 11)],
-            horizon=10_000,
-            budget=5_000,
-        ),
-    ),
-}
-"""What each scenario is, in a line, and the problem itself."""
+_FOLDER = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """A named problem, what it is in a line, and where its figures come from."""
+
+    name: str
+    about: str
+    source: str
+    problem: Problem
+
+
+def scenario_names() -> list[str]:
+    """Return the names of all scenarios.
+
+    Examples
+    --------
+    >>> scenario_names()
+    ['heterogeneous', 'hillstrom-email', 'llm-routing', 'paper-ten', 'paper-two']
+    """
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
 
 
 def scenario(name: str) -> Problem:
-    """Return the scenario of that name.
+    """Return the problem of that name.
 
     Examples
     --------
     >>> scenario("paper-two").budget
     4000.0
     """
-    return SCENARIOS[checks.choice("scenario", name, SCENARIOS, error=InvalidProblem)][1]
+    return describe(name).problem
+
+
+@cache
+def describe(name: str) -> Scenario:
+    """Return the problem of that name with what is to be said about it."""
+    name = checks.choice("scenario", name, scenario_names(), error=InvalidProblem)
+    table = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    about, source = table.pop("about"), table.pop("source").strip()
+    if "context_counts" in table:
+        counts = table.pop("context_counts")
+        table["context_probs"] = [count / sum(counts) for count in counts]
+    return Scenario(name=name, about=about, source=source, problem=Problem.from_dict(table))
 
 
 def load(source: str) -> Problem:
