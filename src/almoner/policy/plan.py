@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts, TruncatedContexts
 from almoner.policy.rewards import KnownRewards
 
-__all__ = ["BY_RULE", "NEVER", "Plan", "make_plan"]
+__all__ = ["BY_RULE", "NEVER", "Plan", "applicable", "make_plan"]
 
 NEVER, BY_RULE = 0, -1
 """Where ``Plan.freeze`` is no round: shares are never frozen, or the paper's rule decides."""
@@ -103,6 +103,15 @@ def make_plan(
         prior=np.array(prior, dtype=np.float64),  # for arrays that can be written to
         costs=grid.costs,
     )
+
+
+def applicable(policy: Policy, **terms: Any) -> bool:
+    """Return whether a policy makes sense on these terms, instead of why it does not."""
+    try:
+        make_plan(policy, **terms)
+    except InvalidPolicy:
+        return False
+    return True
 
 
 def _known(name: str, given: object, truth: Floats | None, shape: tuple[int, ...]) -> Floats:

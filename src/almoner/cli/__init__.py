@@ -1,0 +1,11 @@
+"""The command line: thin. Parse, call, print."""
+
+from __future__ import annotations
+
+from almoner.cli.app import main
+from almoner.cli.problems import oracle, plan, scenarios, simulate
+
+__all__ = ["main"]
+
+for command in (plan, simulate, oracle, scenarios):
+    main.add_command(command)

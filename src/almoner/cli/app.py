@@ -1,0 +1,69 @@
+"""The application that commands are hung on, and the options that several of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from almoner import __version__
+from almoner.errors import AlmonerError
+
+if TYPE_CHECKING:
+    from almoner.problem import Problem
+
+__all__ = ["load_problem", "main", "problem_options"]
+
+
+class _Refusal(click.ClickException):
+    exit_code = 2
+
+
+class _Friendly(click.Group):
+    """Show what almoner refuses as one sentence and exit code 2, never as a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except AlmonerError as error:
+            raise _Refusal(str(error)) from None
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)  # in the order in which a newcomer needs them
+
+
+@click.group(cls=_Friendly, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="almoner")
+def main() -> None:
+    """Spend a fixed budget well, one decision at a time, while learning."""
+
+
+def problem_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add FILE, the options that override what it says, and --json."""
+    for decorate in (
+        click.argument("file", metavar="FILE"),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON for programs."),
+        click.option("--rho", type=float, help="Budget per round, instead of what FILE says."),
+        click.option("--budget", type=float, help="Budget, instead of what FILE says."),
+        click.option("--horizon", type=int, help="Rounds, instead of what FILE says."),
+    ):
+        command = decorate(command)
+    return command
+
+
+def load_problem(
+    file: str, horizon: int | None, budget: float | None, rho: float | None
+) -> Problem:
+    """Return the problem of FILE with the overrides; a new horizon alone keeps the ratio."""
+    from almoner.scenarios import load
+
+    if budget is not None and rho is not None:
+        raise click.UsageError("give --budget or --rho, not both")
+    problem = load(file)
+    rounds = problem.horizon if horizon is None else horizon
+    if budget is not None:
+        return problem.replace(horizon=rounds, budget=budget)
+    if horizon is not None or rho is not None:
+        return problem.scaled(rounds, ratio=rho)
+    return problem

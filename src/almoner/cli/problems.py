@@ -1,0 +1,204 @@
+"""Commands about one problem: plan, simulate, oracle; and the list of scenarios."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from almoner.cli.app import load_problem, problem_options
+from almoner.cli.show import print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from almoner.lp import Solution
+    from almoner.problem import Problem
+
+__all__ = ["oracle", "plan", "scenarios", "simulate"]
+
+
+@click.command()
+@problem_options
+def plan(
+    file: str, horizon: int | None, budget: float | None, rho: float | None, as_json: bool
+) -> None:
+    """Who gets what with this budget, and what it will bring.
+
+    FILE is a problem in TOML or JSON, or scenario:NAME.
+    """
+    from almoner.lp import solve
+
+    problem = load_problem(file, horizon, budget, rho)
+    solution = solve(problem)
+    if as_json:
+        print_json(
+            {
+                "horizon": problem.horizon,
+                "budget": problem.budget,
+                "ratio": problem.ratio,
+                "upper_bound": problem.horizon * solution.value,
+                "price": solution.price,
+                "boundaries": solution.boundaries.tolist(),
+                "boundary_distance": solution.boundary_distance,
+                "probabilities": solution.probabilities.tolist(),
+            }
+        )
+        return
+    _print_plan(problem, solution)
+
+
+def _print_plan(problem: Problem, solution: Solution) -> None:
+    contexts, actions = problem.reward_means.shape
+    names = problem.contexts or [f"context {place + 1}" for place in range(contexts)]
+    columns = problem.actions or [f"action {place + 1}" for place in range(actions)]
+    skipped = 1 - solution.probabilities.sum(axis=1)
+    print_table(
+        ["who", "comes", *columns, "skipped"],
+        (
+            [names[place], _percent(problem.context_probs[place])]
+            + [_percent(share) for share in solution.probabilities[place]]
+            + [_percent(skipped[place])]
+            for place in range(contexts)
+        ),
+    )
+    spend = problem.horizon * float(
+        problem.context_probs @ (solution.probabilities * problem.costs).sum(axis=1)
+    )
+    idle = problem.horizon * float(problem.context_probs @ problem.default_rewards)
+    reward = problem.horizon * solution.value
+    lines = [
+        f"It brings at most {reward:,.1f} in {problem.horizon:,} rounds, "
+        f"{reward - idle:,.1f} of it thanks to the budget.",
+        f"It spends {spend:,.1f} of {problem.budget:,.1f}.",
+        f"One more unit of budget would bring {solution.price:.4g}.",
+        _nearness(problem, solution),
+    ]
+    click.echo("\n" + "\n".join(f" {line}" for line in lines))
+
+
+def _nearness(problem: Problem, solution: Solution) -> str:
+    """Say how far the nearest boundary is, in a budget's own terms."""
+    boundaries = solution.boundaries
+    if not len(boundaries):
+        return "No action gains anything: skipping everybody is as good."
+    nearest = float(boundaries[abs(boundaries - problem.ratio).argmin()])
+    if solution.boundary_distance < 1e-9:
+        return f"It lies exactly on a boundary ({nearest:.4g} per round): the price jumps here."
+    return (
+        f"The nearest boundary, where the price jumps, is a budget of {nearest * problem.horizon:,.1f} "
+        f"({nearest:.4g} per round; it is {problem.ratio:.4g} now)."
+    )
+
+
+def _percent(share: float) -> str:
+    return "–" if share < 5e-6 else f"{100 * share:.1f} %"
+
+
+@click.command()
+@problem_options
+@click.option(
+    "--policy",
+    "names",
+    multiple=True,
+    default=["thrifty"],
+    show_default=True,
+    help="A recipe by name, or 'all'; may be repeated.",
+)
+@click.option("--runs", default=1000, show_default=True, help="Replications of each policy.")
+@click.option("--seed", default=0, show_default=True, help="Everything random follows from it.")
+@click.option(
+    "--against",
+    type=click.Choice(["oracle", "upper-bound"]),
+    default="oracle",
+    show_default=True,
+    help="What regret is measured from.",
+)
+def simulate(
+    file: str,
+    horizon: int | None,
+    budget: float | None,
+    rho: float | None,
+    as_json: bool,
+    names: tuple[str, ...],
+    runs: int,
+    seed: int,
+    against: str,
+) -> None:
+    """Play policies many times over and compare their regret.
+
+    FILE is a problem in TOML or JSON, or scenario:NAME.
+    """
+    from almoner import simulation
+    from almoner.policy.plan import applicable
+    from almoner.policy.recipes import RECIPES, recipe
+
+    problem = load_problem(file, horizon, budget, rho)
+    if names == ("all",):
+        names = tuple(name for name in RECIPES if applicable(recipe(name), **problem.terms()))
+    policies = [(name.replace("-", "_"), recipe(name)) for name in names]
+    benchmark = against.replace("-", " ")
+    rows = []
+    with progress(len(policies) * max(runs, 1), hidden=as_json) as advance:
+        for name, policy in policies:
+
+            def played(count: int, name: str = name) -> None:
+                advance(count, name)
+
+            result = simulation.simulate(
+                problem, policy, runs=runs, seed=seed, against=benchmark, progress=played
+            )
+            rows.append({"policy": name, **result.summary()})
+    if as_json:
+        print_json(rows[0] if len(rows) == 1 else rows)
+        return
+    figures = [
+        "regret_mean",
+        "regret_stderr",
+        "regret_q99",
+        "regret_max",
+        "reward_mean",
+        "spend_max",
+    ]
+    print_table(
+        ["policy", "regret", "± s.e.", "99 %", "worst", "reward", "most spent"],
+        ([row["policy"], *(f"{row[figure]:,.2f}" for figure in figures)] for row in rows),
+        caption=f"{problem.horizon:,} rounds, budget {problem.budget:,g}, {runs:,} runs; "
+        f"regret against the {benchmark}",
+    )
+
+
+@click.command()
+@problem_options
+def oracle(
+    file: str, horizon: int | None, budget: float | None, rho: float | None, as_json: bool
+) -> None:
+    """What can be had at best: the exact optimum, and a bound on it.
+
+    FILE is a problem in TOML or JSON, or scenario:NAME.
+    """
+    from almoner.oracle import optimal_value, upper_bound
+
+    problem = load_problem(file, horizon, budget, rho)
+    figures = {"optimal_value": optimal_value(problem), "upper_bound": upper_bound(problem)}
+    if as_json:
+        print_json(figures)
+        return
+    print_table(
+        ["", "expected reward"],
+        [
+            ["exact optimum", f"{figures['optimal_value']:,.3f}"],
+            ["upper bound", f"{figures['upper_bound']:,.3f}"],
+        ],
+    )
+
+
+@click.command()
+def scenarios() -> None:
+    """List the problems that come with the package."""
+    from almoner.scenarios import describe, scenario_names
+
+    rows = []
+    for name in scenario_names():
+        problem = describe(name).problem
+        sizes = [*problem.reward_means.shape, problem.horizon, problem.budget]
+        rows.append([name, describe(name).about, *(f"{size:,g}" for size in sizes)])
+    print_table(["scenario", "what it is", "contexts", "actions", "rounds", "budget"], rows, left=2)

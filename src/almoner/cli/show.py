@@ -1,0 +1,70 @@
+"""What people see: tables, numbers, progress bars; and what programs read: JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["print_json", "print_table", "progress"]
+
+
+def print_table(
+    columns: Iterable[str], rows: Iterable[Iterable[str]], *, caption: str = "", left: int = 1
+) -> None:
+    """Print a table; the first ``left`` columns are words, the others numbers."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
+    for place, column in enumerate(columns):
+        words = place < left
+        table.add_column(
+            column,
+            justify="left" if words else "right",
+            overflow="fold" if words else "ellipsis",
+            no_wrap=not words,
+        )
+    for row in rows:
+        table.add_row(*row)
+    console = Console(highlight=False)
+    if not console.is_terminal:  # piped into a file: let no terminal's width cut anything off
+        console.width = max(console.width, 120)
+    console.print(table)
+    if caption:
+        console.print(f" {caption}")
+
+
+def print_json(value: object) -> None:
+    """Print one JSON value."""
+    json.dump(value, sys.stdout, indent=1)
+    sys.stdout.write("\n")
+
+
+@contextmanager
+def progress(total: int, *, hidden: bool = False) -> Iterator[Callable[[int, str], None]]:
+    """Show a bar on the terminal while work is done; call what it yields with (steps, label)."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description:<18}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=hidden or not console.is_terminal,
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("compiling", total=total)
+        yield lambda count, label: bar.update(task, advance=count, description=label)
