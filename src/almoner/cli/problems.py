@@ -84,8 +84,8 @@ def _nearness(problem: Problem, solution: Solution) -> str:
     if solution.boundary_distance < 1e-9:
         return f"It lies exactly on a boundary ({nearest:.4g} per round): the price jumps here."
     return (
-        f"The nearest boundary, where the price jumps, is a budget of {nearest * problem.horizon:,.1f} "
-        f"({nearest:.4g} per round; it is {problem.ratio:.4g} now)."
+        "The nearest boundary, where the price jumps, is a budget of "
+        f"{nearest * problem.horizon:,.1f} ({nearest:.4g} per round; it is {problem.ratio:.4g} now)."
     )
 
 
