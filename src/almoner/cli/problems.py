@@ -85,7 +85,7 @@ def _nearness(problem: Problem, solution: Solution) -> str:
         return f"It lies exactly on a boundary ({nearest:.4g} per round): the price jumps here."
     return (
         "The nearest boundary, where the price jumps, is a budget of "
-        f"{nearest * problem.horizon:,.1f} ({nearest:.4g} per round; it is {problem.ratio:.4g} now)."
+        f"{nearest * problem.horizon:,.1f} ({nearest:.4g} per round; now {problem.ratio:.4g})."
     )
 
 
