@@ -189,10 +189,30 @@ def test_scaled_refuses_what_the_constructor_would(arguments: Any, name: str) ->
         Problem(**GOOD).scaled(arguments[0], ratio=arguments[1])
 
 
-NAMES = st.text(
-    st.characters(exclude_categories=["Cs"]) | st.sampled_from(['"', "\\", "\x7f", "\n", "é"]),
-    min_size=1,
-)
+ODD_NAMES = [
+    '"',
+    "\\",
+    "\n",
+    "\t",
+    "\0",
+    "\x7f",
+    "\u2028",
+    "é",
+    "日本",
+    "🎁",
+    " ",
+    "a\r\nb",
+    "\\u0041",
+]
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\x7f"), min_size=1)
+
+
+@pytest.mark.parametrize("suffix", [".toml", ".json"])
+@pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
+def test_a_file_keeps_a_name_to_the_letter(tmp_path: Path, name: str, suffix: str) -> None:
+    problem = Problem(**GOOD, contexts=["plain", name])
+    problem.to_file(tmp_path / f"problem{suffix}")
+    assert Problem.from_file(tmp_path / f"problem{suffix}").contexts == ("plain", name)
 
 
 @pytest.mark.parametrize("suffix", [".toml", ".json"])

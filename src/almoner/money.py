@@ -52,8 +52,9 @@ def on_grid(budget: float, costs: Floats) -> Grid:
     bottom = math.lcm(*(cost.denominator for cost in exact))
     unit = Fraction(math.gcd(*(int(cost * bottom) for cost in exact)), bottom)
     largest = max(total, *exact)
-    if unit.numerator >= LARGEST or unit.denominator >= LARGEST or largest / unit >= LARGEST:
+    if largest / unit >= LARGEST:
         unit = Fraction(10) ** (math.ceil(math.log10(largest)) - 15)
+        unit *= math.gcd(*(math.ceil(cost / unit) for cost in exact))
     whole = np.array([math.ceil(cost / unit) for cost in exact], np.int64)
     return Grid(
         top=unit.numerator,
@@ -76,7 +77,10 @@ class Units(Protocol):
 
 def amounts(grid: Units, units: npt.NDArray[Any]) -> Floats:
     """Return whole units as amounts, correctly rounded, so that order is kept: ≤ stays ≤."""
-    return units * float(grid.top) / float(grid.bottom)
+    if grid.top * grid.budget < LARGEST and grid.bottom < LARGEST:
+        return units * float(grid.top) / float(grid.bottom)
+    exact = [float(Fraction(int(count) * grid.top, grid.bottom)) for count in units.flat]
+    return np.array(exact).reshape(units.shape)
 
 
 def budget_left(budget: float, grid: Units, units: npt.NDArray[Any]) -> Floats:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -103,7 +104,7 @@ def play_plain(
             key=key_of(drawn, t),
         )
         action = policy.decide(arrival)
-        if action not in range(SKIP, problem.reward_means.shape[1]):
+        if not isinstance(action, Integral) or not SKIP <= action < problem.costs.shape[1]:
             raise InvalidPolicy(
                 f"decide must return an action from 0 to {problem.reward_means.shape[1] - 1} or "
                 f"SKIP, got {action!r}"

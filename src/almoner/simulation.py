@@ -64,8 +64,9 @@ def simulate(
     against
         What regret is measured from: the exact ``"oracle"``, or the ``"upper bound"`` T·v(B/T).
     estimator
-        ``"reduced"`` sums what each choice forgoes at the price of the budget, which has the same
-        mean as ``"raw"`` (benchmark minus reward) and a standard error several times smaller.
+        ``"reduced"`` sums what each choice forgoes at the price of the budget. It has the same mean
+        as ``"raw"``, the benchmark minus the rewards as drawn, and less noise: its standard error
+        is smaller by a factor of 2 to 6 on the paper's problems.
     marks
         Rounds (1 is the first) before which to note the budget left.
     threads
@@ -114,7 +115,7 @@ def simulate(
             if progress is not None:
                 progress(1)
     reward, drawn, loss, spend = table.T
-    regret = benchmark - reward
+    regret = benchmark - drawn
     if estimator == "reduced":
         regret = loss + price * (problem.budget - spend) - (ceiling - benchmark)
     return Runs(

@@ -98,12 +98,13 @@ def bracket_context(plan: Plan, state: State, memo: Memo, context: int) -> None:
     """
     first, last = state.clock[ROUND] + 1, memo.expiry[0]
     left = float(state.clock[LEFT])
-    weights, total, _ = weights_of(plan, state, first)
+    weights, total, arrival = weights_of(plan, state, first)
     now = level_of(plan, memo, weights[context] / total, first, left)
+    risen = level_of(plan, memo, (weights[context] + arrival) / total, first, left)
     weights, total, _ = weights_of(plan, state, last)
     then = level_of(plan, memo, weights[context] / total, last, left - (last - first))
     memo.bottom[context] = min(now, then)
-    memo.top[context] = max(now * HEADROOM, then) if plan.reward == _WILSON else max(now, then)
+    memo.top[context] = max(risen * HEADROOM, then) if plan.reward == _WILSON else max(now, then)
     for action in range(plan.costs.shape[1]):
         bracket_pair(plan, state, memo, context, action)
 

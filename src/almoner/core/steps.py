@@ -107,11 +107,11 @@ def serve_share(
     if plan.rule == _PROCRASTINATE:
         return 0.0 if ahead > 0.0 else own / (own + tied)
     if plan.rule == _ROUNDED:
-        if room / own < 0.5:
+        if room <= 0.0 or room < 0.5 * own:  # no tolerance: at one half either way is as good
             return 0.0
-        return 1.0 if (room - tied) / own >= 0.5 else room / (own + tied)
+        return 1.0 if room - tied >= 0.5 * own else room / (own + tied)
     if plan.rule == _EAGER:
-        return 1.0 if ahead <= 0.0 or room / own >= 0.5 else 0.0
+        return 1.0 if ahead <= 0.0 or (room > 0.0 and room >= 0.5 * own) else 0.0
     return math.nan
 
 

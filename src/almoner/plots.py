@@ -1,1 +1,0 @@
-"""Figures: the only module that imports matplotlib; it reads rows and nothing else."""

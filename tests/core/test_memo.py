@@ -1,0 +1,164 @@
+"""The memo makes decisions fast and never another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from problems import PAPER_TEN, unit_problems
+
+import almoner as al
+from almoner.core.indices import clock_level, index
+from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State, new_memo, new_state
+from almoner.core.steps import SKIP, decide, learn, take
+from almoner.policy.plan import Plan, make_plan
+
+RARE = al.Problem(
+    context_probs=[0.9, 0.04, 0.03, 0.03],
+    reward_means=[[0.3], [0.35], [0.6], [0.2]],
+    horizon=400,
+    budget=60,
+)
+"""Contexts that come a few times only: each arrival doubles their shares, or nearly."""
+
+WILSON_SAMPLED = al.Policy(
+    rewards=al.Wilson(), contexts=al.EmpiricalContexts(), allocation=al.AdaptiveLP()
+)
+WILSON_TOLD = al.Policy(rewards=al.Wilson(), contexts=al.KnownContexts(), allocation=al.RoundedLP())
+WILSON_FROZEN = al.Policy(
+    rewards=al.Wilson(), contexts=al.TruncatedContexts(until=30), allocation=al.EagerRounding()
+)
+POLICIES = {
+    **{name: make() for name, make in al.RECIPES.items()},
+    "wilson_sampled": WILSON_SAMPLED,
+    "wilson_told": WILSON_TOLD,
+    "wilson_frozen": WILSON_FROZEN,
+}
+BRACKETED = [name for name, policy in POLICIES.items() if policy.rewards != al.Thompson()]
+
+Watch = Callable[[Plan, State, Memo, int], None]
+
+
+def suited(problem: al.Problem, policy: al.Policy) -> al.Problem:
+    """Return the problem, or one of two contexts with its means where the policy asks for two."""
+    if not isinstance(policy.allocation, al.Procrastinate):
+        return problem
+    return al.Problem(
+        context_probs=[0.3, 0.7],
+        reward_means=np.resize(problem.reward_means, (2, problem.reward_means.shape[1])),
+        horizon=problem.horizon,
+        budget=problem.budget,
+    )
+
+
+def long_problems(policy: al.Policy) -> st.SearchStrategy[al.Problem]:
+    """Problems of up to 240 rounds, where brackets last for several of them."""
+    problems: st.SearchStrategy[al.Problem] = unit_problems()
+    return problems.map(lambda problem: suited(problem.scaled(4 * problem.horizon), policy))
+
+
+def drive(
+    problem: al.Problem,
+    policy: al.Policy,
+    seed: int,
+    *,
+    renew: bool = False,
+    watch: Watch | None = None,
+) -> list[tuple[int, float]]:
+    """Return actions and probabilities, with one memo or with a new one before every decision."""
+    rng = np.random.default_rng(seed)
+    plan = make_plan(policy, **problem.terms())
+    state = new_state(plan)
+    memo = new_memo(plan, state)
+    probs = problem.context_probs / problem.context_probs.sum()
+    contexts = rng.choice(len(probs), size=plan.horizon, p=probs)
+    keys = rng.integers(0, 2**64, size=plan.horizon, dtype=np.uint64)
+    noise = rng.random(plan.horizon)
+    done = []
+    for context, key, luck in zip(contexts.tolist(), keys, noise, strict=True):
+        if renew:
+            memo = new_memo(plan, state)
+        action, probability = decide(plan, state, memo, context, key)
+        if watch is not None and state.clock[LEFT] > 0:
+            watch(plan, state, memo, context)
+        take(plan, state, memo, context, action)
+        if action != SKIP:
+            reward = float(luck < problem.reward_means[context, action])
+            learn(plan, state, memo, context, action, reward, key)
+        done.append((action, probability))
+    return done
+
+
+def assert_same(problem: al.Problem, policy: al.Policy, seed: int) -> None:
+    kept = drive(problem, policy, seed)
+    renewed = drive(problem, policy, seed, renew=True)
+    assert [action for action, _ in kept] == [action for action, _ in renewed]
+    # weights are summed in another order where a comparison was open
+    np.testing.assert_allclose([p for _, p in kept], [p for _, p in renewed], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_memo_that_is_kept_decides_as_a_new_one(name: str) -> None:
+    @settings(max_examples=8)
+    @given(problem=long_problems(POLICIES[name]), seed=st.integers(0, 2**32))
+    def check(problem: al.Problem, seed: int) -> None:
+        assert_same(problem, POLICIES[name], seed)
+
+    check()
+
+
+@pytest.mark.parametrize("name", ["thrifty", "wilson_sampled", "wilson_told", "kl_ucb_rounded"])
+@pytest.mark.parametrize("problem", [RARE, PAPER_TEN(400, 0.5)], ids=["rare", "ten"])
+def test_a_kept_memo_keeps_up_with_contexts_that_come_suddenly(
+    name: str, problem: al.Problem
+) -> None:
+    for seed in range(8):
+        assert_same(problem, POLICIES[name], seed)
+
+
+def exact_level(plan: Plan, state: State, context: int, arrived: bool) -> float:
+    """Return the level of a context in the present round, from the definitions alone."""
+    t = int(state.clock[ROUND]) + 1
+    if plan.reward != al.Wilson.code:
+        return clock_level(plan.reward, plan.width, t)
+    share = float(plan.context_weights[context])
+    if plan.context in (al.EmpiricalContexts.code, al.TruncatedContexts.code):
+        frozen = int(state.clock[FROZEN])
+        share = float(state.context_counts[context]) / (frozen or t)
+        share += arrived / t if frozen == 0 else 0
+    return max(1.0, min(share * (plan.horizon - t + 1), float(state.clock[LEFT])))
+
+
+def assert_bracketed(plan: Plan, state: State, memo: Memo, present: int) -> None:
+    contexts, actions = plan.costs.shape
+    for context in range(contexts):
+        level = exact_level(plan, state, context, arrived=context == present)
+        values = []
+        for action in range(actions):
+            count = state.counts[context, action]
+            mean, root = memo.means[context, action], memo.roots[context, action]
+            value = index(plan.reward, plan.width, level, mean, root, count, np.uint64(0))
+            least, most = memo.least[context, action], memo.most[context, action]
+            assert least - 1e-12 <= value <= most + 1e-12
+            values.append(value)
+        assert memo.low[context] - 1e-12 <= max(values) <= memo.high[context] + 1e-12
+
+
+@pytest.mark.parametrize("name", BRACKETED)
+@pytest.mark.parametrize("problem", [RARE, PAPER_TEN(300, 0.5)], ids=["rare", "ten"])
+def test_brackets_contain_the_exact_values_in_every_round(name: str, problem: al.Problem) -> None:
+    policy = POLICIES[name]
+    for seed in range(2):
+        drive(suited(problem, policy), policy, seed, watch=assert_bracketed)
+
+
+def test_thompson_s_values_are_not_bracketed_because_they_jump() -> None:
+    plan = make_plan(POLICIES["thompson_rounded"], **RARE.terms())
+    state = new_state(plan)
+    memo = new_memo(plan, state)
+    decide(plan, state, memo, 0, np.uint64(1))
+    assert np.all(np.isneginf(memo.low))
+    assert np.all(np.isposinf(memo.high))

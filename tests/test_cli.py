@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from problems import PAPER_TWO
+
+import almoner
+from almoner.cli import main
+from almoner.problem import Problem
+from almoner.scenarios import describe, scenario_names
+
+TWO, TEN = "scenario:paper-two", "scenario:paper-ten"
+SMALL = ["--runs", "3", "--horizon", "30"]
+CONTRACT = [
+    *("policy", "runs", "seed", "reward_mean", "spend_max"),
+    *("regret_mean", "regret_stderr", "against"),
+]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
+def printed(*arguments: str) -> Any:
+    """What a successful command prints, read by a parser that takes JSON at its word."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    result = run(*arguments, "--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    return json.loads(result.stdout, parse_constant=refuse)
+
+
+def test_simulate_prints_one_object_for_one_policy_with_the_fields_of_the_contract() -> None:
+    row = printed(
+        "simulate", TWO, "--policy", "ucb-alp", "--runs", "20", "--horizon", "200", "--seed", "7"
+    )
+    assert set(CONTRACT) <= set(row)
+    assert row["policy"] == "ucb_alp"
+    played = almoner.simulate(PAPER_TWO(200, 0.4), almoner.ucb_alp(), runs=20, seed=7)
+    assert row == {"policy": "ucb_alp", **played.summary()}
+    assert row["spend_max"] <= 80
+
+
+def test_simulate_prints_an_array_for_several_policies_in_the_order_asked_for() -> None:
+    rows = printed("simulate", TWO, "--policy", "ucb_pb", "--policy", "alp", *SMALL)
+    assert [row["policy"] for row in rows] == ["ucb_pb", "alp"]
+    assert rows[1] == printed("simulate", TWO, "--policy", "alp", *SMALL)
+
+
+def test_simulate_plays_the_default_policy_where_none_is_named() -> None:
+    assert printed("simulate", TWO, *SMALL)["policy"] == "thrifty"
+
+
+@pytest.mark.parametrize(("source", "missing"), [(TWO, set()), (TEN, {"pb", "ucb_pb"})])
+def test_all_stands_for_every_recipe_that_makes_sense(source: str, missing: set[str]) -> None:
+    rows = printed("simulate", source, "--policy", "all", *SMALL)
+    assert [row["policy"] for row in rows] == [
+        name for name in almoner.RECIPES if name not in missing
+    ]
+
+
+def test_regret_is_measured_from_what_was_asked_for() -> None:
+    """The upper bound lies above the optimum, so the same runs regret more against it."""
+    options = ["simulate", TWO, "--policy", "pb", *SMALL]
+    oracle, bound = printed(*options), printed(*options, "--against", "upper-bound")
+    assert (oracle["against"], bound["against"]) == ("oracle", "upper bound")
+    figures = printed("oracle", TWO, "--horizon", "30")
+    floor = figures["upper_bound"] - figures["optimal_value"]
+    assert floor > 0.1
+    assert bound["regret_mean"] - oracle["regret_mean"] == pytest.approx(floor)
+
+
+@pytest.mark.parametrize(
+    ("options", "upper_bound"),
+    [
+        (["--horizon", "100"], 32),
+        (["--horizon", "100", "--rho", "0.39"], 31.2),
+        (["--horizon", "100", "--budget", "41"], 32.4),
+        (["--rho", "0.41"], 3240),
+        (["--budget", "3900"], 3120),
+        ([], 3200),
+    ],
+)
+def test_options_override_what_the_file_says(options: list[str], upper_bound: float) -> None:
+    """The better context, 40 % of arrivals, brings 0.8 a unit of budget, the other 0.4.
+
+    10,000 rounds with a budget of 4,000 unless told otherwise; a new horizon keeps the ratio.
+    """
+    figures = printed("oracle", TWO, *options)
+    assert figures["upper_bound"] == pytest.approx(upper_bound)
+    assert figures["optimal_value"] < figures["upper_bound"]
+
+
+def test_a_file_stands_for_the_problem_in_it(tmp_path: Path) -> None:
+    problem = PAPER_TWO(50, 0.39).replace(reward_spread=0.5)
+    for path in (tmp_path / "problem.toml", tmp_path / "problem.json"):
+        problem.to_file(path)
+        row = printed("simulate", str(path), "--policy", "alp", "--runs", "3")
+        assert row == {
+            "policy": "alp",
+            **almoner.simulate(problem, almoner.alp(), runs=3).summary(),
+        }
+
+
+def test_plan_prints_the_solution_of_the_allocation_problem() -> None:
+    """At ρ = 0.5 the better context (40 %) is always served, and 0.1/0.6 of the other."""
+    plan = printed("plan", TWO, "--horizon", "100", "--rho", "0.5")
+    assert plan["probabilities"][0] == pytest.approx([0, 0, 1])
+    assert plan["probabilities"][1] == pytest.approx([0, 0, 1 / 6])
+    assert plan["upper_bound"] == pytest.approx(36)
+    assert plan["price"] == pytest.approx(0.4)
+    assert plan["boundaries"] == pytest.approx([0.4, 1])
+
+
+def test_plan_shows_the_shares_in_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "named.toml"
+    PAPER_TWO(100, 0.5).replace(contexts=["loyal", "new"], actions=["a", "b", "c"]).to_file(path)
+    result = run("plan", str(path))
+    assert result.exit_code == 0
+    rows = {words[0]: words[1:] for line in result.stdout.splitlines() if (words := line.split())}
+    assert rows["loyal"] == ["40.0", "%", "–", "–", "100.0", "%", "–"]
+    assert rows["new"] == ["60.0", "%", "–", "–", "16.7", "%", "83.3", "%"]
+
+
+NOTHING_TO_GAIN = Problem(context_probs=[1], reward_means=[[0.0]], horizon=5, budget=2)
+
+
+@pytest.mark.parametrize("command", ["plan", "simulate", "oracle"])
+def test_figures_that_do_not_exist_are_null(tmp_path: Path, command: str) -> None:
+    """There is no boundary to be near to, and one run has no standard error."""
+    path = tmp_path / "problem.json"
+    NOTHING_TO_GAIN.to_file(path)
+    options = ["--runs", "1"] if command == "simulate" else []
+    figures = printed(command, str(path), *options)
+    missing = {"plan": {"boundary_distance"}, "simulate": {"regret_stderr"}, "oracle": set()}
+    assert {name for name, figure in figures.items() if figure is None} == missing[command]
+
+
+def test_simulate_shows_a_table_with_a_row_per_policy() -> None:
+    options = ["simulate", TWO, "--policy", "pb", "--policy", "thrifty", *SMALL]
+    result = run(*options)
+    assert (result.exit_code, result.stderr) == (0, "")
+    rows = {words[0]: words[1:] for line in result.stdout.splitlines() if (words := line.split())}
+    for row in printed(*options):
+        figures = [row["regret_mean"], row["regret_stderr"], row["reward_mean"], row["spend_max"]]
+        assert set(rows[row["policy"]]) >= {f"{figure:,.2f}" for figure in figures}
+    assert rows["30"][:4] == ["rounds,", "budget", "12,", "3"]
+
+
+def test_oracle_shows_the_optimum_and_the_bound() -> None:
+    result = run("oracle", TWO)
+    optimum = almoner.optimal_value(PAPER_TWO(10_000, 0.4))
+    assert result.exit_code == 0
+    assert f"{optimum:,.3f}" in result.stdout
+    assert "3,200.000" in result.stdout
+
+
+def test_scenarios_lists_every_scenario_with_what_it_is() -> None:
+    result = run("scenarios")
+    assert result.exit_code == 0
+    words = result.stdout.split()
+    for name in scenario_names():
+        assert name in words
+        assert describe(name).about.split()[0] in words
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_every_scenario_can_be_planned(name: str) -> None:
+    assert printed("plan", f"scenario:{name}")["upper_bound"] > 0
+
+
+BAD: list[tuple[list[str], str]] = [
+    (["simulate", "no.toml"], "cannot read the problem file 'no.toml': No such file or directory"),
+    (["oracle", "problem.yaml"], "a problem file must end in .toml or .json, got 'problem.yaml'"),
+    (["plan", "scenario:paper-tow"], "got scenario='paper-tow'; did you mean 'paper-two'?"),
+    (["simulate", TWO, "--policy", "ubc-alp"], "; did you mean 'ucb_alp'?"),
+    (["simulate", TWO, "--budget", "3", "--rho", "0.1"], "give --budget or --rho, not both"),
+    (["simulate", TWO, "--runs", "0"], "runs must be at least 1, got runs=0"),
+    (["simulate", TWO, "--runs", "-3"], "runs must be at least 1, got runs=-3"),
+    (["simulate", TWO, "--runs", "2.5"], "'2.5' is not a valid integer"),
+    (["simulate", TWO, "--seed", "-1"], "seed must be at least 0, got seed=-1"),
+    (["simulate", TWO, "--against", "fate"], "'fate' is not one of 'oracle', 'upper-bound'"),
+    (["simulate", TEN, "--policy", "pb"], "Procrastinate is defined for two contexts, got 10 "),
+    (["oracle", TWO, "--horizon", "0"], "horizon must be at least 1, got horizon=0"),
+    (["oracle", TWO, "--budget", "-1"], "budget must be at least 0, got budget=-1.0"),
+    (["oracle", TWO, "--budget", "nan"], "budget must be finite, got budget=nan"),
+    (["oracle", TWO, "--rho", "-0.1"], "ratio must be at least 0, got ratio=-0.1"),
+    (["oracle"], "Missing argument 'FILE'"),
+    (["forecast", TWO], "No such command 'forecast'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), BAD)
+def test_bad_input_ends_with_code_2_and_one_sentence(arguments: list[str], sentence: str) -> None:
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    *usage, last = result.stderr.splitlines()
+    assert last.startswith("Error: ")
+    assert sentence in last
+    assert not [line for line in usage if line.startswith(("Error", "Traceback"))]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("horizon = [", " is not valid TOML: "),
+        ("horizn = 3", ": the problem has the unknown key 'horizn'; did you mean 'horizon'?"),
+        ("horizon = 3", ": the problem lacks the key 'context_probs'; add it"),
+    ],
+)
+def test_a_bad_file_is_named_in_the_sentence(tmp_path: Path, content: str, sentence: str) -> None:
+    path = tmp_path / "problem.toml"
+    path.write_text(content)
+    result = run("simulate", str(path))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"Error: {path}{sentence}")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_help_waits_for_nothing_heavy() -> None:
+    """-X importtime writes a line for every module that is imported."""
+    code = "from almoner.cli import main; main(prog_name='almoner')"
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", code, "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "almoner.cli.app" in imported
+    assert {"numpy", "numba", "rich", "almoner.problem", "almoner.simulation"}.isdisjoint(imported)
+    assert done.stdout.startswith("Usage: almoner [OPTIONS] COMMAND")
+    for command in main.commands:
+        assert f"\n  {command} " in done.stdout
+
+
+def test_the_version_is_shown() -> None:
+    assert run("--version").stdout == f"almoner, version {almoner.__version__}\n"

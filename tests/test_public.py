@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import inspect
+import json
+import pkgutil
+import re
+import subprocess
+import sys
+from importlib.metadata import entry_points, version
+from typing import Any
+
+import pytest
+
+import almoner
+from almoner import errors
+
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
+CALLABLES = [name for name in almoner.__all__ if callable(getattr(almoner, name))]
+
+
+def in_a_fresh_interpreter(code: str) -> Any:
+    """Run code in a process of its own and return the JSON it prints."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_all_is_sorted_constants_then_classes_then_functions() -> None:
+    def rank(name: str) -> tuple[int, str]:
+        return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
+
+    assert almoner.__all__ == sorted(set(almoner.__all__), key=rank)
+
+
+@pytest.mark.parametrize("name", almoner.__all__)
+def test_every_public_name_resolves_and_is_public_at_home(name: str) -> None:
+    value = getattr(almoner, name)
+    home = sys.modules[almoner._MODULE_OF[name]]
+    assert value is getattr(home, name)
+    assert name in home.__all__
+
+
+def test_all_is_exact() -> None:
+    assert sorted(almoner.__all__) == sorted(almoner._MODULE_OF)
+    assert dir(almoner) == sorted([*almoner.__all__, "__version__"])
+    names: dict[str, Any] = {}
+    exec("from almoner import *", names)  # noqa: S102
+    assert set(names) - {"__builtins__"} == set(almoner.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'almoner' has no attribute 'simulat'"):
+        _ = almoner.simulat
+
+
+def test_no_module_hides_a_public_name() -> None:
+    """Importing a submodule sets it as an attribute of the package, over whatever was there."""
+    modules = {module.name for module in pkgutil.iter_modules(almoner.__path__)}
+    assert "simulation" in modules
+    assert modules.isdisjoint(almoner.__all__)
+
+
+def test_simulate_is_the_function_even_after_its_module_was_imported_first() -> None:
+    found = in_a_fresh_interpreter(
+        "import almoner.simulation, json\n"
+        "print(json.dumps([almoner.simulate.__module__, almoner.simulate.__name__]))"
+    )
+    assert found == ["almoner.simulation", "simulate"]
+
+
+def test_importing_almoner_imports_nothing_heavy() -> None:
+    loaded = in_a_fresh_interpreter("import almoner, sys, json; print(json.dumps([*sys.modules]))")
+    assert "almoner" in loaded
+    assert {"numpy", "numba", "scipy", "matplotlib", "rich", "click"}.isdisjoint(loaded)
+
+
+def test_a_public_name_is_imported_when_it_is_first_asked_for() -> None:
+    loaded = in_a_fresh_interpreter(
+        "import almoner, sys, json; almoner.thrifty(); print(json.dumps([*sys.modules]))"
+    )
+    assert "almoner.policy.recipes" in loaded
+    assert {"numba", "almoner.core", "almoner.simulation", "matplotlib"}.isdisjoint(loaded)
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    assert almoner.__version__ == version("almoner")
+
+
+def test_the_console_script_is_the_command_line() -> None:
+    from almoner.cli import main
+
+    (script,) = entry_points(group="console_scripts", name="almoner")
+    assert script.load() is main
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_every_public_function_class_and_method_is_documented(name: str) -> None:
+    value = getattr(almoner, name)
+    members = [
+        member
+        for key, member in vars(value).items()
+        if not key.startswith("_") and (callable(member) or isinstance(member, property))
+    ]
+    for thing in [value, *(members if inspect.isclass(value) else [])]:
+        text = inspect.getdoc(thing)
+        assert text
+        assert text.splitlines()[0].endswith((".", ":")), "a docstring starts with a sentence"
+        assert not text.startswith(f"{name}("), "a dataclass documents itself by its signature"
+
+
+def documented(text: str, section: str) -> list[str]:
+    """The names that a numpydoc section of a docstring explains."""
+    match = re.search(rf"^{section}\n-+\n(.*?)(?=\n\n\w+\n--|\Z)", text, re.DOTALL | re.MULTILINE)
+    lines = match.group(1).splitlines() if match else []
+    return [name for line in lines if re.match(r"\w", line) for name in line.split(", ")]
+
+
+def test_documented_names_are_found() -> None:
+    text = inspect.getdoc(almoner.Problem) or ""
+    assert documented(text, "Parameters")[:2] == ["context_probs", "reward_means"]
+    assert documented(text, "Parameters")[-2:] == ["contexts", "actions"]
+    assert documented(text, "Attributes") == []
+
+
+@pytest.mark.parametrize("name", [name for name in CALLABLES if name not in errors.__all__])
+def test_no_docstring_explains_what_does_not_exist(name: str) -> None:
+    value = getattr(almoner, name)
+    text = inspect.getdoc(value) or ""
+    assert set(documented(text, "Parameters")) <= set(inspect.signature(value).parameters)
+    assert set(documented(text, "Attributes")) <= {*dir(value), *inspect.get_annotations(value)}
+
+
+@pytest.mark.parametrize("name", [name for name in CALLABLES if name[0].islower()])
+def test_public_functions_take_keywords_beyond_what_they_act_on(name: str) -> None:
+    parameters = inspect.signature(getattr(almoner, name)).parameters.values()
+    places = [parameter.name for parameter in parameters if parameter.kind is not KEYWORD]
+    assert set(places) <= {"problem", "policy", "name"}
+
+
+ERRORS = [value for value in vars(errors).values() if inspect.isclass(value)]
+
+
+def drawn_tree() -> dict[str, str | None]:
+    """Each class in the drawing of errors.py, with the one it hangs from."""
+    parents: dict[str, str | None] = {}
+    path: list[str] = []
+    for line in (errors.__doc__ or "").splitlines():
+        branch = re.match(r"    ([│├└─ ]*)(\w+)", line)
+        if branch:
+            depth = len(branch[1]) // 4
+            path[depth:] = [branch[2]]
+            parents[branch[2]] = path[depth - 1] if depth else None
+    return parents
+
+
+def test_the_drawing_of_errors_is_the_tree_of_errors() -> None:
+    bases = {error.__name__: error.__bases__[0].__name__ for error in ERRORS}
+    assert bases.pop("AlmonerError") == "Exception"
+    assert {name: parent for name, parent in drawn_tree().items() if parent} == bases
+    assert sorted(errors.__all__) == sorted(error.__name__ for error in ERRORS)
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_every_error_is_an_almoner_error_and_public(error: type[Exception]) -> None:
+    assert issubclass(error, errors.AlmonerError)
+    assert error.__name__ in almoner.__all__
+    assert issubclass(error, ValueError) == issubclass(error, errors.InvalidInput)
