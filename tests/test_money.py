@@ -176,7 +176,12 @@ def test_what_is_spent_and_what_is_left_make_the_budget(
 
 def test_the_rounding_of_a_huge_budget_costs_little() -> None:
     """A third is 333334 millionths on the grid that a budget of 1e9 leaves: 2e-6 too dear."""
-    grid = on_grid(1e9, np.array([[1 / 3]]))
-    assert unit_of(grid) == Fraction(1, 10**6)
-    assert grid.costs.tolist() == [[333334]]
-    assert grid.budget == 10**15
+    grid = on_grid(1e9, np.array([[1 / 3, 1.0]]))
+    assert unit_of(grid) == Fraction(2, 10**6)
+    assert grid.costs.tolist() == [[166667, 500000]]
+    assert grid.budget == 5 * 10**14
+
+
+def test_a_single_cost_is_its_own_unit_however_many_digits_it_has() -> None:
+    grid = on_grid(400 / 3, np.array([[1 / 3]]))
+    assert (grid.budget, grid.costs.tolist()) == (400, [[1]])

@@ -230,7 +230,7 @@ def test_the_exact_value_of_a_learner_is_refused(policy: al.Policy) -> None:
         al.exact_value(PAPER_TWO(10, 0.4), policy)
 
 
-def test_the_optimum_at_unequal_costs_is_refused() -> None:
-    problem = PAPER_TWO(10, 0.4).replace(costs=[[1, 2, 3], [1, 2, 3]])
-    with pytest.raises(al.NotComputable, match="every action to cost the same, got costs from 1"):
+def test_the_optimum_at_costs_on_no_coarse_grid_is_refused() -> None:
+    problem = PAPER_TWO(10_000, 0.4).replace(costs=[[1, 2, 3], [1, 2, 3.000001]])
+    with pytest.raises(al.NotComputable, match="a coarser common grid, got costs from 1 to 3"):
         al.optimal_value(problem)

@@ -89,6 +89,10 @@ def test_a_trace_is_the_replication_of_that_number() -> None:
         assert runs.reward[run] == pytest.approx(means.sum(), abs=1e-10)
 
 
+GIVE_UP = ("greedy", "epsilon_first_alp")
+"""Policies that never try a pair again whose mean so far is 0."""
+
+
 @pytest.mark.parametrize("name", al.RECIPES)
 def test_no_path_spends_more_than_the_budget(name: str) -> None:
     @settings(max_examples=25)
@@ -137,7 +141,9 @@ def test_every_recipe_copes_with_the_edges(
     assert np.all(np.isfinite(runs.regret.values))
     if name == "skip_always":
         assert np.all(runs.spend == 0)
-    elif name == "greedy" or (name in ("flp", "ucb_flp") and budget < horizon):
+    elif name in ("greedy", "epsilon_first_alp") or (
+        name in ("flp", "ucb_flp") and budget < horizon
+    ):
         assert np.all(runs.spend <= min(budget, horizon))
     else:
         assert np.all(runs.spend == min(budget, horizon))
@@ -166,23 +172,16 @@ def test_both_estimators_have_the_same_mean(problem: al.Problem, name: str) -> N
     assert reduced.stderr < 1.05 * raw.stderr
 
 
-def test_below_the_first_boundary_both_estimators_are_one() -> None:
-    """At the price of the best context nobody has a surplus: λB minus the rewards is both."""
-    problem = PAPER_TWO(1000, 0.39)
-    raw, reduced = (
-        al.simulate(problem, al.ucb_alp(), runs=20, estimator=estimator).regret.values
-        for estimator in ("raw", "reduced")
-    )
-    np.testing.assert_allclose(raw, reduced, rtol=0, atol=1e-9)
-
-
 @pytest.mark.parametrize(
-    ("problem", "name"), [(PAPER_TWO(10_000, 0.41), "thrifty"), (PAPER_TEN(1000, 0.5), "alp")]
+    ("problem", "name"),
+    [
+        (PAPER_TWO(10_000, 0.39), "ucb_alp"),
+        (PAPER_TWO(10_000, 0.41), "thrifty"),
+        (PAPER_TEN(1000, 0.5), "alp"),
+    ],
 )
-def test_the_reduced_estimator_halves_the_error_where_the_contexts_make_most_of_it(
-    problem: al.Problem, name: str
-) -> None:
-    """3.5 and 4.0 when measured; of 300 runs, an error is known to 1/√600 = 4 % of itself."""
+def test_the_reduced_estimator_halves_the_error(problem: al.Problem, name: str) -> None:
+    """2.5 to 6 when measured; of 300 runs, an error is known to 1/√600 = 4 % of itself."""
     raw, reduced = (
         al.simulate(problem, al.recipe(name), runs=300, seed=1, estimator=estimator).regret
         for estimator in ("raw", "reduced")
@@ -190,12 +189,10 @@ def test_the_reduced_estimator_halves_the_error_where_the_contexts_make_most_of_
     assert reduced.stderr < raw.stderr / 2
 
 
-def test_the_reduced_estimator_halves_the_error_of_rewards_as_drawn() -> None:
-    """2.5 when measured; see above."""
+def test_rewards_as_drawn_have_the_mean_of_the_mean_rewards() -> None:
     runs = al.simulate(PAPER_TWO(10_000, 0.39), al.ucb_alp(), runs=300, seed=1)
     luck = al.Sample(runs.reward_drawn - runs.reward)
-    assert runs.regret.stderr < al.Sample(runs.reward_drawn).stderr / 2
-    assert abs(luck.mean) < ERRORS * luck.stderr  # draws have the mean of the mean rewards
+    assert abs(luck.mean) < ERRORS * luck.stderr
 
 
 def test_both_estimators_agree_where_skipping_earns_something() -> None:

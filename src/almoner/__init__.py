@@ -53,8 +53,10 @@ if TYPE_CHECKING:
         alp,
         ealp,
         ealp2,
+        epsilon_first_alp,
         flp,
         greedy,
+        horizon_alp,
         kl_ucb_rounded,
         log_plus_rounded,
         pb,
@@ -74,6 +76,8 @@ if TYPE_CHECKING:
         KLUCB,
         UCB,
         EmpiricalMean,
+        ExploreFirst,
+        HorizonUCB,
         KnownRewards,
         LogPlus,
         Thompson,
@@ -89,12 +93,15 @@ _HOME = {
     "errors": "AlmonerError InvalidInput InvalidPolicy InvalidProblem NotComputable",
     "problem": "Problem",
     "policy.base": "Policy",
-    "policy.rewards": "EmpiricalMean KLUCB KnownRewards LogPlus Thompson UCB Wilson",
+    "policy.rewards": (
+        "EmpiricalMean ExploreFirst HorizonUCB KLUCB KnownRewards LogPlus Thompson UCB Wilson"
+    ),
     "policy.contexts": "EmpiricalContexts KnownContexts NoContexts TruncatedContexts",
     "policy.allocation": "AdaptiveLP EagerRounding FixedLP Procrastinate RoundedLP SkipAlways",
     "policy.recipes": (
-        "RECIPES alp ealp ealp2 flp greedy kl_ucb_rounded log_plus_rounded pb recipe rounded "
-        "skip_always thompson_rounded thrifty ucb_alp ucb_ealp ucb_ealp2 ucb_flp ucb_pb ucb_rounded"
+        "RECIPES alp ealp ealp2 epsilon_first_alp flp greedy horizon_alp kl_ucb_rounded "
+        "log_plus_rounded pb recipe rounded skip_always thompson_rounded thrifty ucb_alp ucb_ealp "
+        "ucb_ealp2 ucb_flp ucb_pb ucb_rounded"
     ),
     "lp": "Solution solve",
     "oracle": "exact_value optimal_value upper_bound",
@@ -118,7 +125,9 @@ __all__ = [
     "EagerRounding",
     "EmpiricalContexts",
     "EmpiricalMean",
+    "ExploreFirst",
     "FixedLP",
+    "HorizonUCB",
     "InvalidInput",
     "InvalidPolicy",
     "InvalidProblem",
@@ -143,9 +152,11 @@ __all__ = [
     "alp",
     "ealp",
     "ealp2",
+    "epsilon_first_alp",
     "exact_value",
     "flp",
     "greedy",
+    "horizon_alp",
     "kl_ucb_rounded",
     "log_plus_rounded",
     "optimal_value",

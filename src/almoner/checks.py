@@ -22,6 +22,7 @@ __all__ = [
     "array",
     "choice",
     "costs",
+    "flag",
     "known_keys",
     "names",
     "number",
@@ -58,7 +59,7 @@ def number(
     """Return a finite number of ``[low, high]`` (above ``above``, where given) as a float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise refuse(name, "be a number", value, remedy, error)
-    if not math.isfinite(value):
+    if not math.isfinite(_as_float(value)):
         raise refuse(name, "be finite", value, remedy, error)
     if above is not None and value <= above:
         raise refuse(name, f"be greater than {above:g}", value, remedy, error)
@@ -166,6 +167,12 @@ def names(
     return result
 
 
+def flag(name: str, value: object, *, error: type[InvalidInput] = InvalidInput) -> None:
+    """Refuse anything but True and False."""
+    if not isinstance(value, bool):
+        raise refuse(name, "be True or False", value, error=error)
+
+
 def choice(
     name: str,
     value: object,
@@ -197,6 +204,13 @@ def known_keys(
     for key in required:
         if key not in keys:
             raise error(f"{name} lacks the key {key!r}; add it")
+
+
+def _as_float(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond all floats
+        return math.inf
 
 
 def _numbers(value: Any) -> npt.NDArray[Any]:

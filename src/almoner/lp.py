@@ -116,6 +116,7 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     np.subtract.at(probabilities, (context[paid], start[paid]), rate_of[group][paid])
     probabilities = probabilities.clip(0, 1)  # differences of rates, wrong by a last bit
     probabilities.setflags(write=False)
+    boundaries.setflags(write=False)
     return Solution(
         probabilities=probabilities,
         value=float(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from almoner.checks import Floats
 from almoner.errors import NotComputable
-from almoner.money import on_grid
+from almoner.money import Grid, on_grid
 from almoner.policy.base import Policy
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
 from almoner.policy.plan import make_plan
@@ -15,6 +16,9 @@ from almoner.problem import Problem
 __all__ = ["exact_value", "optimal_value", "upper_bound"]
 
 TIE = 1e-12
+
+LARGEST_PROGRAM, LARGEST_TABLE = 2e11, 10**8
+"""What dynamic programming is worth trying: about a minute, and a gigabyte."""
 
 
 def upper_bound(problem: Problem) -> float:
@@ -35,30 +39,59 @@ def upper_bound(problem: Problem) -> float:
 def optimal_value(problem: Problem) -> float:
     """Return the expected reward of the best policy there is, by dynamic programming.
 
-    It knows all statistics but not the future, and never exceeds the budget. Every action must
-    cost the same.
+    It knows all statistics but not the future, and never exceeds the budget. Costs must lie on a
+    common grid that is not too fine, such as whole numbers or multiples of 0.25.
     """
+    grid = on_grid(problem.budget, problem.costs)
+    if np.all(problem.costs == problem.costs.flat[0]):
+        gain = _optimal_gain(problem, grid)
+    else:
+        gain = _optimal_gain_on_grid(problem, grid)
+    return _idle_reward(problem) + gain
+
+
+def _optimal_gain(problem: Problem, grid: Grid) -> float:
     from almoner.core.exact import optimal_gain
 
-    grid = on_grid(problem.budget, problem.costs)
-    if np.any(grid.costs != grid.costs.flat[0]):
-        raise NotComputable(
-            "the exact oracle needs every action to cost the same, got costs from "
-            f"{problem.costs.min():g} to {problem.costs.max():g}; use upper_bound, or compare "
-            'against="upper bound"'
-        )
-    best = (problem.reward_means - problem.default_rewards[:, None]).max(axis=1)
+    best = _gains(problem).max(axis=1)
     order = np.argsort(-best, kind="stable")
     order = order[(best[order] > 0) & (problem.context_probs[order] > 0)]
     gains, probs = best[order], problem.context_probs[order]
-    gain = optimal_gain(
+    return optimal_gain(
         gains,
         np.cumsum(probs),
         np.cumsum(probs * gains),
         problem.horizon,
         min(grid.budget, problem.horizon),
     )
-    return _idle_reward(problem) + gain
+
+
+def _optimal_gain_on_grid(problem: Problem, grid: Grid) -> float:
+    from almoner.core.exact import REACH, optimal_gain_on_grid
+    from almoner.lp import solve
+
+    dearest = int(grid.costs.max())
+    budget = min(grid.budget, dearest * problem.horizon)
+    band = min(budget, 2 * REACH * dearest * problem.horizon**0.5)
+    if band * problem.horizon * grid.costs.size > LARGEST_PROGRAM or budget > LARGEST_TABLE:
+        raise NotComputable(
+            "the exact oracle needs costs on a coarser common grid, got costs from "
+            f"{problem.costs.min():g} to {problem.costs.max():g} in steps of "
+            f'{grid.top / grid.bottom:g}; use upper_bound, or compare against="upper bound"'
+        )
+    unit = grid.top / grid.bottom
+    corners = solve(problem).boundaries
+    heights = [solve(problem, ratio=corner).value for corner in [0.0, *corners]]
+    idle = problem.context_probs @ problem.default_rewards
+    return optimal_gain_on_grid(
+        np.array(problem.context_probs),
+        _gains(problem),
+        grid.costs,
+        problem.horizon,
+        budget,
+        np.array([0.0, *corners]) / unit,
+        np.array(heights) - idle,
+    )
 
 
 def exact_value(problem: Problem, policy: Policy) -> float:
@@ -85,9 +118,14 @@ def exact_value(problem: Problem, policy: Policy) -> float:
             f"rounded(), got {policy!r}; use simulate for one that learns"
         )
     plan = make_plan(policy, **problem.terms())
+    if np.any(problem.costs != problem.costs.flat[0]):
+        raise NotComputable(
+            "exact_value needs every action to cost the same, got costs from "
+            f"{problem.costs.min():g} to {problem.costs.max():g}; use simulate"
+        )
     values = plan.prior.max(axis=1)
     tied_actions = plan.prior >= values[:, None] - TIE
-    truth = problem.reward_means - problem.default_rewards[:, None]
+    truth = _gains(problem)
     gains = np.where(tied_actions, truth, 0).sum(axis=1) / tied_actions.sum(axis=1)
     difference = values[None, :] - values[:, None]
     weights = plan.context_weights
@@ -102,6 +140,10 @@ def exact_value(problem: Problem, policy: Policy) -> float:
         np.maximum(tied, 0.0),
     )
     return _idle_reward(problem) + gain
+
+
+def _gains(problem: Problem) -> Floats:
+    return problem.reward_means - problem.default_rewards[:, None]
 
 
 def _idle_reward(problem: Problem) -> float:

@@ -6,6 +6,7 @@ import json
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ class Problem:
             "default_rewards": checks.array(
                 "default_rewards",
                 np.full(len(probs), default_rewards)
-                if np.ndim(default_rewards) == 0
+                if isinstance(default_rewards, Real)
                 else default_rewards,
                 shape=probs.shape,
                 of="one per context",
@@ -204,7 +205,7 @@ class Problem:
             text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
         elif path.suffix == ".toml":  # a JSON list, number or string is also TOML
             text = "".join(
-                f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
+                f"{name} = {json.dumps(value, ensure_ascii=False)}\n".replace("\x7f", "\\u007f")
                 for name, value in self.to_dict().items()
             )
         else:

@@ -192,13 +192,26 @@ def _play_chunk(
 ) -> None:
     """Play replications from ``first`` on, one per row of ``out``, in a state of their own."""
     from almoner.core.kernels import play
-    from almoner.core.state import new_memo, new_state
+    from almoner.core.state import new_hulls, new_memo, new_state
 
     state = new_state(plan)
     memo = new_memo(plan, state)
     if left_at is None:
         left_at = np.empty((len(out), 0))
-    play(plan, world, state, memo, root, first, marks, out, left_at, choices, numbers)
+    play(
+        plan,
+        world,
+        state,
+        memo,
+        new_hulls(plan),
+        root,
+        first,
+        marks,
+        out,
+        left_at,
+        choices,
+        numbers,
+    )
 
 
 def _chunks(runs: int, horizon: int, threads: int) -> Iterator[slice]:

@@ -12,7 +12,7 @@ from problems import PAPER_TEN, unit_problems
 
 import almoner as al
 from almoner.core.indices import clock_level, index
-from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State, new_memo, new_state
+from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State, new_hulls, new_memo, new_state
 from almoner.core.steps import SKIP, decide, learn, take
 from almoner.policy.plan import Plan, make_plan
 
@@ -37,7 +37,7 @@ POLICIES = {
     "wilson_told": WILSON_TOLD,
     "wilson_frozen": WILSON_FROZEN,
 }
-BRACKETED = [name for name, policy in POLICIES.items() if policy.rewards != al.Thompson()]
+BRACKETED = sorted(set(POLICIES) - {"thompson_rounded", "epsilon_first_alp"})
 
 Watch = Callable[[Plan, State, Memo, int], None]
 
@@ -81,10 +81,10 @@ def drive(
     for context, key, luck in zip(contexts.tolist(), keys, noise, strict=True):
         if renew:
             memo = new_memo(plan, state)
-        action, probability = decide(plan, state, memo, context, key)
+        action, probability = decide(plan, state, memo, new_hulls(plan), context, key)
         if watch is not None and state.clock[LEFT] > 0:
             watch(plan, state, memo, context)
-        take(plan, state, memo, context, action)
+        take(plan, state, memo, new_hulls(plan), context, action)
         if action != SKIP:
             reward = float(luck < problem.reward_means[context, action])
             learn(plan, state, memo, context, action, reward, key)
@@ -122,14 +122,17 @@ def test_a_kept_memo_keeps_up_with_contexts_that_come_suddenly(
 def exact_level(plan: Plan, state: State, context: int, arrived: bool) -> float:
     """Return the level of a context in the present round, from the definitions alone."""
     t = int(state.clock[ROUND]) + 1
-    if plan.reward != al.Wilson.code:
+    if plan.reward not in (al.Wilson.code, al.HorizonUCB.code):
         return clock_level(plan.reward, plan.width, t)
     share = float(plan.context_weights[context])
     if plan.context in (al.EmpiricalContexts.code, al.TruncatedContexts.code):
         frozen = int(state.clock[FROZEN])
         share = float(state.context_counts[context]) / (frozen or t)
         share += arrived / t if frozen == 0 else 0
-    return max(1.0, min(share * (plan.horizon - t + 1), float(state.clock[LEFT])))
+    to_come = share * (plan.horizon - t + 1)
+    if plan.reward == al.HorizonUCB.code:
+        return to_come
+    return max(1.0, min(to_come, float(state.clock[LEFT])))
 
 
 def assert_bracketed(plan: Plan, state: State, memo: Memo, present: int) -> None:
@@ -159,6 +162,6 @@ def test_thompson_s_values_are_not_bracketed_because_they_jump() -> None:
     plan = make_plan(POLICIES["thompson_rounded"], **RARE.terms())
     state = new_state(plan)
     memo = new_memo(plan, state)
-    decide(plan, state, memo, 0, np.uint64(1))
+    decide(plan, state, memo, new_hulls(plan), 0, np.uint64(1))
     assert np.all(np.isneginf(memo.low))
     assert np.all(np.isposinf(memo.high))

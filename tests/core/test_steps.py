@@ -11,7 +11,7 @@ import pytest
 
 import almoner as al
 from almoner.core.draws import round_key, uniform
-from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State, new_memo, new_state
+from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State, new_hulls, new_memo, new_state
 from almoner.core.steps import SKIP, decide, learn, serve_share, take
 from almoner.policy.plan import Plan, make_plan
 
@@ -128,17 +128,17 @@ def test_ucb_alp_by_hand() -> None:
         (0, key_with(0.9, tie=1.0), (1, 0.5), 1.0),
     ]
     for context, key, (action, probability), reward in rounds:
-        done, chance = decide(plan, state, memo, context, key)
+        done, chance = decide(plan, state, memo, new_hulls(plan), context, key)
         assert done == action
         assert chance == pytest.approx(probability, abs=1e-12)
-        take(plan, state, memo, context, action)
+        take(plan, state, memo, new_hulls(plan), context, action)
         if action != SKIP:
             learn(plan, state, memo, context, action, reward, key)
-    assert state.clock.tolist() == [5, 0, 0]
+    assert state.clock.tolist() == [5, 0, 0, 0, 0]
     assert state.counts.tolist() == [[0, 1], [1, 1]]
     assert state.sums.tolist() == [[0, 1], [0, 1]]
     assert state.context_counts.tolist() == [0, 0]  # it knows the shares and counts nothing
-    assert decide(plan, state, memo, 0, key_with(0.0)) == (SKIP, 1.0)
+    assert decide(plan, state, memo, new_hulls(plan), 0, key_with(0.0)) == (SKIP, 1.0)
 
 
 def test_empirical_shares_count_the_arrival() -> None:
@@ -148,11 +148,11 @@ def test_empirical_shares_count_the_arrival() -> None:
     Round 3, X = 1: 1 ahead, own 2, out of 3: room 4/8 · 3 − 1 = ½, share ½/2, all exact in binary.
     """
     plan, state, memo = begin(al.ealp(), horizon=10, budget=5)
-    assert decide(plan, state, memo, 1, key_with(0.6)) == (SKIP, 0.5)
-    take(plan, state, memo, 1, SKIP)
-    assert decide(plan, state, memo, 0, key_with(0.99)) == (1, 1.0)
-    take(plan, state, memo, 0, 1)
-    assert decide(plan, state, memo, 1, key_with(0.2)) == (1, 0.25)
+    assert decide(plan, state, memo, new_hulls(plan), 1, key_with(0.6)) == (SKIP, 0.5)
+    take(plan, state, memo, new_hulls(plan), 1, SKIP)
+    assert decide(plan, state, memo, new_hulls(plan), 0, key_with(0.99)) == (1, 1.0)
+    take(plan, state, memo, new_hulls(plan), 0, 1)
+    assert decide(plan, state, memo, new_hulls(plan), 1, key_with(0.2)) == (1, 0.25)
     assert state.context_counts.tolist() == [1, 1]
 
 
@@ -160,12 +160,12 @@ def test_truncated_shares_freeze_after_the_round_they_are_told() -> None:
     """Until round 2 one of each came; b/τ = ½ then serves the better half and nobody else."""
     plan, state, memo = begin(al.ealp2(until=2), horizon=10, budget=4)
     for context in (1, 0, 0, 0):
-        take(plan, state, memo, context, SKIP)
+        take(plan, state, memo, new_hulls(plan), context, SKIP)
     assert state.context_counts.tolist() == [1, 1]
     assert state.clock[FROZEN] == 2
     state.clock[LEFT] = 3
-    assert decide(plan, state, memo, 0, key_with(0.99)) == (1, 1.0)
-    assert decide(plan, state, memo, 1, key_with(0.0)) == (SKIP, 1.0)
+    assert decide(plan, state, memo, new_hulls(plan), 0, key_with(0.99)) == (1, 1.0)
+    assert decide(plan, state, memo, new_hulls(plan), 1, key_with(0.0)) == (SKIP, 1.0)
 
 
 def frozen_at(horizon: int, budget: int, shares: tuple[float, float], t: int) -> int:
@@ -173,7 +173,7 @@ def frozen_at(horizon: int, budget: int, shares: tuple[float, float], t: int) ->
     state.clock[ROUND] = t - 1
     state.context_counts[:] = np.multiply(shares, t)
     state.context_counts[0] -= 1  # arrives now
-    take(plan, state, memo, 0, SKIP)
+    take(plan, state, memo, new_hulls(plan), 0, SKIP)
     return int(state.clock[FROZEN])
 
 
@@ -207,15 +207,15 @@ def test_nothing_is_bought_without_money_or_after_the_end(name: str) -> None:
         plan, state, memo = begin(al.RECIPES[name](), horizon=10, budget=10)
         state.clock[place] = value
         for context in (0, 1):
-            assert decide(plan, state, memo, context, key_with(0.0)) == (SKIP, 1.0)
+            assert decide(plan, state, memo, new_hulls(plan), context, key_with(0.0)) == (SKIP, 1.0)
 
 
 @pytest.mark.parametrize("name", al.RECIPES)
 def test_deciding_changes_neither_state_nor_outcome(name: str) -> None:
     plan, state, memo = begin(al.RECIPES[name](), horizon=10, budget=5)
     before = [array.copy() for array in state]
-    first = decide(plan, state, memo, 1, key_with(0.3))
-    assert decide(plan, state, memo, 1, key_with(0.3)) == first
+    first = decide(plan, state, memo, new_hulls(plan), 1, key_with(0.3))
+    assert decide(plan, state, memo, new_hulls(plan), 1, key_with(0.3)) == first
     assert all(np.array_equal(now, then) for now, then in zip(state, before, strict=True))
 
 
@@ -224,8 +224,8 @@ def test_what_is_not_worth_its_money_is_skipped() -> None:
     defaults = np.array([0.0, 0.5])
     for policy in (al.alp(), al.flp(override=True), al.pb(), al.rounded()):
         plan, state, memo = begin(policy, horizon=4, budget=4, default_rewards=defaults)
-        assert decide(plan, state, memo, 1, key_with(0.0)) == (SKIP, 1.0)
-        assert decide(plan, state, memo, 0, key_with(0.0)) == (1, 1.0)
+        assert decide(plan, state, memo, new_hulls(plan), 1, key_with(0.0)) == (SKIP, 1.0)
+        assert decide(plan, state, memo, new_hulls(plan), 0, key_with(0.0)) == (1, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,8 @@ def test_probabilities_are_those_of_what_happens(
     """Over n keys each outcome's frequency is within 4 standard errors √(p(1 − p)/n) of its p."""
     n, (plan, state, memo) = 4000, begin(policy, horizon=10, budget=4)
     seen = Counter(
-        decide(plan, state, memo, context, np.uint64(round_key(np.uint64(3), t))) for t in range(n)
+        decide(plan, state, memo, new_hulls(plan), context, np.uint64(round_key(np.uint64(3), t)))
+        for t in range(n)
     )
     assert len({action for action, _ in seen}) == len(seen) == outcomes
     assert sum(probability for _, probability in seen) == pytest.approx(1)

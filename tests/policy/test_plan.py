@@ -152,16 +152,16 @@ REFUSED: list[tuple[Policy, dict[str, Any], str]] = [
         "use rounded() or thrifty() for more",
     ),
     (
-        thrifty(),
+        ucb_pb(),
         {**TERMS, "costs": UNEQUAL},
-        "every action must cost the same for this policy, got costs from 1 to 4.5; "
-        "unequal costs can be solved but not yet simulated",
+        "Procrastinate is defined where every action costs the same and skipping brings nothing; "
+        "use rounded() or thrifty() instead",
     ),
     (
-        ucb_alp(),
-        {**TERMS, **TRUTH, "default_rewards": np.array([0.0, 0.3])},
-        "a policy that learns cannot yet learn a default reward too, got default_rewards up to "
-        "0.3; use a policy with known rewards",
+        ucb_pb(),
+        {**TERMS, "default_rewards": np.array([0.0, 0.3])},
+        "Procrastinate is defined where every action costs the same and skipping brings nothing; "
+        "use rounded() or thrifty() instead",
     ),
     (
         alp(),
@@ -199,9 +199,18 @@ def test_a_policy_that_does_not_fit_the_terms_is_refused_in_one_sentence(
 
 
 def test_costs_that_differ_by_less_than_the_grid_can_hold_still_differ() -> None:
-    """A budget of 1e12 leaves a grid of 1/1000, on which both costs are one unit."""
-    with pytest.raises(InvalidPolicy, match="every action must cost the same"):
-        make_plan(thrifty(), horizon=9, budget=1e12, costs=np.array([[1e-7, 3e-7], [1e-7, 1e-7]]))
+    """A budget of 1e12 would leave a grid of 1/1000; but 9 rounds can use 27e-7 at most."""
+    costs = np.array([[1e-7, 3e-7], [1e-7, 1e-7]])
+    plan = make_plan(thrifty(), horizon=9, budget=1e12, costs=costs)
+    assert plan.priced == 1
+    assert plan.costs.tolist() == [[1, 3], [1, 1]]
+
+
+def test_decisions_need_a_price_only_where_options_compete() -> None:
+    assert make_plan(thrifty(), **TERMS).priced == 0
+    assert make_plan(thrifty(), **{**TERMS, "costs": UNEQUAL}).priced == 1
+    assert make_plan(thrifty(), **TERMS, default_rewards=np.array([0.0, 0.3])).priced == 1
+    assert make_plan(alp(), **TERMS, **TRUTH, default_rewards=np.array([0.0, 0.3])).priced == 0
 
 
 def test_no_default_reward_at_all_is_no_obstacle_to_learning() -> None:

@@ -12,7 +12,18 @@ from almoner.errors import InvalidPolicy
 from almoner.policy.allocation import AdaptiveLP, FixedLP, Procrastinate, RoundedLP, SkipAlways
 from almoner.policy.base import PARTS, Policy
 from almoner.policy.contexts import EmpiricalContexts, KnownContexts, NoContexts, TruncatedContexts
-from almoner.policy.rewards import KLUCB, UCB, KnownRewards, LogPlus, Thompson, Wilson
+from almoner.policy.rewards import (
+    KLUCB,
+    UCB,
+    ExploreFirst,
+    HorizonUCB,
+    KnownRewards,
+    LogPlus,
+    Thompson,
+    Wilson,
+)
+
+NEED_SHARES = (Wilson, HorizonUCB, ExploreFirst)
 
 FULL = Policy(
     rewards=KnownRewards(means=((0.2, 0.8, 0.5), (0.1, 0.4, 0.3))),
@@ -110,9 +121,9 @@ def test_every_combination_of_parts_is_a_policy_or_refused_for_one_of_three_reas
     for rewards, contexts, allocation in combinations():
         weightless = contexts is NoContexts
         if allocation is Procrastinate:
-            sensible = weightless and rewards is not Wilson
+            sensible = weightless and rewards not in NEED_SHARES
         elif allocation is SkipAlways:
-            sensible = not (weightless and rewards is Wilson)
+            sensible = not (weightless and rewards in NEED_SHARES)
         else:
             sensible = not weightless
         parts = {"rewards": rewards(), "contexts": contexts(), "allocation": allocation()}
@@ -134,7 +145,7 @@ def test_every_combination_of_parts_is_a_policy_or_refused_for_one_of_three_reas
         ),
         (
             (Wilson(), NoContexts(), Procrastinate()),
-            "Wilson needs each context's share of the rounds left; "
+            "Wilson needs each context's share of the rounds; "
             "give contexts=EmpiricalContexts() instead of NoContexts()",
         ),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -39,8 +40,17 @@ def print_table(
 
 def print_json(value: object) -> None:
     """Print one JSON value."""
-    json.dump(value, sys.stdout, indent=1)
+    json.dump(_finite(value), sys.stdout, indent=1, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def _finite(value: object) -> object:
+    """Return the value with null for numbers that JSON has no word for."""
+    if isinstance(value, dict):
+        return {name: _finite(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from almoner.compiled import compiled
 from almoner.core.steps import ratio_of, serve_share
 from almoner.policy.plan import Plan
 
-__all__ = ["optimal_gain", "policy_gain"]
+__all__ = ["optimal_gain", "optimal_gain_on_grid", "policy_gain"]
 
 REACH = 4.0
 """Half-width of the band of budgets that matter, in √T around the straight line.
@@ -111,6 +111,60 @@ def _fluid_price(gains: Floats, mass: Floats, ratio: float) -> float:
         if mass[place] > ratio:
             return gains[place]
     return 0.0
+
+
+@compiled
+def optimal_gain_on_grid(
+    probs: Floats,
+    gains: Floats,
+    costs: npt.NDArray[np.int64],
+    horizon: int,
+    budget: int,
+    edges: Floats,
+    heights: Floats,
+) -> float:
+    """Return the most that ``budget`` units can gain where costs differ but are whole numbers.
+
+    Plain dynamic programming, V(τ+1, b) = Σ_j π_j max over what b affords of g_jk + V(τ, b − c_jk),
+    action by action over runs of b, in the band that the budget never leaves. Outside it the fluid
+    limit τ·v(b/τ) is taken, where v runs straight between the points (``edges``, ``heights``).
+    """
+    dearest = costs.max()
+    reach = int(REACH * dearest * math.sqrt(horizon)) + dearest
+    now, after, best = np.zeros(budget + 1), np.zeros(budget + 1), np.zeros(budget + 1)
+    top = budget
+    for tau in range(1, horizon + 1):
+        centre = (budget * tau) // horizon
+        low, high = max(0, centre - reach), min(budget, centre + reach)
+        for b in range(max(0, low - dearest), low):
+            now[b] = _fluid_gain(edges, heights, b, tau - 1)
+        for b in range(top + 1, high + 1):
+            now[b] = _fluid_gain(edges, heights, b, tau - 1)
+        top = high
+        after[low : high + 1] = 0.0
+        for context in range(len(probs)):
+            best[low : high + 1] = now[low : high + 1]
+            for action in range(gains.shape[1]):
+                gain, cost = gains[context, action], costs[context, action]
+                first = max(low, cost)
+                here, there = best[first : high + 1], now[first - cost : high + 1 - cost]
+                for place in range(len(here)):
+                    value = gain + there[place]
+                    here[place] = value if value > here[place] else here[place]
+            for b in range(low, high + 1):
+                after[b] += probs[context] * best[b]
+        now, after = after, now
+    return now[budget]
+
+
+@compiled
+def _fluid_gain(edges: Floats, heights: Floats, b: int, tau: int) -> float:
+    """Return τ·v(b/τ) of a concave v given by its corners, the first of which is (0, 0)."""
+    for place in range(1, len(edges)):
+        if b <= edges[place] * tau:
+            slope = (heights[place] - heights[place - 1]) / (edges[place] - edges[place - 1])
+            return tau * heights[place - 1] + (b - edges[place - 1] * tau) * slope
+    return tau * heights[-1]
 
 
 @compiled

@@ -16,6 +16,7 @@ from almoner.core.draws import beta
 from almoner.policy.rewards import (
     KLUCB,
     UCB,
+    HorizonUCB,
     LogPlus,
     Thompson,
     Wilson,
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 _UCB, _KL, _LOG_PLUS = UCB.code, KLUCB.code, LogPlus.code
-_THOMPSON, _WILSON = Thompson.code, Wilson.code
+_THOMPSON, _WILSON, _HORIZON = Thompson.code, Wilson.code, HorizonUCB.code
 
 LAST_AFFINE = _UCB
 """Codes up to this one are ū + level/√C, with level 0 where nothing is explored."""
@@ -81,6 +82,8 @@ def index(
         return kl_bound(mean, level / count)
     if reward == _LOG_PLUS:
         return mean + math.sqrt(width * max(0.0, level - math.log(count))) * root
+    if reward == _HORIZON:
+        return mean + math.sqrt(width * math.log(1.0 + level / count)) * root
     if reward == _WILSON:
         return wilson_bound(mean, count, level)
     return math.nan

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from almoner.checks import Floats
 from almoner.compiled import exposed
 from almoner.core.draws import CONTEXTS, POLICY, REWARDS, beta, round_key, stream_key, uniform
-from almoner.core.state import LEFT, Memo, State, reset
-from almoner.core.steps import SKIP, decide, learn, take
+from almoner.core.state import LEFT, Hulls, Memo, State, reset
+from almoner.core.steps import decide, learn, take
 from almoner.policy.plan import Plan
 
 __all__ = [
@@ -92,7 +92,9 @@ def draw_context(world: World, key: np.uint64) -> int:
 @exposed
 def draw_reward(world: World, context: int, action: int, key: np.uint64) -> float:
     """Return the reward that an action brings in the round of this key."""
-    mean = world.means[context, action]
+    mean = world.worth[context, action + 1]
+    if mean == 0.0:
+        return 0.0
     if world.spread == 1.0:
         return 1.0 if uniform(key, 0) < mean else 0.0
     if world.spread == 0.0 or mean in (0.0, 1.0):
@@ -107,6 +109,7 @@ def play(
     world: World,
     state: State,
     memo: Memo,
+    hulls: Hulls | None,
     root: np.uint64,
     first: int,
     marks: npt.NDArray[np.int64],
@@ -133,12 +136,10 @@ def play(
                 mark += 1
             context = draw_context(world, round_key(streams.contexts, t))
             key = round_key(streams.choices, t)
-            action, probability = decide(plan, state, memo, context, key)
-            take(plan, state, memo, context, action)
-            reward = world.defaults[context]
-            if action != SKIP:
-                reward = draw_reward(world, context, action, round_key(streams.rewards, t))
-                learn(plan, state, memo, context, action, reward, key)
+            action, probability = decide(plan, state, memo, hulls, context, key)
+            take(plan, state, memo, hulls, context, action)
+            reward = draw_reward(world, context, action, round_key(streams.rewards, t))
+            learn(plan, state, memo, context, action, reward, key)
             expected += world.worth[context, action + 1]
             loss += world.losses[context, action + 1]
             drawn += reward

@@ -18,7 +18,7 @@ from almoner.core.indices import LAST_AFFINE, THOMPSON_LANE, clock_level, index
 from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
 from almoner.policy.plan import Plan
-from almoner.policy.rewards import Thompson, Wilson
+from almoner.policy.rewards import HorizonUCB, Thompson, Wilson
 
 __all__ = [
     "TOLERANCE",
@@ -41,7 +41,7 @@ TIE_LANE = 1
 HEADROOM = 1.25
 """A level that falls with time rises when its context arrives: this much is allowed for."""
 
-_THOMPSON, _WILSON = Thompson.code, Wilson.code
+_THOMPSON, _WILSON, _HORIZON = Thompson.code, Wilson.code, HorizonUCB.code
 _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
 
 
@@ -60,7 +60,9 @@ def weights_of(plan: Plan, state: State, t: int) -> tuple[Floats, float, float]:
 def level_of(plan: Plan, memo: Memo, share: float, t: int, left: float) -> float:
     """Return the index level of a context with this share in round t, with ``left`` units left."""
     if plan.reward == _WILSON:
-        return max(1.0, min(share * (plan.horizon - t + 1), left))
+        return max(1.0, min(share * (plan.horizon - t + 1), left / plan.cheapest))
+    if plan.reward == _HORIZON:
+        return share * (plan.horizon - t + 1)
     if t < len(memo.levels):
         return memo.levels[t]
     return clock_level(plan.reward, plan.width, t)
@@ -104,7 +106,7 @@ def bracket_context(plan: Plan, state: State, memo: Memo, context: int) -> None:
     weights, total, _ = weights_of(plan, state, last)
     then = level_of(plan, memo, weights[context] / total, last, left - (last - first))
     memo.bottom[context] = min(now, then)
-    memo.top[context] = max(risen * HEADROOM, then) if plan.reward == _WILSON else max(now, then)
+    memo.top[context] = max(risen * HEADROOM, then) if plan.reward >= _WILSON else max(now, then)
     for action in range(plan.costs.shape[1]):
         bracket_pair(plan, state, memo, context, action)
 

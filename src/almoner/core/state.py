@@ -12,9 +12,21 @@ from almoner.compiled import inlined
 from almoner.core.indices import fill_levels
 from almoner.policy.plan import Plan
 
-__all__ = ["FROZEN", "LEFT", "ROUND", "Memo", "State", "new_memo", "new_state", "reset"]
+__all__ = [
+    "EXPLORED",
+    "FROZEN",
+    "LEFT",
+    "ROUND",
+    "Hulls",
+    "Memo",
+    "State",
+    "new_hulls",
+    "new_memo",
+    "new_state",
+    "reset",
+]
 
-ROUND, LEFT, FROZEN = 0, 1, 2
+ROUND, LEFT, FROZEN, EXPLORED, TESTED = 0, 1, 2, 3, 4
 """Places in ``State.clock``: rounds completed, units left, round of the freeze (0: none)."""
 
 TABLE = 1 << 18
@@ -27,6 +39,8 @@ class State(NamedTuple):
     counts: Floats
     sums: Floats
     context_counts: Floats
+    skip_counts: Floats
+    skip_sums: Floats
     clock: npt.NDArray[np.int64]
 
 
@@ -54,10 +68,50 @@ class Memo(NamedTuple):
     expiry: npt.NDArray[np.int64]
 
 
+class Hulls(NamedTuple):
+    """Scratch space for decisions where costs differ: hull steps of every context, and the price.
+
+    ``gains`` are the gains over skipping of all pairs; a context has ``sizes`` steps, each with its
+    slope, the cost it ``spans`` and the action at its top; ``weights`` are the contexts' weights.
+    ``price`` is where the search for the price begins.
+    """
+
+    gains: Floats
+    slopes: Floats
+    spans: npt.NDArray[np.int64]
+    tops: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+    weights: Floats
+    price: Floats
+
+
+def new_hulls(plan: Plan) -> Hulls | None:
+    """Return scratch space if the plan needs any: None compiles to a kernel without that path."""
+    if plan.priced == 0:
+        return None
+    shape = plan.costs.shape
+    return Hulls(
+        gains=np.empty(shape),
+        slopes=np.empty(shape),
+        spans=np.empty(shape, np.int64),
+        tops=np.empty(shape, np.int64),
+        sizes=np.empty(shape[0], np.int64),
+        weights=np.empty(shape[0]),
+        price=np.zeros(1),
+    )
+
+
 def new_state(plan: Plan) -> State:
     """Return the state before the first round."""
     shape = plan.costs.shape
-    state = State(np.zeros(shape), np.zeros(shape), np.zeros(shape[0]), np.zeros(3, np.int64))
+    state = State(
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape[0]),
+        np.zeros(shape[0]),
+        np.zeros(shape[0]),
+        np.zeros(5, np.int64),
+    )
     state.clock[LEFT] = plan.budget
     return state
 
@@ -90,10 +144,13 @@ def reset(plan: Plan, state: State, memo: Memo) -> None:
     """Go back to the state before the first round, without allocating anything."""
     for context in range(plan.costs.shape[0]):
         state.context_counts[context] = 0.0
+        state.skip_counts[context] = 0.0
+        state.skip_sums[context] = 0.0
         for action in range(plan.costs.shape[1]):
             state.counts[context, action] = 0.0
             state.sums[context, action] = 0.0
             memo.means[context, action] = plan.prior[context, action]
             memo.roots[context, action] = 0.0
-    state.clock[ROUND], state.clock[LEFT], state.clock[FROZEN] = 0, plan.budget, 0
+    state.clock[ROUND], state.clock[LEFT] = 0, plan.budget
+    state.clock[FROZEN], state.clock[EXPLORED], state.clock[TESTED] = 0, 0, 0
     memo.expiry[0] = 0

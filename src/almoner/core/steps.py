@@ -12,6 +12,8 @@ import numpy as np
 
 from almoner.compiled import exposed, inlined
 from almoner.core.draws import uniform
+from almoner.core.exploration import exploration_over, least_tried
+from almoner.core.general import SKIP, allocate
 from almoner.core.ranking import (
     TOLERANCE,
     bracket_context,
@@ -24,7 +26,7 @@ from almoner.core.ranking import (
     value_of,
     weights_of,
 )
-from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State
+from almoner.core.state import EXPLORED, FROZEN, LEFT, ROUND, Hulls, Memo, State
 from almoner.policy.allocation import (
     AdaptiveLP,
     EagerRounding,
@@ -34,29 +36,42 @@ from almoner.policy.allocation import (
     SkipAlways,
 )
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
-from almoner.policy.plan import BY_RULE, Plan
-from almoner.policy.rewards import KnownRewards, Thompson
+from almoner.policy.plan import BY_RULE, LEARNED_DEFAULTS, Plan
+from almoner.policy.rewards import ExploreFirst, KnownRewards, Thompson
 
 __all__ = ["SKIP", "decide", "learn", "ratio_of", "serve_share", "take"]
-
-SKIP = -1
-"""The action of doing nothing."""
 
 SERVE_LANE, BINARISE_LANE = 0, 2
 
 _ADAPTIVE, _FIXED, _PROCRASTINATE = AdaptiveLP.code, FixedLP.code, Procrastinate.code
 _ROUNDED, _EAGER, _SKIP = RoundedLP.code, EagerRounding.code, SkipAlways.code
 _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
-_KNOWN, _THOMPSON = KnownRewards.code, Thompson.code
+_KNOWN, _THOMPSON, _EXPLORE = KnownRewards.code, Thompson.code, ExploreFirst.code
 
 
 @exposed
-def decide(plan: Plan, state: State, memo: Memo, context: int, key: np.uint64) -> tuple[int, float]:
+def decide(
+    plan: Plan, state: State, memo: Memo, hulls: Hulls | None, context: int, key: np.uint64
+) -> tuple[int, float]:
     """Return the action for the context that has arrived, or SKIP, and its probability."""
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
     remaining = plan.horizon - t + 1
-    if remaining < 1 or left < plan.costs[context, 0]:
+    if remaining < 1 or left < plan.cheapest:
         return SKIP, 1.0
+    if hulls is not None:
+        if plan.reward == _EXPLORE and state.clock[EXPLORED] == 0:
+            return least_tried(plan, state, context, key)
+        return allocate(plan, state, memo, hulls, context, key)
+    return serve_or_skip(plan, state, memo, context, key)
+
+
+@inlined
+def serve_or_skip(
+    plan: Plan, state: State, memo: Memo, context: int, key: np.uint64
+) -> tuple[int, float]:
+    """Decide where every action costs the same: the best action of the context, or nothing."""
+    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    remaining = plan.horizon - t + 1
     if t > memo.expiry[0]:
         refresh(plan, state, memo)
     weights, total, arrival = weights_of(plan, state, t)
@@ -126,11 +141,17 @@ def _best_mean(plan: Plan, state: State, memo: Memo, context: int) -> float:
 
 
 @exposed
-def take(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
+def take(
+    plan: Plan, state: State, memo: Memo, hulls: Hulls | None, context: int, action: int
+) -> None:
     """Book a decision: the round, the arrival, and the money. The budget changes here only."""
     state.clock[ROUND] += 1
     if action != SKIP:
         state.clock[LEFT] -= plan.costs[context, action]
+    if hulls is not None:
+        exploring = plan.reward == _EXPLORE and state.clock[EXPLORED] == 0
+        if exploring and exploration_over(plan, state, memo, hulls):
+            state.clock[EXPLORED] = state.clock[ROUND]
     if plan.context not in (_EMPIRICAL, _TRUNCATED) or state.clock[FROZEN] > 0:
         return
     state.context_counts[context] += 1.0
@@ -150,7 +171,12 @@ def learn(
     key: np.uint64,
 ) -> None:
     """Book the reward of an action taken earlier; ``key`` is the one it was decided with."""
-    if plan.reward == _KNOWN:
+    if plan.reward == _KNOWN or (state.clock[EXPLORED] > 0 and plan.exploration.update == 0):
+        return
+    if action == SKIP:
+        if plan.default_mode == LEARNED_DEFAULTS:
+            state.skip_counts[context] += 1.0
+            state.skip_sums[context] += reward
         return
     if plan.reward == _THOMPSON:  # a Beta posterior counts successes: draw one
         reward = 1.0 if uniform(key, BINARISE_LANE) < reward else 0.0

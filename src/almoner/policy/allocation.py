@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from almoner import checks
+from almoner.errors import InvalidPolicy
+
 __all__ = [
     "AdaptiveLP",
     "AllocationRule",
@@ -48,6 +51,9 @@ class FixedLP(AllocationRule):
     code: ClassVar[int] = 1
     override: bool = False
 
+    def __post_init__(self) -> None:
+        checks.flag("override", self.override, error=InvalidPolicy)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Procrastinate(AllocationRule):
@@ -65,7 +71,11 @@ class RoundedLP(AllocationRule):
 
 @dataclass(frozen=True, kw_only=True)
 class EagerRounding(AllocationRule):
-    """Rounding that does not wait for a context which ranks high by optimism alone."""
+    """Rounding that does not wait for a context which ranks high by optimism alone.
+
+    Where costs differ, or skipping has a reward, it samples from the LP instead: there rounding
+    would skip a good context that looks marginal outright, and learn nothing of it.
+    """
 
     code: ClassVar[int] = 4
 

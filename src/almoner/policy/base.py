@@ -12,14 +12,18 @@ from almoner.errors import InvalidPolicy
 from almoner.policy import allocation, contexts, rewards
 from almoner.policy.allocation import AllocationRule, Procrastinate, SkipAlways
 from almoner.policy.contexts import ContextKnowledge, NoContexts
-from almoner.policy.rewards import RewardKnowledge, Wilson
+from almoner.policy.rewards import ExploreFirst, HorizonUCB, RewardKnowledge, Wilson
 
 __all__ = ["Policy"]
 
 PARTS: dict[str, tuple[type[Any], dict[str, type[Any]]]] = {
     axis: (
         kind,
-        {name: part for name in module.__all__ if (part := getattr(module, name)) is not kind},
+        {
+            name: part
+            for name in module.__all__
+            if isinstance(part := getattr(module, name), type) and part is not kind
+        },
     )
     for axis, kind, module in (
         ("rewards", RewardKnowledge, rewards),
@@ -38,7 +42,7 @@ class Policy:
     ----------
     rewards
         How pairs are ranked: `KnownRewards`, `UCB`, `KLUCB`, `LogPlus`, `Thompson`, `Wilson`,
-        `EmpiricalMean`.
+        `HorizonUCB`, `ExploreFirst`, `EmpiricalMean`.
     contexts
         How contexts are weighed: `KnownContexts`, `EmpiricalContexts`, `TruncatedContexts`,
         `NoContexts`.
@@ -71,9 +75,9 @@ class Policy:
                 f"{_name(self.allocation)} weighs contexts, so it needs to know of them; "
                 "give contexts=KnownContexts() or EmpiricalContexts() instead of NoContexts()"
             )
-        if weightless and isinstance(self.rewards, Wilson):
+        if weightless and isinstance(self.rewards, (Wilson, HorizonUCB, ExploreFirst)):
             raise InvalidPolicy(
-                "Wilson needs each context's share of the rounds left; "
+                f"{_name(self.rewards)} needs each context's share of the rounds; "
                 "give contexts=EmpiricalContexts() instead of NoContexts()"
             )
         if isinstance(self.allocation, Procrastinate) and not weightless:

@@ -9,16 +9,47 @@ import numpy.typing as npt
 
 from almoner.checks import Floats
 from almoner.errors import InvalidPolicy
-from almoner.money import on_grid
+from almoner.money import Grid, on_grid
 from almoner.policy.allocation import FixedLP, Procrastinate
 from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts, TruncatedContexts
-from almoner.policy.rewards import KnownRewards
+from almoner.policy.rewards import EXPLORATION_TESTS, ExploreFirst, KnownRewards
 
-__all__ = ["BY_RULE", "NEVER", "Plan", "applicable", "make_plan"]
+__all__ = [
+    "BY_RULE",
+    "LEARNED_DEFAULTS",
+    "LITERAL_TEST",
+    "NEVER",
+    "NO_DEFAULTS",
+    "USABLE_TEST",
+    "Exploration",
+    "Plan",
+    "applicable",
+    "make_plan",
+]
 
 NEVER, BY_RULE = 0, -1
 """Where ``Plan.freeze`` is no round: shares are never frozen, or the paper's rule decides."""
+
+NO_DEFAULTS, LEARNED_DEFAULTS = 0, 1
+"""What skipping brings beside what ``Plan.prior`` knows of it: nothing, or what is learned."""
+
+NO_TEST, USABLE_TEST, LITERAL_TEST = range(3)
+"""Which test may end exploration: the places in ``EXPLORATION_TESTS``."""
+
+
+class Exploration(NamedTuple):
+    """When exploration ends: after ``rounds``, at a spend of ``spend`` units, or by a test.
+
+    ``update`` is 1 if means are learned after it too; ``cost_gap`` is the smallest difference
+    between two costs of a context, skipping included.
+    """
+
+    rounds: int = 0
+    spend: float = 0.0
+    test: int = NO_TEST
+    update: int = 1
+    cost_gap: float = 1.0
 
 
 class Plan(NamedTuple):
@@ -26,9 +57,10 @@ class Plan(NamedTuple):
 
     ``reward``, ``context`` and ``rule`` are the codes of the three parts; ``horizon`` is T,
     ``budget`` is B in whole units of the amount ``top / bottom``, and so are ``costs`` (contexts,
-    actions).
-    ``context_weights`` are the known probabilities, or ones; ``prior`` is what a pair counts as
-    before it is seen: its known gain over skipping, or 1.
+    actions) and the ``cheapest`` of them. ``context_weights`` are the known probabilities, or ones;
+    ``prior`` is what a pair counts as before it is seen: its known gain over skipping, or 1.
+    ``priced`` says that
+    decisions need the price, because costs differ or skipping has a reward.
     """
 
     reward: int
@@ -44,6 +76,10 @@ class Plan(NamedTuple):
     context_weights: Floats
     prior: Floats
     costs: npt.NDArray[np.int64]
+    cheapest: int
+    priced: int
+    default_mode: int
+    exploration: Exploration
 
 
 def make_plan(
@@ -59,35 +95,27 @@ def make_plan(
     """Return the plan of ``policy`` on these terms.
 
     ``context_probs`` and ``reward_means`` stand in for knowledge that the policy was told to have
-    but not given; a live campaign has nothing to stand in and is asked for the numbers.
+    but not given; a live campaign has nothing to stand in and is asked for the numbers. Default
+    rewards other than 0 are known to a policy with known rewards, and learned by the others.
     """
     contexts = len(costs)
-    if isinstance(policy.allocation, Procrastinate) and contexts != 2:
-        raise InvalidPolicy(
-            f"Procrastinate is defined for two contexts, got {contexts} contexts; "
-            "use rounded() or thrifty() for more"
-        )
-    grid = on_grid(budget, costs)
-    if not np.all(grid.costs == grid.costs.flat[0]):
-        raise InvalidPolicy(
-            "every action must cost the same for this policy, got costs from "
-            f"{costs.min():g} to {costs.max():g}; unequal costs can be solved but not yet simulated"
-        )
+    grid = on_grid(min(budget, horizon * float(costs.max())), costs)  # more is of no use
+    defaults = np.zeros(contexts) if default_rewards is None else default_rewards
+    default_mode = LEARNED_DEFAULTS if defaults.any() else NO_DEFAULTS
     prior = np.ones(costs.shape)
     if isinstance(policy.rewards, KnownRewards):
         means = _known("means", policy.rewards.means, reward_means, costs.shape)
-        prior = means - (0 if default_rewards is None else default_rewards[:, None])
-    elif default_rewards is not None and default_rewards.any():
-        raise InvalidPolicy(
-            "a policy that learns cannot yet learn a default reward too, got default_rewards "
-            f"up to {default_rewards.max():g}; use a policy with known rewards"
-        )
+        prior, default_mode = means - defaults[:, None], NO_DEFAULTS
     weights = np.ones(contexts)
     if isinstance(policy.contexts, KnownContexts):
         weights = _known("probs", policy.contexts.probs, context_probs, (contexts,))
     freeze = NEVER
     if isinstance(policy.contexts, TruncatedContexts):
         freeze = BY_RULE if policy.contexts.until is None else policy.contexts.until
+    equal = bool(np.all(costs == costs.flat[0]))
+    explores = isinstance(policy.rewards, ExploreFirst)
+    priced = not equal or default_mode != NO_DEFAULTS or explores
+    _refuse_procrastination(policy, contexts, priced)
     return Plan(
         reward=policy.rewards.code,
         context=policy.contexts.code,
@@ -102,6 +130,10 @@ def make_plan(
         context_weights=np.array(weights, dtype=np.float64),  # copies: kernels are compiled
         prior=np.array(prior, dtype=np.float64),  # for arrays that can be written to
         costs=grid.costs,
+        cheapest=int(grid.costs.min()),
+        priced=int(priced),
+        default_mode=default_mode,
+        exploration=_exploration(policy.rewards, horizon, grid) if explores else Exploration(),
     )
 
 
@@ -112,6 +144,39 @@ def applicable(policy: Policy, **terms: Any) -> bool:
     except InvalidPolicy:
         return False
     return True
+
+
+def _exploration(spec: Any, horizon: int, grid: Grid) -> Exploration:
+    cap = (0.1 if spec.rounds is None else 1.0) if spec.cap is None else spec.cap
+    gaps = [
+        abs(int(one) - int(two))
+        for row in grid.costs
+        for one in (0, *row)
+        for two in (0, *row)
+        if one != two
+    ]
+    return Exploration(
+        rounds=int(cap * horizon) if spec.rounds is None else min(spec.rounds, horizon),
+        spend=cap * grid.budget if cap < 1 else float(grid.budget + 1),
+        test=EXPLORATION_TESTS.index(spec.test),
+        update=int(spec.update),
+        cost_gap=float(min(gaps)),
+    )
+
+
+def _refuse_procrastination(policy: Policy, contexts: int, priced: bool) -> None:
+    if not isinstance(policy.allocation, Procrastinate):
+        return
+    if contexts != 2:
+        raise InvalidPolicy(
+            f"Procrastinate is defined for two contexts, got {contexts} contexts; "
+            "use rounded() or thrifty() for more"
+        )
+    if priced:
+        raise InvalidPolicy(
+            "Procrastinate is defined where every action costs the same and skipping brings "
+            "nothing; use rounded() or thrifty() instead"
+        )
 
 
 def _known(name: str, given: object, truth: Floats | None, shape: tuple[int, ...]) -> Floats:

@@ -30,6 +30,8 @@ from almoner.policy.rewards import (
     KLUCB,
     UCB,
     EmpiricalMean,
+    ExploreFirst,
+    HorizonUCB,
     KnownRewards,
     LogPlus,
     Thompson,
@@ -41,8 +43,10 @@ __all__ = [
     "alp",
     "ealp",
     "ealp2",
+    "epsilon_first_alp",
     "flp",
     "greedy",
+    "horizon_alp",
     "kl_ucb_rounded",
     "log_plus_rounded",
     "pb",
@@ -144,7 +148,7 @@ def rounded(*, reward_means: Any = None, contexts: ContextKnowledge | None = Non
     """Adaptive LP rounded at one half, with known statistics: bounded regret everywhere."""
     return Policy(
         rewards=KnownRewards(means=reward_means),
-        contexts=contexts or KnownContexts(),
+        contexts=KnownContexts() if contexts is None else contexts,
         allocation=RoundedLP(),
     )
 
@@ -153,7 +157,7 @@ def ucb_rounded(*, width: float = 0.5, contexts: ContextKnowledge | None = None)
     """UCB indices in the rounded LP."""
     return Policy(
         rewards=UCB(width=width),
-        contexts=contexts or EmpiricalContexts(),
+        contexts=EmpiricalContexts() if contexts is None else contexts,
         allocation=RoundedLP(),
     )
 
@@ -162,7 +166,7 @@ def kl_ucb_rounded(*, width: float = 1.0, contexts: ContextKnowledge | None = No
     """KL-UCB indices in the rounded LP."""
     return Policy(
         rewards=KLUCB(width=width),
-        contexts=contexts or EmpiricalContexts(),
+        contexts=EmpiricalContexts() if contexts is None else contexts,
         allocation=RoundedLP(),
     )
 
@@ -171,7 +175,7 @@ def log_plus_rounded(*, width: float = 0.25, contexts: ContextKnowledge | None =
     """log⁺ indices in the rounded LP."""
     return Policy(
         rewards=LogPlus(width=width),
-        contexts=contexts or EmpiricalContexts(),
+        contexts=EmpiricalContexts() if contexts is None else contexts,
         allocation=RoundedLP(),
     )
 
@@ -179,13 +183,40 @@ def log_plus_rounded(*, width: float = 0.25, contexts: ContextKnowledge | None =
 def thompson_rounded(*, contexts: ContextKnowledge | None = None) -> Policy:
     """Thompson draws in the rounded LP."""
     return Policy(
-        rewards=Thompson(), contexts=contexts or EmpiricalContexts(), allocation=RoundedLP()
+        rewards=Thompson(),
+        contexts=EmpiricalContexts() if contexts is None else contexts,
+        allocation=RoundedLP(),
     )
 
 
 def thrifty() -> Policy:
     """Our default: a Wilson index that knows the end is near, eagerly rounded; no parameter."""
     return Policy(rewards=Wilson(), contexts=EmpiricalContexts(), allocation=EagerRounding())
+
+
+def horizon_alp(*, width: float = 0.25, contexts: ContextKnowledge | None = None) -> Policy:
+    """The horizon index in the adaptive LP: optimism that fades with the arrivals still to come."""
+    return Policy(
+        rewards=HorizonUCB(width=width),
+        contexts=EmpiricalContexts() if contexts is None else contexts,
+        allocation=AdaptiveLP(),
+    )
+
+
+def epsilon_first_alp(
+    *,
+    rounds: int | None = None,
+    test: str = "none",
+    update: bool = True,
+    cap: float | None = None,
+    contexts: ContextKnowledge | None = None,
+) -> Policy:
+    """Explore first, then the adaptive LP on the means: the paper's answer to unequal costs."""
+    return Policy(
+        rewards=ExploreFirst(rounds=rounds, test=test, update=update, cap=cap),
+        contexts=KnownContexts() if contexts is None else contexts,
+        allocation=AdaptiveLP(),
+    )
 
 
 def greedy() -> Policy:
@@ -204,7 +235,7 @@ RECIPES: dict[str, Callable[..., Policy]] = {
         alp, flp, pb, ealp, ealp2,
         ucb_alp, ucb_flp, ucb_pb, ucb_ealp, ucb_ealp2,
         rounded, ucb_rounded, kl_ucb_rounded, log_plus_rounded, thompson_rounded,
-        thrifty, greedy, skip_always,
+        epsilon_first_alp, horizon_alp, thrifty, greedy, skip_always,
     )
 }  # fmt: skip
 """Every recipe by name, the paper's first."""
@@ -212,6 +243,6 @@ RECIPES: dict[str, Callable[..., Policy]] = {
 
 def recipe(name: str) -> Policy:
     """Return the recipe of that name, written with underscores or dashes."""
-    return RECIPES[
-        checks.choice("policy", str(name).replace("-", "_"), RECIPES, error=InvalidPolicy)
-    ]()
+    if str(name).replace("-", "_") not in RECIPES:
+        checks.choice("policy", str(name), RECIPES, error=InvalidPolicy)
+    return RECIPES[str(name).replace("-", "_")]()

@@ -16,12 +16,18 @@ __all__ = [
     "KLUCB",
     "UCB",
     "EmpiricalMean",
+    "ExploreFirst",
+    "HorizonUCB",
     "KnownRewards",
     "LogPlus",
     "RewardKnowledge",
     "Thompson",
     "Wilson",
 ]
+
+
+EXPLORATION_TESTS = ("none", "usable", "literal")
+"""What may end exploration before its time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +71,7 @@ class KnownRewards(RewardKnowledge):
 class UCB(_WithWidth):
     """The paper's index ū + √(width · log t / C), not clipped; the paper has width ½."""
 
-    code: ClassVar[int] = 2
+    code: ClassVar[int] = 3
     width: float = 0.5
 
 
@@ -76,7 +82,7 @@ class KLUCB(_WithWidth):
     By Pinsker's inequality it lies below the `UCB` of half its width.
     """
 
-    code: ClassVar[int] = 3
+    code: ClassVar[int] = 4
     width: float = 1.0
 
 
@@ -84,7 +90,7 @@ class KLUCB(_WithWidth):
 class LogPlus(_WithWidth):
     """The index ū + √(width · log⁺(t/C) / C): what was seen often needs no more bonus."""
 
-    code: ClassVar[int] = 4
+    code: ClassVar[int] = 5
     width: float = 0.25
 
 
@@ -92,7 +98,7 @@ class LogPlus(_WithWidth):
 class Thompson(RewardKnowledge):
     """One draw from Beta(1+S, 1+C−S) per pair and round; S counts rewards binarised at random."""
 
-    code: ClassVar[int] = 5
+    code: ClassVar[int] = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +109,7 @@ class Wilson(RewardKnowledge):
     exploration ends when nothing is left to gain from it.
     """
 
-    code: ClassVar[int] = 6
+    code: ClassVar[int] = 7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,3 +117,46 @@ class EmpiricalMean(RewardKnowledge):
     """The mean ū alone: no exploration beyond the first try of each pair."""
 
     code: ClassVar[int] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class HorizonUCB(_WithWidth):
+    """The index ū + √(width · log(1 + share·τ/C) / C): only arrivals still to come are worth it."""
+
+    code: ClassVar[int] = 8
+    width: float = 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreFirst(RewardKnowledge):
+    """Try every action evenly first, then go by the means (the paper's ε-First).
+
+    Parameters
+    ----------
+    rounds
+        How many rounds to explore; left out, the cap or the test ends it.
+    test
+        ``"usable"`` stops when what exploring on could save is worth less than what it has cost;
+        ``"literal"`` is the paper's Confidence Level Test; ``"none"``.
+    update
+        Whether to go on learning after exploration; the paper does not.
+    cap
+        The most that exploration may use, as a share of the rounds and of the budget: a tenth
+        unless ``rounds`` says how long.
+    """
+
+    code: ClassVar[int] = 2
+    rounds: int | None = None
+    test: str = "none"
+    update: bool = True
+    cap: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.rounds is not None:
+            rounds = checks.whole("rounds", self.rounds, error=InvalidPolicy)
+            object.__setattr__(self, "rounds", rounds)
+        if self.cap is not None:
+            cap = checks.number("cap", self.cap, above=0, high=1, error=InvalidPolicy)
+            object.__setattr__(self, "cap", cap)
+        checks.flag("update", self.update, error=InvalidPolicy)
+        checks.choice("test", self.test, EXPLORATION_TESTS, error=InvalidPolicy)

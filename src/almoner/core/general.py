@@ -1,0 +1,185 @@
+"""Decisions where costs differ, or skipping has a reward of its own: the LP with a price.
+
+Every context's indices, less that of skipping, give a hull (`almoner.lp.candidates`); the steps of
+all hulls compete for the budget per round. The price at which it runs out splits the steps into
+those taken for sure and those taken at a common rate. It is found by walking from the last price
+known, so a decision sorts nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from almoner.compiled import inlined
+from almoner.core.draws import round_key, uniform
+from almoner.core.indices import THOMPSON_LANE, index
+from almoner.core.ranking import TIE_LANE, TOLERANCE, index_of, level_of, weights_of
+from almoner.core.state import LEFT, ROUND, Hulls, Memo, State
+from almoner.lp import candidates
+from almoner.policy.allocation import FixedLP, RoundedLP, SkipAlways
+from almoner.policy.plan import LEARNED_DEFAULTS, Plan
+from almoner.policy.rewards import Thompson
+
+__all__ = ["SKIP", "allocate", "default_index", "find_price", "raise_hulls"]
+
+SKIP = -1
+"""The action of doing nothing."""
+
+SERVE_LANE = 0
+
+_FIXED, _ROUNDED, _SKIP_ALWAYS, _THOMPSON = (
+    FixedLP.code,
+    RoundedLP.code,
+    SkipAlways.code,
+    Thompson.code,
+)
+
+
+@inlined
+def allocate(
+    plan: Plan, state: State, memo: Memo, hulls: Hulls, context: int, key: np.uint64
+) -> tuple[int, float]:
+    """Return the action for the context that has arrived, or SKIP, and its probability."""
+    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    remaining = plan.horizon - t + 1
+    if plan.rule == _SKIP_ALWAYS:
+        return SKIP, 1.0
+    _, total, _ = weights_of(plan, state, t)
+    raise_hulls(plan, state, memo, hulls, context, key)
+    ratio = plan.budget / plan.horizon if plan.rule == _FIXED else left / remaining
+    price, rate = find_price(plan, hulls, total, ratio * total)
+    base, step = SKIP, SKIP
+    for place in range(hulls.sizes[context]):
+        slope = hulls.slopes[context, place]
+        if slope > price + TOLERANCE:
+            base = hulls.tops[context, place]
+        elif slope >= price - TOLERANCE:
+            step = hulls.tops[context, place]
+    if step == SKIP:
+        rate = 0.0
+    elif plan.rule == _ROUNDED:
+        rate = 1.0 if rate >= 0.5 else 0.0
+    if uniform(key, SERVE_LANE) < rate:
+        return _untie(plan, hulls, context, step, rate, key)
+    return _untie(plan, hulls, context, base, 1.0 - rate, key)
+
+
+@inlined
+def _untie(
+    plan: Plan, hulls: Hulls, context: int, action: int, probability: float, key: np.uint64
+) -> tuple[int, float]:
+    """Draw among the actions that cost and promise the same as the one chosen."""
+    if action == SKIP:
+        return SKIP, probability
+    ties = 0
+    for other in range(plan.costs.shape[1]):
+        ties += _alike(plan, hulls, context, action, other)
+    pick = int(uniform(key, TIE_LANE) * ties)
+    for other in range(plan.costs.shape[1]):
+        if _alike(plan, hulls, context, action, other):
+            if pick == 0:
+                return other, probability / ties
+            pick -= 1
+    return action, probability
+
+
+@inlined
+def _alike(plan: Plan, hulls: Hulls, context: int, action: int, other: int) -> bool:
+    return (
+        plan.costs[context, action] == plan.costs[context, other]
+        and abs(hulls.gains[context, action] - hulls.gains[context, other]) <= TOLERANCE
+    )
+
+
+@inlined
+def raise_hulls(
+    plan: Plan, state: State, memo: Memo, hulls: Hulls, context: int, key: np.uint64
+) -> None:
+    """Work out the gains of all pairs and the hull of every context, of what is still affordable.
+
+    Actions dearer than what is left are dropped before the LP is solved, in every context: that
+    loses less than skipping the round when one of them comes up.
+    """
+    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    weights, total, arrival = weights_of(plan, state, t)
+    for other in range(plan.costs.shape[0]):
+        hulls.weights[other] = weights[other] + (arrival if other == context else 0.0)
+        hulls.sizes[other] = 0
+        if hulls.weights[other] <= 0.0:
+            continue
+        level = level_of(plan, memo, hulls.weights[other] / total, t, float(left))
+        idle = default_index(plan, state, other, level, key)
+        for action in range(plan.costs.shape[1]):
+            gain = -math.inf
+            if plan.costs[other, action] <= left:
+                gain = index_of(plan, state, memo, other, action, level, key) - idle
+            hulls.gains[other, action] = gain
+        count = candidates(hulls.gains[other], plan.costs[other], hulls.tops[other])
+        hulls.sizes[other] = count
+        gain, cost = 0.0, 0
+        for place in range(count):
+            action = hulls.tops[other, place]
+            run = plan.costs[other, action] - cost
+            hulls.slopes[other, place] = (hulls.gains[other, action] - gain) / run
+            hulls.spans[other, place] = run
+            gain, cost = hulls.gains[other, action], plan.costs[other, action]
+
+
+@inlined
+def default_index(plan: Plan, state: State, context: int, level: float, key: np.uint64) -> float:
+    """Return what skipping is taken to bring: nothing (gains are known), or the index of it.
+
+    An unknown default gets the same index as the actions: a plain mean could lock in, paying for
+    ever for actions that gain nothing over a default that is never tried.
+    """
+    if plan.default_mode != LEARNED_DEFAULTS:
+        return 0.0
+    count = state.skip_counts[context]
+    mean, root = 1.0, 0.0
+    if count > 0.0:
+        mean, root = state.skip_sums[context] / count, 1.0 / math.sqrt(count)
+    if plan.reward == _THOMPSON:
+        key = round_key(key, THOMPSON_LANE + plan.costs.size + context)
+    return index(plan.reward, plan.width, level, mean, root, count, key)
+
+
+@inlined
+def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[float, float]:
+    """Return the price at which the steps use up ``room``, and the rate of the steps at it.
+
+    Adjacent slopes are tried first, as the price seldom moves far between rounds; after a few of
+    them the search halves the interval that is left.
+    """
+    slack = TOLERANCE * max(total, room)
+    low, high = 0.0, math.inf
+    price, tries = hulls.price[0], 0
+    while True:
+        used, tied, above, under = 0.0, 0.0, math.inf, 0.0
+        for other in range(plan.costs.shape[0]):
+            weight = hulls.weights[other]
+            for place in range(hulls.sizes[other]):
+                slope, cost = hulls.slopes[other, place], weight * hulls.spans[other, place]
+                if slope > price + TOLERANCE:
+                    used += cost
+                    above = min(above, slope)
+                elif slope >= price - TOLERANCE:
+                    tied += cost
+                else:
+                    under = max(under, slope)
+        tries += 1
+        if used > room + slack:
+            low = max(low, price)
+            price = above
+        elif used + tied < room - slack and under > 0.0:
+            high = min(high, price)
+            price = under
+        else:
+            break
+        if tries > 4 and high < math.inf and high - low > 1e-9 * high and tries % 2 == 0:
+            price = 0.5 * (low + high)
+    hulls.price[0] = price
+    if tied <= 0.0 or used + tied <= room:
+        return price, 1.0
+    return price, min(1.0, max(0.0, (room - used) / tied))
