@@ -72,9 +72,9 @@ def test_a_pair_never_tried_keeps_exploration_going(test: str) -> None:
 
 def test_the_literal_test_asks_for_far_more_than_there_is() -> None:
     """Where the closest two slopes differ by Δ, it needs (Δ/2)²·C ≥ log T of every pair."""
-    for each, over in ((1e5, False), (1e12, True)):
+    for each, ends in ((1e5, False), (1e12, True)):
         plan, state = started(al.epsilon_first_alp(test="literal", cap=1.0), 5000, each)
-        assert over(plan, state) == over
+        assert over(plan, state) == ends
 
 
 def test_the_usable_test_stops_within_a_few_percent_of_the_horizon() -> None:

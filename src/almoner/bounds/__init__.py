@@ -1,0 +1,36 @@
+"""The theorems of the paper as numbers: what is proved, constants and all."""
+
+from __future__ import annotations
+
+from almoner.bounds.general import exploration_length, general_budget_tail
+from almoner.bounds.unit import (
+    action_regret,
+    alp_regret,
+    execution_tail,
+    pulls_needed,
+    ranking_error_probability,
+    ranking_errors,
+    remaining_budget,
+    remaining_budget_tail,
+    truncation_round,
+    ucb_alp_log_constants,
+    ucb_alp_regret,
+    ucb_pb_regret,
+)
+
+__all__ = [
+    "action_regret",
+    "alp_regret",
+    "execution_tail",
+    "exploration_length",
+    "general_budget_tail",
+    "pulls_needed",
+    "ranking_error_probability",
+    "ranking_errors",
+    "remaining_budget",
+    "remaining_budget_tail",
+    "truncation_round",
+    "ucb_alp_log_constants",
+    "ucb_alp_regret",
+    "ucb_pb_regret",
+]
