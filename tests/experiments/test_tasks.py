@@ -21,7 +21,7 @@ SETTINGS = {
     "policies": ["ucb_alp", "alp", "thrifty"],
     "horizons": [500, 1000, 2000],
     "ratios": [0.39, 0.41],
-    "runs": 40,
+    "runs": 200,
 }
 SWEEP = Sweep.from_dict(SETTINGS)
 
@@ -66,8 +66,8 @@ def test_killed_at_any_moment_it_goes_on_where_it_stopped(tmp_path: Path, whole:
     for jobs in (2, 1, 1):
         before = {file.name: file.stat().st_mtime_ns for file in cells.glob("*.json")}
         process = start(tmp_path, jobs)
-        wait_for(process, more=chance.randint(0, 4))
-        time.sleep(chance.uniform(0, 0.05))
+        wait_for(process, more=chance.randint(0, 3))
+        time.sleep(chance.uniform(0, 0.03))
         process.kill()
         process.communicate()
         assert process.returncode == -signal.SIGKILL
@@ -130,6 +130,12 @@ def test_equal_tasks_run_once(tmp_path: Path) -> None:
     results = run_tasks([cell, cell], tmp_path, jobs=1, progress=lambda *call: calls.append(call))
     assert results[0] == results[1]
     assert calls == [(0, 1), (1, 1)]
+
+
+def test_without_dask_a_remedy_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(al.InvalidInput, match=r"pip install 'almoner\[dask\]'"):
+        run_tasks(SWEEP.cells(), tmp_path, dask="tcp://127.0.0.1:8786")
 
 
 def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
