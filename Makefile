@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: help run test check bench fix constraints clean
+.PHONY: help run test check bench fix docs constraints clean
 
 help:            ## list the tasks
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -19,9 +19,9 @@ else
 endif
 	@touch $@
 
-run: .venv/ready ## compare every recipe on the paper's two problems
-	$(BIN)/almoner simulate scenario:paper-two --policy all --runs 400
-	$(BIN)/almoner simulate scenario:paper-ten --policy all --runs 100
+run: .venv/ready ## reproduce the paper's experiments in quick form, into results/
+	$(BIN)/almoner reproduce --quick --out results
+	$(BIN)/almoner simulate scenario:paper-two --policy all --runs 200
 
 test: .venv/ready ## run all tests
 	$(BIN)/python -m pytest
@@ -38,6 +38,9 @@ fix: .venv/ready ## format and apply safe lint fixes
 
 bench: .venv/ready ## measure speed against what one would use instead
 	$(BIN)/python -m benchmarks.speed
+
+docs: .venv/ready ## generate the command reference
+	$(BIN)/python -m almoner.cli.reference > docs/commands.md
 
 constraints:     ## pin the newest versions that fit (needs uv)
 	$(UV) pip compile --quiet --universal --no-emit-index-url --no-header --no-annotate --all-extras --python-version 3.11 pyproject.toml --output-file constraints.txt

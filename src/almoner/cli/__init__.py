@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from almoner.cli.app import main
+from almoner.cli.experiments import reproduce, sweep
 from almoner.cli.problems import oracle, plan, scenarios, simulate
 
 __all__ = ["main"]
 
-for command in (plan, simulate, oracle, scenarios):
+for command in (plan, simulate, oracle, scenarios, reproduce, sweep):
     main.add_command(command)

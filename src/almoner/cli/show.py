@@ -54,8 +54,11 @@ def _finite(value: object) -> object:
 
 
 @contextmanager
-def progress(total: int, *, hidden: bool = False) -> Iterator[Callable[[int, str], None]]:
-    """Show a bar on the terminal while work is done; call what it yields with (steps, label)."""
+def progress(total: int, *, hidden: bool = False) -> Iterator[Callable[..., None]]:
+    """Show a bar on the terminal while work is done.
+
+    Call what it yields with the steps done, a label and, where it has become known, the ``total``.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -77,4 +80,8 @@ def progress(total: int, *, hidden: bool = False) -> Iterator[Callable[[int, str
     )
     with bar:
         task = bar.add_task("compiling", total=total)
-        yield lambda count, label: bar.update(task, advance=count, description=label)
+
+        def advance(steps: int, label: str, *, total: int | None = None) -> None:
+            bar.update(task, advance=steps, description=label, total=total)
+
+        yield advance

@@ -1,0 +1,68 @@
+"""The paper's figures as sweeps: regret against the horizon, at and beside a boundary.
+
+Two problems, rewards known or not, three budgets each. Beside the paper's policies stand ours.
+"""
+
+from __future__ import annotations
+
+from almoner.experiments.sweep import Sweep
+
+__all__ = ["CROSSING", "PANELS", "crossing", "panels"]
+
+RATIOS = {"two": (0.39, 0.40, 0.41), "ten": (0.49, 0.50, 0.51)}
+"""The middle one is a boundary: all of the better contexts can be served, and no other."""
+
+POLICIES = {
+    "two-known": ("flp", "alp", "ealp", "rounded", "pb"),
+    "two-unknown": ("ucb_flp", "ucb_alp", "ucb_ealp", "ucb_pb", "thrifty"),
+    "ten-known": ("flp", "alp", "ealp", "rounded"),
+    "ten-unknown": ("ucb_flp", "ucb_alp", "ucb_ealp", "thrifty"),
+}
+"""What each figure compares: the paper's, and ours. Procrastinating needs two contexts."""
+
+PANELS = tuple(POLICIES)
+CROSSING = "crossing"
+
+HORIZONS = (1000, 2000, 3000, 5000, 7000, 10_000)
+QUICK_HORIZONS = (1000, 2000, 5000, 10_000)
+
+LONG_HORIZONS = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+QUICK_LONG_HORIZONS = LONG_HORIZONS[:5]
+
+
+def panels(name: str, *, runs: int, seed: int = 0, quick: bool = False) -> Sweep:
+    """Return one of the four figures of the paper: two or ten contexts, rewards known or not.
+
+    Examples
+    --------
+    >>> [cell.policy_name for cell in panels("ten-known", runs=10).cells()[::6]][:4]
+    ['flp', 'alp', 'ealp', 'rounded']
+    """
+    contexts = name.split("-", maxsplit=1)[0]
+    return Sweep.from_dict(
+        {
+            "problems": [f"scenario:paper-{contexts}"],
+            "policies": POLICIES[name],
+            "horizons": QUICK_HORIZONS if quick else HORIZONS,
+            "ratios": RATIOS[contexts],
+            "runs": runs,
+            "seed": seed,
+        }
+    )
+
+
+def crossing(*, runs: int, seed: int = 0, quick: bool = False) -> Sweep:
+    """Return UCB-ALP against UCB-PB above the boundary, until the former is the better one.
+
+    The paper says it is; up to ten thousand rounds it is not.
+    """
+    return Sweep.from_dict(
+        {
+            "problems": ["scenario:paper-two"],
+            "policies": ["ucb_alp", "ucb_pb"],
+            "horizons": QUICK_LONG_HORIZONS if quick else LONG_HORIZONS,
+            "ratios": [0.41],
+            "runs": runs,
+            "seed": seed,
+        }
+    )

@@ -1,0 +1,98 @@
+"""Rows: what an experiment leaves behind, as plain dictionaries and as CSV.
+
+A row carries its own provenance (version, seed, policy, problem), so that a figure or a report can
+be made from a file alone, long after the run.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from almoner.errors import InvalidInput
+
+__all__ = ["BUDGETS", "RESULTS", "Columns", "Row", "read_rows", "write_atomically", "write_rows"]
+
+Row = dict[str, Any]
+Columns = Mapping[str, Callable[[str], Any]]
+
+
+def _optional(text: str) -> float | None:
+    return float(text) if text else None
+
+
+RESULTS: Columns = {
+    "version": str,  # of almoner
+    "method": str,  # exact, simulated, or limit (a formula for large T)
+    "problem": str,
+    "policy": str,
+    "horizon": int,
+    "ratio": float,  # as asked for; the budget is rounded to whole actions
+    "budget": float,
+    "boundary_distance": float,  # from the ratio to the nearest boundary of the problem
+    "runs": int,  # 0 where nothing was drawn
+    "seed": int,
+    "against": str,  # oracle, or upper bound: two rows for each result
+    "benchmark": float,  # expected reward of what the regret is measured from
+    "regret_mean": float,
+    "regret_stderr": _optional,  # empty for a single run
+    "regret_q99": _optional,  # empty where nothing was drawn
+    "regret_max": _optional,
+}
+"""The columns of a result, and how each is read back."""
+
+BUDGETS: Columns = {
+    "version": str,
+    "problem": str,
+    "policy": str,
+    "horizon": int,
+    "ratio": float,
+    "budget": float,
+    "runs": int,
+    "seed": int,
+    "rounds_left": int,
+    "level": float,  # of the quantiles
+    "simulated": float,  # quantile of budget left / rounds left, over the runs
+    "law": float,  # the same quantile of the hypergeometric law
+    "law_low": float,  # quantiles of the law four standard errors of the level below and above:
+    "law_high": float,  # where a simulated quantile may fall by chance
+    "bound": float,  # where the paper's tail bound puts that quantile at worst
+}
+"""The columns of a quantile of the budget left."""
+
+
+def write_rows(rows: Iterable[Row], path: str | Path, *, columns: Columns = RESULTS) -> None:
+    """Write rows as CSV, floats with all their digits, replacing the file in one step."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_atomically(Path(path), text.getvalue())
+
+
+def read_rows(path: str | Path, *, columns: Columns = RESULTS) -> list[Row]:
+    """Read what `write_rows` wrote; another header is refused."""
+    path = Path(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        if list(reader.fieldnames or ()) != list(columns):
+            raise InvalidInput(
+                f"{path} must have the columns {', '.join(columns)}, "
+                f"got {', '.join(reader.fieldnames or ())}; make it again"
+            )
+        return [{name: read(row[name]) for name, read in columns.items()} for row in reader]
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file that is either wholly there or not there at all.
+
+    A process killed half-way leaves at most a ``.tmp`` of its own. Nothing is synced to the disk:
+    what a power cut may tear is noticed when read, and made again.
+    """
+    draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    draft.write_text(text, encoding="utf-8", newline="\n")
+    draft.replace(path)

@@ -1,0 +1,208 @@
+"""Sweep: problems × policies × horizons × ratios, described as data.
+
+>>> sweep = Sweep.from_dict({
+...     "problems": ["scenario:paper-two"],
+...     "policies": ["alp", "rounded"],
+...     "horizons": [100, 1000],
+...     "ratios": [0.4],
+... })
+>>> [(cell.policy_name, cell.problem.budget) for cell in sweep.cells()]
+[('alp', 40.0), ('alp', 400.0), ('rounded', 40.0), ('rounded', 400.0)]
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from almoner import checks
+from almoner.errors import InvalidInput
+from almoner.experiments.cells import Cell
+from almoner.experiments.rows import Row, write_rows
+from almoner.experiments.tasks import Progress, run_tasks
+from almoner.policy.base import Policy
+from almoner.policy.plan import make_plan
+from almoner.policy.recipes import recipe
+from almoner.problem import Problem
+from almoner.scenarios import PREFIX, load
+
+__all__ = ["Sweep", "run_sweep"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """Every policy on every problem, at every horizon and ratio.
+
+    Attributes
+    ----------
+    problems, policies
+        By the name that rows and figures call them.
+    horizons
+        Rounds; each problem's own if left out.
+    ratios
+        Budgets per round; each problem's own if left out.
+    runs
+        Replications of what cannot be computed exactly.
+    seed
+        Everything random follows from it.
+    """
+
+    problems: Mapping[str, Problem]
+    policies: Mapping[str, Policy]
+    horizons: Sequence[int] = field(default=())
+    ratios: Sequence[float] = field(default=())
+    runs: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        valid = {
+            "problems": MappingProxyType(_named("problems", self.problems, Problem)),
+            "policies": MappingProxyType(_named("policies", self.policies, Policy)),
+            "horizons": _different("horizons", self.horizons, checks.whole),
+            "ratios": _different("ratios", self.ratios, lambda n, v: checks.number(n, v, low=0)),
+            "runs": checks.whole("runs", self.runs),
+            "seed": checks.whole("seed", self.seed, low=0),
+        }
+        for name, value in valid.items():
+            object.__setattr__(self, name, value)  # the one way to fill a frozen dataclass
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Return the cells in order; a policy that cannot play a problem is refused here."""
+        return tuple(self._cells())
+
+    def _cells(self) -> Iterator[Cell]:
+        for problem_name, problem in self.problems.items():
+            for ratio in self.ratios or (None,):
+                for policy_name, policy in self.policies.items():
+                    for horizon in self.horizons or (problem.horizon,):
+                        scaled = _scaled(problem, horizon, ratio)
+                        make_plan(policy, **scaled.terms())  # better now than after an hour
+                        yield Cell(
+                            problem_name=problem_name,
+                            policy_name=policy_name,
+                            problem=scaled,
+                            policy=policy,
+                            ratio=problem.ratio if ratio is None else ratio,
+                            runs=self.runs,
+                            seed=self.seed,
+                        )
+
+    @classmethod
+    def from_dict(cls, table: Any, *, folder: str | Path = ".") -> Sweep:
+        """Build a sweep from plain data; unknown keys are refused.
+
+        ``problems`` is a list of paths (seen from ``folder``) or ``scenario:NAME``, or a table of
+        names and such sources, or problems themselves; ``policies`` a list of recipes, or a table
+        of names and recipes, or policies themselves.
+        """
+        if not isinstance(table, Mapping):
+            raise InvalidInput("a sweep must be a table of names and values")
+        names = [entry.name for entry in fields(cls)]
+        checks.known_keys("the sweep", table, required=names[:2], optional=names[2:])
+
+        def problem(value: Any) -> Problem:
+            if isinstance(value, str):
+                return load(value if value.startswith(PREFIX) else str(Path(folder) / value))
+            return value if isinstance(value, Problem) else Problem.from_dict(value)
+
+        def policy(value: Any) -> Policy:
+            if isinstance(value, str):
+                return recipe(value)
+            return value if isinstance(value, Policy) else Policy.from_dict(value)
+
+        known = {
+            "problems": _built("problems", table["problems"], problem, _problem_name),
+            "policies": _built("policies", table["policies"], policy, _policy_name),
+        }
+        return cls(**{**table, **known})
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Sweep:
+        """Read a sweep from a ``.toml`` or ``.json`` file; its paths are seen from the file."""
+        path = Path(path)
+        read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix)
+        if read is None:
+            raise InvalidInput(f"a sweep file must end in .toml or .json, got {path.name!r}")
+        try:
+            return cls.from_dict(read(path.read_text(encoding="utf-8")), folder=path.parent)
+        except OSError as error:
+            raise InvalidInput(
+                f"cannot read the sweep file {str(path)!r}: {error.strerror}; check the path"
+            ) from None
+        except InvalidInput as error:
+            raise InvalidInput(f"{path}: {error}") from None
+        except ValueError as error:  # not TOML, not JSON, not UTF-8
+            raise InvalidInput(f"{path} is not valid {path.suffix[1:].upper()}: {error}") from None
+
+
+def run_sweep(
+    sweep: Sweep,
+    folder: str | Path,
+    *,
+    jobs: int | None = None,
+    dask: str | None = None,
+    progress: Progress | None = None,
+) -> list[Row]:
+    """Run what is missing of a sweep, write ``rows.csv`` into the folder, and return the rows.
+
+    The cells stand in ``folder/cells``, each from the moment it is finished. See `run_tasks`.
+    """
+    folder = Path(folder)
+    results = run_tasks(sweep.cells(), folder / "cells", jobs=jobs, dask=dask, progress=progress)
+    rows = [row for result in results for row in result]
+    write_rows(rows, folder / "rows.csv")
+    return rows
+
+
+def _scaled(problem: Problem, horizon: int, ratio: float | None) -> Problem:
+    if ratio is None and horizon == problem.horizon:
+        return problem  # to the last digit of its budget
+    return problem.scaled(horizon, ratio=ratio)
+
+
+def _named(name: str, value: Any, kind: type[Any]) -> dict[str, Any]:
+    """Return a table of at least one thing of a kind, each under its name."""
+    if not isinstance(value, Mapping) or not value:
+        raise checks.refuse(name, "be a table of at least one name", value)
+    for key, entry in value.items():
+        if not isinstance(key, str) or not key:
+            raise checks.refuse(name, "have names", key)
+        if not isinstance(entry, kind):
+            raise checks.refuse(f"{name}[{key!r}]", f"be a {kind.__name__}", entry)
+    return dict(value)
+
+
+def _built(
+    name: str, value: Any, build: Callable[[Any], Any], call: Callable[[str], str]
+) -> dict[str, Any]:
+    """Return what a list of sources stands for, under what they are called, or a table of them."""
+    if isinstance(value, Mapping):
+        return {key: build(entry) for key, entry in value.items()}
+    if not isinstance(value, (list, tuple)) or not all(isinstance(each, str) for each in value):
+        raise checks.refuse(name, "be a list of names, or a table", value)
+    keys = [call(each) for each in value]
+    if len(set(keys)) < len(keys):
+        raise checks.refuse(name, "be different", value, "give a table of names instead of a list")
+    return {key: build(each) for key, each in zip(keys, value, strict=True)}
+
+
+def _problem_name(source: str) -> str:
+    return source.removeprefix(PREFIX) if source.startswith(PREFIX) else Path(source).stem
+
+
+def _policy_name(name: str) -> str:
+    return name.replace("-", "_")  # as recipe() reads it
+
+
+def _different(name: str, value: Any, check: Callable[[str, Any], Any]) -> tuple[Any, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise checks.refuse(name, "be a list", value)
+    result = tuple(check(f"{name}[{place}]", entry) for place, entry in enumerate(value))
+    if len(set(result)) < len(result):
+        raise checks.refuse(name, "be different", value)
+    return result

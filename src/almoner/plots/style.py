@@ -1,0 +1,72 @@
+"""Style: the colours, names and type of every figure.
+
+Colours are those of Okabe and Ito, which people who confuse red and green can tell apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["BLACK", "GREY", "STYLE", "ink", "look"]
+
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILION, PURPLE, GREY = "#0072B2", "#D55E00", "#CC79A7", "#666666"
+
+LOOKS = {
+    "alp": ("ALP", BLUE, "-"),
+    "flp": ("FLP", VERMILION, "-"),
+    "ealp": ("EALP", ORANGE, (0, (6, 1.5))),
+    "pb": ("PB", BLACK, (0, (4, 2))),
+    "rounded": ("rounded", GREEN, "-"),
+    "ucb_alp": ("UCB-ALP", BLUE, "-"),
+    "ucb_flp": ("UCB-FLP", VERMILION, "-"),
+    "ucb_ealp": ("UCB-EALP", ORANGE, (0, (6, 1.5))),
+    "ucb_pb": ("UCB-PB", BLACK, (0, (4, 2))),
+    "thrifty": ("thrifty", GREEN, "-"),
+    "thompson_rounded": ("Thompson", PURPLE, "-"),
+    "oracle": ("the optimum", GREY, (0, (3, 2))),
+}
+"""Name, colour and dashes; the same rule of allocation has the same colour in every figure."""
+
+SPARE = (PURPLE, SKY, GREY)
+"""Colours of policies that have none of their own."""
+
+STYLE: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 2.6,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "svg.fonttype": "none",  # text stays text: to search, to select, and small
+    "svg.hashsalt": "almoner",  # the same rows give the same file
+    "pdf.fonttype": 42,
+}
+
+
+def look(policy: str) -> tuple[str, str, Any]:
+    """Return the name, colour and dashes of a policy."""
+    if policy in LOOKS:
+        return LOOKS[policy]
+    return policy.replace("_", "-"), SPARE[sum(policy.encode()) % len(SPARE)], "-"
+
+
+def ink(colour: str) -> str:
+    """Return a colour dark enough to be read as small type."""
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    light = (0.3 * red + 0.59 * green + 0.11 * blue) / 255
+    factor = min(1.0, 0.45 / light) if light else 1.0
+    return "#" + "".join(f"{round(part * factor):02x}" for part in (red, green, blue))
