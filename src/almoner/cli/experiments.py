@@ -53,7 +53,7 @@ def reproduce(
     """Regenerate the paper's figures, ours, and the report on its claims.
 
     FIGURE is one of two-known, two-unknown, ten-known, ten-unknown (the paper's), crossing,
-    concentration, boundary, ratio (ours); all if left out.
+    concentration, boundary, ratio, unequal, email, routing (ours); all if left out.
     """
     from almoner.experiments.reproduction import reproduce as run
 

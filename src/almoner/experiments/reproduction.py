@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from almoner import checks
-from almoner.experiments import paper, theory
+from almoner.experiments import paper, theory, unequal
 from almoner.experiments.report import write_report
 from almoner.experiments.rows import BUDGETS, RESULTS, Columns, Row, read_rows, write_rows
 from almoner.experiments.tasks import Progress, Task, run_tasks
@@ -81,6 +81,27 @@ FIGURES: dict[str, Spec] = {
         about="regret over the whole range of budgets",
         tasks=lambda quick, **_: theory.ratio(quick=quick).cells(),
         draw=("ratio_figure", {"": {}}),
+    ),
+    "unequal": Spec(
+        about="unequal costs, beside a boundary and on one",
+        tasks=lambda **how: unequal.heterogeneous(**how).cells(),
+        draw=(
+            "regret_figure",
+            {
+                "": {"against": "oracle", "leave_out": ["explore_literal"]},
+                "-tests": {"against": "oracle", "leave_out": ["alp", "ucb_alp", "horizon_alp"]},
+            },
+        ),
+    ),
+    "email": Spec(
+        about="e-mails to customers who visit without one too",
+        tasks=lambda **how: unequal.email(**how).cells(),
+        draw=("regret_figure", {"": {"against": "upper bound"}}),
+    ),
+    "routing": Spec(
+        about="prompts to a cheap or a strong model, at real prices",
+        tasks=lambda **how: unequal.routing(**how).cells(),
+        draw=("regret_figure", {"": {"against": "upper bound"}}),
     ),
 }
 """Every figure by name, the paper's four first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from almoner.plots.panels import (
+    LABEL_ROOM,
     LABEL_SIZE,
     draw_line,
     label_y,
@@ -32,7 +33,14 @@ __all__ = [
 Rows = Iterable[Mapping[str, Any]]
 
 
-def regret_figure(rows: Rows, *, against: str, stacked: bool = False, log: bool = False) -> Figure:
+def regret_figure(
+    rows: Rows,
+    *,
+    against: str,
+    stacked: bool = False,
+    log: bool = False,
+    leave_out: Collection[str] = (),
+) -> Figure:
     """Draw regret against the horizon, a panel for each ratio, with bands of ±2 standard errors.
 
     Parameters
@@ -45,11 +53,15 @@ def regret_figure(rows: Rows, *, against: str, stacked: bool = False, log: bool 
         Panels below one another, as wide as a column, instead of side by side.
     log
         Whether horizons go by powers of ten.
+    leave_out
+        Policies not to show.
     """
-    rows = [row for row in rows if row["against"] == against]
+    rows = [row for row in rows if row["against"] == against and row["policy"] not in leave_out]
     ratios = sorted({row["ratio"] for row in rows})
     with matplotlib.rc_context(STYLE):
-        figure, panels = panel_axes(len(ratios), stacked=stacked)
+        longest = max((len(look(row["policy"])[0]) for row in rows), default=0)
+        room = max(LABEL_ROOM, 14 + 4.4 * longest)  # 4.4 points to a letter, and the pointer
+        figure, panels = panel_axes(len(ratios), stacked=stacked, room=room)
         drawn = []
         for axes, ratio in zip(panels, ratios, strict=True):
             shown = [row for row in rows if row["ratio"] == ratio]

@@ -24,6 +24,12 @@ LOOKS = {
     "ucb_pb": ("UCB-PB", BLACK, (0, (4, 2))),
     "thrifty": ("thrifty", GREEN, "-"),
     "thompson_rounded": ("Thompson", PURPLE, "-"),
+    "horizon_alp": ("horizon index", SKY, "-"),
+    "explore_2": ("explore 2 %", ORANGE, (0, (1, 1))),
+    "explore_5": ("explore 5 %", ORANGE, (0, (3, 1.5))),
+    "explore_10": ("explore 10 %", ORANGE, (0, (6, 1.5))),
+    "explore_test": ("explore, tested", PURPLE, "-"),
+    "explore_literal": ("the paper's test", BLACK, (0, (4, 2))),
     "oracle": ("the optimum", GREY, (0, (3, 2))),
 }
 """Name, colour and dashes; the same rule of allocation has the same colour in every figure."""
