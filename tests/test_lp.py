@@ -292,3 +292,50 @@ def test_the_kernels_do_what_their_python_does(problem: Problem) -> None:
         chosen, plain = (np.full(len(gains), -1) for _ in range(2))
         assert hull(gains, costs, chosen) == hull.py_func(gains, costs, plain)
         np.testing.assert_array_equal(chosen, plain)
+
+
+def algorithm_4(gains: list[float], costs: list[float]) -> list[int]:
+    """The paper's Algorithm 4 step by step, with an exit where no candidate is left after ``a``."""
+    order = sorted(range(len(gains)), key=lambda k: (-gains[k] / costs[k], costs[k]))
+    kept = [
+        k
+        for place, k in enumerate(order)
+        if gains[k] > 0 and all(gains[k] > gains[other] for other in order[:place])
+    ]
+    chosen = kept[:1]
+    while chosen:
+        last = chosen[-1]
+        after = kept[kept.index(last) + 1 :]
+        if not after:
+            break
+        slopes = [(gains[k] - gains[last]) / (costs[k] - costs[last]) for k in after]
+        steepest = max(slopes)
+        chosen.append([k for k, slope in zip(after, slopes, strict=True) if slope == steepest][-1])
+    return chosen
+
+
+@given(
+    st.lists(st.tuples(st.integers(-3, 20), st.integers(1, 8)), min_size=1, max_size=8, unique=True)
+)
+def test_the_paper_s_algorithm_4_finds_the_same_candidates(pairs: list[tuple[int, int]]) -> None:
+    """Whole numbers bring equal costs, ties and collinear points in plenty.
+
+    Two actions may do the same: what counts is the hull, so candidates are compared by what they
+    cost and gain, and a point on a straight line between two others may be there or not.
+    """
+    gains, costs = np.array([[g for g, _ in pairs], [c for _, c in pairs]], float)
+    chosen = np.empty(len(gains), np.int64)
+    hull = chosen[: candidates(gains, costs, chosen)].tolist()
+    literal = algorithm_4(gains.tolist(), costs.tolist())
+
+    def corners(places: list[int]) -> set[tuple[float, float]]:
+        points = [(0.0, 0.0), *((costs[k], gains[k]) for k in places)]
+        inner = {
+            points[i]
+            for i in range(1, len(points) - 1)
+            if (points[i][1] - points[i - 1][1]) * (points[i + 1][0] - points[i][0])
+            == (points[i + 1][1] - points[i][1]) * (points[i][0] - points[i - 1][0])
+        }
+        return set(points) - inner
+
+    assert corners(hull) == corners(literal)

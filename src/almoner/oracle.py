@@ -17,8 +17,8 @@ __all__ = ["exact_value", "optimal_value", "upper_bound"]
 
 TIE = 1e-12
 
-LARGEST_PROGRAM, LARGEST_TABLE = 2e11, 10**8
-"""What dynamic programming is worth trying: about a minute, and a gigabyte."""
+LARGEST_PROGRAM, LARGEST_TABLE = 2e10, 10**7
+"""What dynamic programming is worth trying: some ten seconds, and a few hundred megabytes."""
 
 
 def upper_bound(problem: Problem) -> float:

@@ -172,10 +172,13 @@ def _play_all(
         _play_chunk(plan, world, root, chunk.start, out[chunk], marks=marks, left_at=left_at[chunk])
         return chunk.stop - chunk.start  # type: ignore[no-any-return]
 
-    with ThreadPoolExecutor(threads) as pool:
+    pool = ThreadPoolExecutor(threads)
+    try:
         for count in pool.map(play_chunk, _chunks(len(out), plan.horizon, threads)):
             if progress is not None:
                 progress(count)
+    finally:
+        pool.shutdown(cancel_futures=True)  # stopped with Ctrl-C: finish no more than is running
 
 
 def _play_chunk(

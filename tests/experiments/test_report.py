@@ -179,7 +179,7 @@ def test_the_page_says_what_it_was_made_from(tmp_path: Path) -> None:
         command="almoner reproduce --runs 100",
     )
     page = path.read_text(encoding="utf-8")
-    assert "almoner 0, seed 0, 100 runs" in page
+    assert "almoner 0, seed 0, 100 runs (fewer where a table says)" in page
     assert "`almoner reproduce --runs 100`" in page
     assert "![Two contexts, rewards known](./two-known.svg)" in page
     assert "two-unknown.svg" not in page  # not drawn

@@ -124,6 +124,30 @@ def test_side_by_side_or_on_a_cluster_the_rows_are_the_same(tmp_path: Path, whol
     assert (tmp_path / "rows.csv").read_bytes() == whole
 
 
+def test_one_short_cell_of_each_kind_comes_first(tmp_path: Path) -> None:
+    cells = Sweep.from_dict(
+        {
+            "problems": ["scenario:paper-two", "scenario:heterogeneous"],
+            "policies": ["alp", "ucb_alp"],
+            "horizons": [20, 50, 30],
+            "ratios": [0.4],
+            "runs": 2,
+        }
+    ).cells()
+    done: list[tuple[str, int]] = []
+    by_file = {key_of(cell): cell for cell in cells}
+
+    def tell(count: int, total: int) -> None:
+        for file in (tmp_path / "cells").glob("*.json"):
+            cell = by_file.pop(file.stem, None)
+            if cell is not None:
+                done.append((cell.kind, cell.problem.horizon))
+
+    run_tasks(cells, tmp_path / "cells", jobs=1, progress=tell)
+    assert done[:3] == [("exact", 20), ("simulated", 20), ("unequal", 20)]
+    assert len(done) == 12
+
+
 def test_equal_tasks_run_once(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     cell = SWEEP.cells()[0]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -76,17 +77,29 @@ def _print_plan(problem: Problem, solution: Solution) -> None:
 
 
 def _nearness(problem: Problem, solution: Solution) -> str:
-    """Say how far the nearest boundary is, in a budget's own terms."""
-    boundaries = solution.boundaries
-    if not len(boundaries):
+    """Say over which budgets the price holds, and how far the nearer end is."""
+    ends = [0.0, *solution.boundaries.tolist()]
+    if len(ends) == 1:
         return "No action gains anything: skipping everybody is as good."
-    nearest = float(boundaries[abs(boundaries - problem.ratio).argmin()])
     if solution.boundary_distance < 1e-9:
-        return f"It lies exactly on a boundary ({nearest:.4g} per round): the price jumps here."
+        return (
+            f"It lies exactly on a boundary ({problem.ratio:.4g} per round): the price jumps here."
+        )
+    budgets = [end * problem.horizon for end in ends]
+    if problem.budget > budgets[-1]:
+        return f"Beyond {budgets[-1]:,.1f} more budget is of no use."
+    place = next(place for place, budget in enumerate(budgets) if budget > problem.budget)
+    low, high = budgets[place - 1], budgets[place]
+    near = min(problem.budget - low, high - problem.budget)
     return (
-        "The nearest boundary, where the price jumps, is a budget of "
-        f"{nearest * problem.horizon:,.1f} ({nearest:.4g} per round; now {problem.ratio:.4g})."
+        f"That price holds from a budget of {low:,.1f} to {high:,.1f}; "
+        f"the nearer boundary is {near:,.1f} away."
     )
+
+
+def _fixed(number: float) -> str:
+    """Return a number with two decimals, and no minus sign before zero."""
+    return f"{round(number, 2) + 0.0:,.2f}"
 
 
 def _percent(share: float) -> str:
@@ -108,9 +121,7 @@ def _percent(share: float) -> str:
 @click.option(
     "--against",
     type=click.Choice(["oracle", "upper-bound"]),
-    default="oracle",
-    show_default=True,
-    help="What regret is measured from.",
+    help="What regret is measured from; the oracle, where there is one, if left out.",
 )
 def simulate(
     file: str,
@@ -121,7 +132,7 @@ def simulate(
     names: tuple[str, ...],
     runs: int,
     seed: int,
-    against: str,
+    against: str | None,
 ) -> None:
     """Play policies many times over and compare their regret.
 
@@ -135,18 +146,43 @@ def simulate(
     if names == ("all",):
         names = tuple(name for name in RECIPES if applicable(recipe(name), **problem.terms()))
     policies = [(name.replace("-", "_"), recipe(name)) for name in names]
-    benchmark = against.replace("-", " ")
-    rows = []
+    benchmark = _benchmark(problem) if against is None else against.replace("-", " ")
+    rows, stopped = [], False
     with progress(len(policies) * max(runs, 1), hidden=as_json) as advance:
         for name, policy in policies:
 
             def played(count: int, name: str = name) -> None:
                 advance(count, name)
 
-            result = simulation.simulate(
-                problem, policy, runs=runs, seed=seed, against=benchmark, progress=played
-            )
+            try:
+                result = simulation.simulate(
+                    problem, policy, runs=runs, seed=seed, against=benchmark, progress=played
+                )
+            except KeyboardInterrupt:  # show what is finished
+                stopped = True
+                break
             rows.append({"policy": name, **result.summary()})
+    _print_runs(problem, rows, as_json=as_json, caption=f"regret against the {benchmark}")
+    if stopped:
+        click.echo(f"Stopped after {len(rows)} of {len(policies)} policies.", err=True)
+        raise SystemExit(130)
+
+
+def _benchmark(problem: Problem) -> str:
+    """Return what regret can be measured from: the exact oracle, or failing that the bound."""
+    from almoner.errors import NotComputable
+    from almoner.oracle import optimal_value
+
+    try:
+        optimal_value(problem)
+    except NotComputable:
+        return "upper bound"
+    return "oracle"
+
+
+def _print_runs(
+    problem: Problem, rows: list[dict[str, Any]], *, as_json: bool, caption: str
+) -> None:
     if as_json:
         print_json(rows[0] if len(rows) == 1 else rows)
         return
@@ -160,9 +196,9 @@ def simulate(
     ]
     print_table(
         ["policy", "regret", "± s.e.", "99 %", "worst", "reward", "most spent"],
-        ([row["policy"], *(f"{row[figure]:,.2f}" for figure in figures)] for row in rows),
-        caption=f"{problem.horizon:,} rounds, budget {problem.budget:,g}, {runs:,} runs; "
-        f"regret against the {benchmark}",
+        ([row["policy"], *(_fixed(row[figure]) for figure in figures)] for row in rows),
+        caption=f"{problem.horizon:,} rounds, budget {problem.budget:,g}, "
+        f"{rows[0]['runs'] if rows else 0:,} runs; {caption}",
     )
 
 
@@ -175,19 +211,25 @@ def oracle(
 
     FILE is a problem in TOML or JSON, or scenario:NAME.
     """
+    from almoner.errors import NotComputable
     from almoner.oracle import optimal_value, upper_bound
 
     problem = load_problem(file, horizon, budget, rho)
-    figures = {"optimal_value": optimal_value(problem), "upper_bound": upper_bound(problem)}
+    ceiling, why = upper_bound(problem), ""
+    try:
+        optimum = optimal_value(problem)
+    except NotComputable as reason:
+        optimum, why = math.nan, str(reason).split(";", maxsplit=1)[0]
     if as_json:
-        print_json(figures)
+        print_json({"optimal_value": optimum, "upper_bound": ceiling})
         return
     print_table(
         ["", "expected reward"],
         [
-            ["exact optimum", f"{figures['optimal_value']:,.3f}"],
-            ["upper bound", f"{figures['upper_bound']:,.3f}"],
+            ["exact optimum", "–" if why else f"{optimum:,.3f}"],
+            ["upper bound", f"{ceiling:,.3f}"],
         ],
+        caption=why,
     )
 
 

@@ -85,14 +85,16 @@ def _options(context: click.Context) -> str:
         if isinstance(option, click.Option) and not option.hidden:
             facts = option.to_info_dict()
             names = ", ".join(f"`{name}`" for name in (*facts["opts"], *facts["secondary_opts"]))
-            takes = "" if facts["is_flag"] or facts["count"] else _takes(facts["type"])
+            takes = "" if facts["is_flag"] or facts["count"] else _takes(option, facts["type"])
             default = _default(option, facts)
             rows.append((names + takes, (facts["help"] or "") + default))
     return _table(("option", "meaning"), rows)
 
 
-def _takes(kind: Mapping[str, Any]) -> str:
+def _takes(option: click.Option, kind: Mapping[str, Any]) -> str:
     """Say what follows the name of an option: one of a few words, or a kind of value."""
+    if option.metavar is not None:
+        return f" *{option.metavar}*"
     if "choices" in kind:
         return " " + " or ".join(f"`{choice}`" for choice in kind["choices"])
     return f" *{kind['name'].replace('integer range', 'integer').replace(' ', '-')}*"

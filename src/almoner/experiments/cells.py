@@ -63,8 +63,17 @@ class Cell:
         return (
             isinstance(self.policy.rewards, KnownRewards)
             and isinstance(self.policy.contexts, (KnownContexts, NoContexts))
-            and bool(np.all(self.problem.costs == self.problem.costs.flat[0]))
+            and self._equal_costs
         )
+
+    @property
+    def kind(self) -> str:
+        """Which kernels it runs."""
+        return "exact" if self.exact else "simulated" if self._equal_costs else "unequal"
+
+    @property
+    def _equal_costs(self) -> bool:
+        return bool(np.all(self.problem.costs == self.problem.costs.flat[0]))
 
     @property
     def weight(self) -> float:

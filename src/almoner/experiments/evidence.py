@@ -187,7 +187,7 @@ def sublinear(
                     Check(
                         row=name_of(policy),
                         column=f"ρ = {ratio:g}",
-                        numbers=f"T to the power {exponent:.2f} ± {error:.2f}",
+                        numbers=f"T to the power {exponent:.3f} ± {error:.3f}",
                         outcome=YES if exponent + SURE * error < 1 else NO,
                     )
                 )
@@ -216,8 +216,21 @@ def number(value: float) -> str:
     return f"{value:,.{places}f}" if size >= 5e-5 else "0"
 
 
+NAMES = {
+    "explore_2": "explore 2 %",
+    "explore_5": "explore 5 %",
+    "explore_10": "explore 10 %",
+    "explore_literal": "explore until the paper's test",
+    "explore_test": "explore until our test",
+    "horizon_alp": "horizon index",
+    "oracle": "the optimum",
+}
+
+
 def name_of(policy: str) -> str:
     """Return what people call a policy: ``ucb_alp`` is UCB-ALP; ours have plain names."""
+    if policy in NAMES:
+        return NAMES[policy]
     paper = policy.removeprefix("ucb_") in {"alp", "flp", "pb", "ealp"}
     return policy.replace("_", "-").upper() if paper else policy.replace("_", "-")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from almoner.experiments.claims import BEYOND, CLAIMS, PARTLY, Claim, verdict_of
-from almoner.experiments.evidence import NO, TIE, YES, Check, Evidence, name_of, number, shown
+from almoner.experiments.evidence import NO, SOME, TIE, YES, Check, Evidence, name_of, number, shown
 from almoner.experiments.rows import Row, write_atomically
 
 __all__ = ["judge", "write_report"]
@@ -18,7 +18,9 @@ SECTIONS = {
     "crossing": "Two contexts, rewards unknown, long horizons",
     "ten-known": "Ten contexts, rewards known",
     "ten-unknown": "Ten contexts, rewards unknown",
-    "": "Unequal costs",
+    "unequal": "Unequal costs",
+    "email": "E-mails, with visits that come by themselves",
+    "routing": "Prompts for a cheap or a strong model",
     "concentration": "The budget left",
     "boundary": "Regret at a boundary",
     "ratio": "Regret over the budget",
@@ -33,6 +35,20 @@ TABLES = {
     "ten-known": ("paper-ten", ("flp", "alp", "ealp", "rounded"), ("upper bound", "oracle")),
     "ten-unknown": (
         "paper-ten", ("ucb_flp", "ucb_alp", "ucb_ealp", "thrifty"), ("upper bound", "oracle"),
+    ),
+    "unequal": (
+        "heterogeneous",
+        ("explore_literal", "explore_2", "explore_5", "explore_10", "explore_test", "ucb_alp",
+         "horizon_alp", "thrifty", "alp"),
+        ("oracle",),
+    ),
+    "email": (
+        "hillstrom-email", ("explore_test", "ucb_alp", "horizon_alp", "thrifty", "alp"),
+        ("upper bound",),
+    ),
+    "routing": (
+        "llm-routing", ("explore_test", "ucb_alp", "horizon_alp", "thrifty", "alp"),
+        ("upper bound",),
     ),
 }  # fmt: skip
 """What the table of a section shows: problem, policies, and what regret is measured from."""
@@ -75,7 +91,8 @@ def write_report(
     drawn = {file.stem for file in (path.parent / figures).glob("*.svg")}
     lines = [*_head(evidence, command), *_summary(judged)]
     for name, title in SECTIONS.items():
-        pictures = [f"{figures}/{each}.svg" for each in (name, f"{name}-oracle") if each in drawn]
+        names = (name, f"{name}-oracle", f"{name}-tests")
+        pictures = [f"{figures}/{each}.svg" for each in names if each in drawn]
         lines += _section(name, title, evidence, judged, pictures)
     write_atomically(path, "\n".join(lines) + "\n")
     return path
@@ -99,7 +116,11 @@ def _head(evidence: Evidence, command: str) -> Iterator[str]:
         "the rule."
     )
     yield ""
-    yield f"- almoner {every('version')}, seed {every('seed')}, {every('runs')} runs"
+    most = max((row["runs"] for row in drawn), default=0)
+    yield (
+        f"- almoner {every('version')}, seed {every('seed')}, {most:,} runs (fewer where a table "
+        "says)"
+    )
     yield f"- made by `{command}`"
     yield (
         "- numbers are mean regret ± one standard error; a number without one is exact (carried "
@@ -115,7 +136,9 @@ def _summary(judged: Judged) -> Iterator[str]:
     yield "|---|---|---|"
     for place, (claim, checks, verdict) in enumerate(judged, start=1):
         counts = Counter(check.outcome for check in checks)
-        several = [f"{counts[outcome]} {outcome}" for outcome in (YES, TIE, NO) if counts[outcome]]
+        several = [
+            f"{counts[outcome]} {outcome}" for outcome in (YES, SOME, TIE, NO) if counts[outcome]
+        ]
         detail = f" ({', '.join(several)})" if verdict == PARTLY and several else ""
         yield f"| {place} | {claim.says} | **{verdict}**{detail} |"
     yield ""
@@ -152,7 +175,11 @@ def _numbers(
             continue
         longest = max(horizon for _, horizon, _ in found)
         panels = {ratio: rows for ratio, horizon, rows in found if horizon == longest}
-        yield f"Regret against the {against} at T = {longest:,}: mean, then 99 % and worst run."
+        runs = max(row["runs"] for rows in panels.values() for row in rows)
+        yield (
+            f"Regret against the {against} at T = {longest:,}, {runs:,} runs: mean, then 99 % and "
+            "worst run."
+        )
         yield ""
         yield "| |" + "".join(f" ρ = {ratio:g} |" for ratio in panels)
         yield "|---|" + "---|" * len(panels)

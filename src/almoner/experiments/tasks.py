@@ -11,7 +11,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,12 +27,17 @@ Progress = Callable[[int, int], object]
 
 
 class Task(Protocol):
-    """Settings that can be hashed, and rows that follow from them alone."""
+    """Settings that can be hashed, and rows that follow from them alone.
+
+    ``weight`` is roughly how long it takes, and ``kind`` tells apart what different kernels run.
+    """
 
     @property
     def columns(self) -> Columns: ...  # noqa: D102
     @property
     def weight(self) -> float: ...  # noqa: D102
+    @property
+    def kind(self) -> str: ...  # noqa: D102
     @property
     def settings(self) -> dict[str, Any]: ...  # noqa: D102
     def run(self) -> list[Row]: ...  # noqa: D102
@@ -70,8 +75,7 @@ def run_tasks(
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {key_of(task): task for task in tasks}
     done = {key: rows for key, task in wanted.items() if (rows := kept(task, folder)) is not None}
-    # The longest first, so that no core is left with a long one at the end.
-    missing = sorted(wanted.keys() - done.keys(), key=lambda key: (-wanted[key].weight, key))
+    missing = _order({key: task for key, task in wanted.items() if key not in done})
     tell: Progress = progress or (lambda done, total: None)
     tell(len(done), len(wanted))
     with _workers(dask):
@@ -84,6 +88,18 @@ def run_tasks(
             done[key] = rows
             tell(len(done), len(wanted))
     return [done[key_of(task)] for task in tasks]
+
+
+def _order(tasks: Mapping[str, Task]) -> list[str]:
+    """Put a short task of each kind first, and then the longest first.
+
+    With nothing compiled yet, processes then compile different kernels at the same time and find
+    each other's on the disk; and at the end no core is left with a long task.
+    """
+    longest = sorted(tasks, key=lambda key: (-tasks[key].weight, key))
+    shortest = {tasks[key].kind: key for key in longest}
+    first = [key for _, key in sorted(shortest.items())]
+    return [*first, *(key for key in longest if key not in first)]
 
 
 def _run(key: str, task: Task, caller: int) -> tuple[str, list[Row]]:

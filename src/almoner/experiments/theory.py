@@ -112,6 +112,11 @@ class Concentration:
         """Roughly how long it takes, to run the longest first."""
         return self.horizon * self.runs
 
+    @property
+    def kind(self) -> str:
+        """Which kernels it runs."""
+        return "simulated"
+
     @cached_property
     def settings(self) -> dict[str, Any]:
         """All that the rows follow from, as JSON has it."""

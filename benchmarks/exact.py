@@ -1,0 +1,71 @@
+"""Exact computations: the oracle against plain dynamic programming, the LP against a solver."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+import almoner as al
+from almoner.scenarios import scenario
+from benchmarks import linprog_loop, numpy_oracle
+from benchmarks.measure import best_of, timed
+from benchmarks.table import Row, duration, within
+
+__all__ = ["allocation", "oracle"]
+
+TEN = scenario("paper-ten")
+
+
+def oracle() -> list[Row]:
+    """Return the time of the exact optimum, and of the recursion without its shortcuts."""
+    ours = best_of(lambda: al.optimal_value(TEN))
+    naive, value = timed(lambda: numpy_oracle.optimal_value(TEN))
+    difference = abs(value - al.optimal_value(TEN))
+    long = TEN.scaled(100_000)
+    return [
+        within(what="optimal_value, T = 10,000", seconds=ours, bar=0.05),
+        Row(
+            what="the same in numpy",
+            figure=duration(naive),
+            ratio=naive / ours,
+            remark=f"values differ by {difference:.0e}",
+        ),
+        within(
+            what="optimal_value, T = 100,000",
+            seconds=best_of(lambda: al.optimal_value(long), repeats=3),
+            bar=1.0,
+        ),
+    ]
+
+
+def allocation() -> list[Row]:
+    """Return the time of the closed form and of a general solver, unequal costs."""
+    rows = []
+    for contexts, actions in ((10, 5), (1000, 20)):
+        problem = _random_problem(contexts, actions)
+        ours = best_of(partial(al.solve, problem))
+        theirs = best_of(partial(linprog_loop.optimum, problem), repeats=3)
+        difference = abs(al.solve(problem).value - linprog_loop.optimum(problem))
+        size = f"{contexts:,} × {actions}"
+        rows += [
+            Row(what=f"solve, {size}", figure=duration(ours)),
+            Row(
+                what=f"scipy's linprog, {size}",
+                figure=duration(theirs),
+                ratio=theirs / ours,
+                remark=f"values differ by {difference:.0e}",
+            ),
+        ]
+    return rows
+
+
+def _random_problem(contexts: int, actions: int) -> al.Problem:
+    rng = np.random.default_rng(1)
+    return al.Problem(
+        context_probs=rng.dirichlet(np.ones(contexts)),
+        reward_means=rng.random((contexts, actions)),
+        costs=rng.uniform(0.5, 4, size=(contexts, actions)),
+        horizon=1000,
+        budget=1000,
+    )

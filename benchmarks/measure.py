@@ -1,0 +1,65 @@
+"""Timing on a noisy machine: CPU seconds, repeated, and the best kept.
+
+Noise only ever adds time, so the smallest of several measurements is the nearest to the truth.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from timeit import Timer
+from typing import NamedTuple, TypeVar
+
+__all__ = ["Elapsed", "alternate", "best_of", "command", "timed"]
+
+Result = TypeVar("Result")
+
+
+class Elapsed(NamedTuple):
+    """What a command took: seconds on the clock, and seconds of CPU time."""
+
+    wall: float
+    cpu: float
+
+
+def timed(action: Callable[[], Result]) -> tuple[float, Result]:
+    """Return the CPU seconds of one call, all threads together, and what it returned."""
+    start = time.process_time()
+    result = action()
+    return time.process_time() - start, result
+
+
+def best_of(action: Callable[[], object], *, repeats: int = 5) -> float:
+    """Return the CPU seconds of one call: the best of several, each long enough to be measured."""
+    action()  # compiles, fills caches
+    timer = Timer(action, timer=time.process_time)
+    number, _ = timer.autorange()
+    return min(timer.repeat(repeats, number)) / number
+
+
+def alternate(stopwatches: Mapping[str, Callable[[], float]], *, repeats: int) -> dict[str, float]:
+    """Return the best time of each stopwatch, read in turns so that noise hits all of them."""
+    best = dict.fromkeys(stopwatches, float("inf"))
+    for _ in range(repeats):
+        for name, stopwatch in stopwatches.items():
+            best[name] = min(best[name], stopwatch())
+    return best
+
+
+def command(
+    arguments: Sequence[str], *, env: Mapping[str, str] | None = None, repeats: int = 1
+) -> Elapsed:
+    """Return what a command took from start to end, the best of several."""
+    best = Elapsed(float("inf"), float("inf"))
+    for _ in range(repeats):
+        start, before = time.perf_counter(), _children_cpu()
+        subprocess.run(arguments, env=env, check=True, stdout=subprocess.DEVNULL)
+        best = min(best, Elapsed(time.perf_counter() - start, _children_cpu() - before))
+    return best
+
+
+def _children_cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

@@ -1,0 +1,140 @@
+"""Rounds per second on the paper's ten contexts: UCB-ALP in four programs, and other recipes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+import almoner as al
+from almoner.scenarios import scenario
+from benchmarks import linprog_loop, literal_c, numpy_loop
+from benchmarks.measure import alternate, best_of, timed
+from benchmarks.table import Row, at_least
+
+__all__ = ["other_recipes", "ucb_alp"]
+
+TEN = scenario("paper-ten")
+SHORT = TEN.scaled(1000)
+"""The slow programs play a tenth of the rounds, or they would take minutes."""
+
+RUNS, TURNS = 100, 12
+
+REFERENCE_RUNS = 2000
+"""Enough that the noise of the slow programs' few runs is all that matters in a comparison."""
+
+C_BAR, C_AIM, NUMPY_BAR, LINPROG_BAR = 3.5, 6.0, 100.0, 5000.0
+
+
+def ucb_alp() -> list[Row]:
+    """Return almoner against literal C, numpy, and a general LP solver every round."""
+    ours, c = _almoner_and_c()
+    return [
+        Row(
+            what="ucb_alp, almoner",
+            figure=_rate(ours),
+            remark=f"{TEN.horizon:,} rounds, one thread, warm",
+        ),
+        *c,
+        *_numpy_and_linprog(ours),
+    ]
+
+
+def other_recipes() -> list[Row]:
+    """Return the speed of recipes that do less than UCB-ALP, or more."""
+    rows = []
+    for name, runs in (("alp", 100), ("thrifty", 20), ("thompson_rounded", 2)):
+        seconds = best_of(partial(_simulate, name, runs))
+        rows.append(Row(what=f"{name}, almoner", figure=_rate(seconds / runs / TEN.horizon)))
+    return rows
+
+
+def _simulate(name: str, runs: int) -> al.Runs:
+    return al.simulate(TEN, al.recipe(name), runs=runs, threads=1, against="upper bound")
+
+
+def _almoner_and_c() -> tuple[float, list[Row]]:
+    """Return the CPU seconds of a round, and the row of the C program if it could be built."""
+    _simulate("ucb_alp", 1)  # compiles
+    rewards: list[float] = []
+
+    def time_c(program: Path) -> float:
+        size = {"horizon": TEN.horizon, "budget": int(TEN.budget), "runs": RUNS}
+        outcome = literal_c.run(program, **size, seed=len(rewards))
+        rewards.append(outcome.reward)
+        return outcome.seconds
+
+    with TemporaryDirectory() as folder:
+        stopwatches = {"almoner": lambda: timed(lambda: _simulate("ucb_alp", RUNS))[0]}
+        program = literal_c.build(Path(folder))
+        if program is None:
+            print("No C compiler (cc) was found: the literal C program is left out.")
+        else:
+            stopwatches["C"] = partial(time_c, program)
+        best = alternate(stopwatches, repeats=TURNS)
+    each = {name: seconds / RUNS / TEN.horizon for name, seconds in best.items()}
+    if "C" not in each:
+        return each["almoner"], []
+    row = at_least(
+        what="ucb_alp, literal C",
+        figure=_rate(each["C"]),
+        ratio=each["C"] / each["almoner"],
+        bar=C_BAR,
+        aim=C_AIM,
+        remark=_agreement(TEN, rewards, RUNS),
+    )
+    return each["almoner"], [row]
+
+
+def _numpy_and_linprog(ours: float) -> list[Row]:
+    """Return the rows of the slow programs, which are given the same random numbers."""
+    numpy, rewards = _play_short(numpy_loop.by_sorting, 60)
+    linprog, replayed = _play_short(linprog_loop.by_solver, 3)
+    same = "the same rewards as" if replayed == rewards[: len(replayed)] else "OTHER REWARDS THAN"
+    note = f"extrapolated from {SHORT.horizon:,} rounds"
+    return [
+        at_least(
+            what="ucb_alp, numpy",
+            figure=_rate(numpy),
+            ratio=numpy / ours,
+            bar=NUMPY_BAR,
+            remark=f"{_agreement(SHORT, rewards)}; {note}",
+        ),
+        at_least(
+            what="ucb_alp, scipy's linprog",
+            figure=_rate(linprog),
+            ratio=linprog / ours,
+            bar=LINPROG_BAR,
+            remark=f"{same} numpy, run by run; {note}",
+        ),
+    ]
+
+
+def _play_short(allocate: numpy_loop.Allocate, runs: int) -> tuple[float, list[float]]:
+    """Return the CPU seconds of a round, the best of the runs, and the reward of each."""
+    rng = np.random.default_rng(0)
+    outcomes = [timed(lambda: numpy_loop.play(SHORT, allocate, rng)) for _ in range(runs)]
+    fastest = min(seconds for seconds, _ in outcomes)
+    return fastest / SHORT.horizon, [reward for _, reward in outcomes]
+
+
+def _agreement(problem: al.Problem, rewards: Sequence[float], runs_each: int = 1) -> str:
+    """Say whether a program earns what almoner does, up to 4 standard errors of the difference.
+
+    Each of the ``rewards`` is the mean of ``runs_each`` runs.
+    """
+    reward = float(np.mean(rewards))
+    drawn = al.simulate(problem, al.ucb_alp(), runs=REFERENCE_RUNS).reward_drawn
+    runs = len(rewards) * runs_each
+    error = float(np.std(drawn)) * math.sqrt(1 / runs + 1 / REFERENCE_RUNS)
+    verdict = "the same" if abs(reward - drawn.mean()) <= 4 * error else "ANOTHER"
+    return f"{verdict} reward: {reward:,.1f}, almoner {drawn.mean():,.1f} ± {error:.1f}"
+
+
+def _rate(seconds: float) -> str:
+    """Return rounds per CPU-second, from the CPU seconds of a round."""
+    return f"{1e-6 / seconds:,.{2 if seconds < 1e-6 else 5}f} M rounds/s"

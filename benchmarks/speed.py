@@ -1,0 +1,23 @@
+"""How fast it is, beside what one would use instead: ``python -m benchmarks.speed``."""
+
+from __future__ import annotations
+
+from benchmarks import exact, rounds, startup
+from benchmarks.table import show
+
+
+def main() -> None:
+    show(
+        [
+            rounds.ucb_alp(),
+            rounds.other_recipes(),
+            exact.oracle(),
+            exact.allocation(),
+            startup.compilation(),
+            startup.starting(),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()

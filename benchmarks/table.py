@@ -1,0 +1,76 @@
+"""The table that the benchmarks print: what was measured, against what, and the bar it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+__all__ = ["Row", "at_least", "duration", "show", "within"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line: a figure, how many times slower than almoner it is, the bar, and a remark."""
+
+    what: str
+    figure: str
+    ratio: float | None = None
+    bar: str = ""
+    met: bool | None = None
+    remark: str = ""
+
+
+def at_least(
+    *, what: str, figure: str, ratio: float, bar: float, aim: float | None = None, remark: str = ""
+) -> Row:
+    """Return the row of something that almoner is to be faster than, by a factor of ``bar``."""
+    wish = "" if aim is None else f" (aim {aim:,g}×)"
+    return Row(
+        what=what,
+        figure=figure,
+        ratio=ratio,
+        bar=f"≥ {bar:,g}×{wish}",
+        met=ratio >= bar,
+        remark=remark,
+    )
+
+
+def within(*, what: str, seconds: float, bar: float, remark: str = "") -> Row:
+    """Return the row of something of almoner's that is to take no more than ``bar`` seconds."""
+    return Row(
+        what=what,
+        figure=duration(seconds),
+        bar=f"≤ {duration(bar)}",
+        met=seconds <= bar,
+        remark=remark,
+    )
+
+
+def duration(seconds: float) -> str:
+    """Return seconds in the unit that suits them."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"
+
+
+def show(sections: Iterable[list[Row]]) -> None:
+    """Print all sections as one table."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("", no_wrap=True)
+    for heading in ("measured", "almoner is faster by", "bar", "bar is"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("remark")
+    for section in sections:
+        for row in section:
+            ratio = "" if row.ratio is None else f"{row.ratio:,.{0 if row.ratio >= 100 else 1}f}×"
+            met = {None: "", True: "met", False: "missed"}[row.met]
+            table.add_row(row.what, row.figure, ratio, row.bar, met, row.remark)
+        table.add_section()
+    console = Console()
+    console.width = max(console.width, 150)  # a pipe counts as 80, which breaks most lines
+    console.print(table)
