@@ -112,7 +112,7 @@ def test_the_alias_table_holds_the_context_probabilities(weights: list[float]) -
     nothing = np.zeros((len(probs), 1))
     world = make_world(probs, nothing, nothing[:, 0], 1.0, np.zeros((len(probs), 2)))
     implied = world.cuts / len(probs)
-    np.add.at(implied, world.others, (1 - world.cuts) / len(probs))
+    np.add.at(implied, world.aliases[:, 1], (1 - world.cuts) / len(probs))
     assert world.cuts.min() >= 0.0
     assert world.cuts.max() <= 1.0
     np.testing.assert_allclose(implied, probs, rtol=0, atol=1e-14)

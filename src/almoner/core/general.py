@@ -15,7 +15,7 @@ import numpy as np
 from almoner.compiled import inlined
 from almoner.core.draws import round_key, uniform
 from almoner.core.indices import THOMPSON_LANE, index
-from almoner.core.ranking import TIE_LANE, TOLERANCE, index_of, level_of, weights_of
+from almoner.core.ranking import TIE_LANE, TOLERANCE, index_of, level_at, level_of, weights_of
 from almoner.core.state import LEFT, ROUND, Hulls, Memo, State
 from almoner.lp import candidates
 from almoner.policy.allocation import FixedLP, RoundedLP, SkipAlways
@@ -104,12 +104,13 @@ def raise_hulls(
     """
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
     weights, total, arrival = weights_of(plan, state, t)
+    clock = level_at(plan, memo, t)
     for other in range(plan.costs.shape[0]):
         hulls.weights[other] = weights[other] + (arrival if other == context else 0.0)
         hulls.sizes[other] = 0
         if hulls.weights[other] <= 0.0:
             continue
-        level = level_of(plan, memo, hulls.weights[other] / total, t, float(left))
+        level = level_of(plan, clock, hulls.weights[other] / total, t, float(left))
         idle = default_index(plan, state, other, level, key)
         for action in range(plan.costs.shape[1]):
             gain = -math.inf

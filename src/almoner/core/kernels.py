@@ -28,13 +28,13 @@ __all__ = [
 class World(NamedTuple):
     """The truth: what contexts come, what actions bring, what each choice gives away.
 
-    ``cuts`` and ``others`` are Walker's alias table of the context law. ``worth`` and ``losses``
-    (contexts, 1 + actions, skip first) are the mean reward of a choice, and what it forgoes at the
-    price of the budget.
+    ``cuts`` and ``aliases`` (contexts, 2) are Walker's alias table of the context law. ``worth``
+    and ``losses`` (contexts, 1 + actions, skip first) are the mean reward of a choice, and what it
+    forgoes at the price of the budget.
     """
 
     cuts: Floats
-    others: npt.NDArray[np.int64]
+    aliases: npt.NDArray[np.uint32]
     means: Floats
     defaults: Floats
     spread: float
@@ -65,28 +65,32 @@ def make_world(
 ) -> World:
     """Return the world of a problem; building the alias table is all there is to it."""
     contexts = len(context_probs)
-    cuts, others = np.ones(contexts), np.arange(contexts)
+    cuts = np.ones(contexts)
+    aliases = np.column_stack([np.arange(contexts, dtype=np.uint32)] * 2)
     mass = context_probs / context_probs.sum() * contexts
     small = [j for j in range(contexts) if mass[j] < 1]
     large = [j for j in range(contexts) if mass[j] >= 1]
     while small and large:
         low, high = small.pop(), large.pop()
-        cuts[low], others[low] = mass[low], high
+        cuts[low], aliases[low, 1] = mass[low], high
         mass[high] -= 1 - mass[low]
         (small if mass[high] < 1 else large).append(high)
     worth = np.column_stack([defaults, means])
     return World(
-        cuts, others, np.array(means), np.array(defaults), float(spread), worth, np.array(losses)
+        cuts, aliases, np.array(means), np.array(defaults), float(spread), worth, np.array(losses)
     )
 
 
 @exposed
 def draw_context(world: World, key: np.uint64) -> int:
-    """Return the context that arrives in the round of this key."""
+    """Return the context that arrives in the round of this key.
+
+    A table of both outcomes spares a branch that nobody can predict; unsigned ones, that every use
+    of the context as an index looks at its sign first.
+    """
     place = uniform(key, 0) * len(world.cuts)
     column = int(place)
-    other = world.others[column]
-    return column + (other - column) * (place - column >= world.cuts[column])
+    return int(np.int64(world.aliases[column, int(place - column >= world.cuts[column])]))
 
 
 @exposed
@@ -130,11 +134,13 @@ def play(
         reset(plan, state, memo)
         streams = streams_of(root, first + row)
         expected, drawn, loss, mark = 0.0, 0.0, 0.0, 0
+        coming = draw_context(world, round_key(streams.contexts, 0))
         for t in range(plan.horizon):
             while mark < len(marks) and marks[mark] == t + 1:
                 left_at[row, mark] = state.clock[LEFT]
                 mark += 1
-            context = draw_context(world, round_key(streams.contexts, t))
+            # Drawn a round ahead, so that it is at hand when the processor has guessed wrong.
+            context, coming = coming, draw_context(world, round_key(streams.contexts, t + 1))
             key = round_key(streams.choices, t)
             action, probability = decide(plan, state, memo, hulls, context, key)
             take(plan, state, memo, hulls, context, action)

@@ -22,14 +22,15 @@ from almoner.policy.rewards import HorizonUCB, Thompson, Wilson
 
 __all__ = [
     "TOLERANCE",
-    "bracket_context",
     "bracket_pair",
+    "bracket_value",
     "choose",
+    "index_of",
     "is_between",
+    "level_at",
     "level_of",
     "rank",
     "refresh",
-    "value_of",
     "weights_of",
 ]
 
@@ -57,15 +58,24 @@ def weights_of(plan: Plan, state: State, t: int) -> tuple[Floats, float, float]:
 
 
 @inlined
-def level_of(plan: Plan, memo: Memo, share: float, t: int, left: float) -> float:
-    """Return the index level of a context with this share in round t, with ``left`` units left."""
+def level_at(plan: Plan, memo: Memo, t: int) -> float:
+    """Return the index level that the clock gives to all contexts in round t."""
+    if t < len(memo.levels):
+        return memo.levels[t]
+    return clock_level(plan.reward, plan.width, t)
+
+
+@inlined
+def level_of(plan: Plan, clock: float, share: float, t: int, left: float) -> float:
+    """Return the index level of a context with this share in round t, with ``left`` units left.
+
+    It is that of the clock, unless the index looks at what its context can still use.
+    """
     if plan.reward == _WILSON:
         return max(1.0, min(share * (plan.horizon - t + 1), left / plan.cheapest))
     if plan.reward == _HORIZON:
         return share * (plan.horizon - t + 1)
-    if t < len(memo.levels):
-        return memo.levels[t]
-    return clock_level(plan.reward, plan.width, t)
+    return clock
 
 
 @inlined
@@ -83,16 +93,24 @@ def index_of(
 
 
 @inlined
-def refresh(plan: Plan, state: State, memo: Memo) -> None:
-    """Begin an epoch: bracket every index for a sixteenth of the rounds gone or to come."""
-    t = state.clock[ROUND] + 1
-    memo.expiry[0] = t + min(t, plan.horizon - t) // 16
-    for context in range(plan.costs.shape[0]):
-        bracket_context(plan, state, memo, context)
+def refresh(plan: Plan, state: State, memo: Memo, context: int, level: float) -> None:
+    """Bracket anew what no longer holds: everything at the end of an epoch, or one context.
+
+    An epoch is a sixteenth of the rounds gone or to come. A context that has come more often than
+    its bracket allowed for has a level above it.
+    """
+    t, start, stop = state.clock[ROUND] + 1, context, context
+    if t > memo.expiry[0]:
+        memo.expiry[0] = t + min(t, plan.horizon - t) // 16
+        start, stop = 0, plan.costs.shape[0]
+    elif level > memo.top[context]:
+        stop = context + 1
+    for stale in range(start, stop):
+        _bracket_context(plan, state, memo, stale)
 
 
 @inlined
-def bracket_context(plan: Plan, state: State, memo: Memo, context: int) -> None:
+def _bracket_context(plan: Plan, state: State, memo: Memo, context: int) -> None:
     """Bound the levels of a context from the next round to ``memo.expiry``, and so its indices.
 
     A level rises with the clock, or falls with the rounds, the share and the budget left while its
@@ -101,29 +119,37 @@ def bracket_context(plan: Plan, state: State, memo: Memo, context: int) -> None:
     first, last = state.clock[ROUND] + 1, memo.expiry[0]
     left = float(state.clock[LEFT])
     weights, total, arrival = weights_of(plan, state, first)
-    now = level_of(plan, memo, weights[context] / total, first, left)
-    risen = level_of(plan, memo, (weights[context] + arrival) / total, first, left)
+    clock = level_at(plan, memo, first)
+    now = level_of(plan, clock, weights[context] / total, first, left)
+    risen = level_of(plan, clock, (weights[context] + arrival) / total, first, left)
     weights, total, _ = weights_of(plan, state, last)
-    then = level_of(plan, memo, weights[context] / total, last, left - (last - first))
+    clock = level_at(plan, memo, last)
+    then = level_of(plan, clock, weights[context] / total, last, left - (last - first))
     memo.bottom[context] = min(now, then)
     memo.top[context] = max(risen * HEADROOM, then) if plan.reward >= _WILSON else max(now, then)
     for action in range(plan.costs.shape[1]):
         bracket_pair(plan, state, memo, context, action)
+    bracket_value(plan, memo, context)
 
 
 @inlined
 def bracket_pair(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
-    """Bound the index of one pair at the levels of its context, and the context's value with it."""
+    """Bound the index of one pair at the levels of its context."""
     least, most = -math.inf, math.inf
     if plan.reward != _THOMPSON:
         none = np.uint64(0)
         least = index_of(plan, state, memo, context, action, memo.bottom[context], none)
         most = index_of(plan, state, memo, context, action, memo.top[context], none)
     memo.least[context, action], memo.most[context, action] = least, most
+
+
+@inlined
+def bracket_value(plan: Plan, memo: Memo, context: int) -> None:
+    """Bound the value of a context by the bounds of its indices."""
     low, high = -math.inf, -math.inf
-    for other in range(plan.costs.shape[1]):
-        low = max(low, memo.least[context, other])
-        high = max(high, memo.most[context, other])
+    for action in range(plan.costs.shape[1]):
+        low = max(low, memo.least[context, action])
+        high = max(high, memo.most[context, action])
     memo.low[context], memo.high[context] = low, high
 
 
@@ -136,7 +162,7 @@ def _is_open(plan: Plan, memo: Memo, context: int, action: int) -> bool:
 
 
 @inlined
-def value_of(
+def _value_of(
     plan: Plan, state: State, memo: Memo, context: int, level: float, key: np.uint64
 ) -> float:
     """Return the value of a context at a level within its bracket: its best index."""
@@ -152,32 +178,36 @@ def choose(
     plan: Plan, state: State, memo: Memo, context: int, level: float, key: np.uint64
 ) -> tuple[float, int, int]:
     """Return the value of a context, its best action (a tie drawn at random), and how many tied."""
-    best, chosen, ties = -math.inf, 0, 0
+    best, second, chosen = -math.inf, -math.inf, 0
     for action in range(plan.costs.shape[1]):
         value = -math.inf
         if _is_open(plan, memo, context, action):
             value = index_of(plan, state, memo, context, action, level, key)
         memo.row[action] = value
+        second = max(second, min(best, value))
+        chosen = action if value > best else chosen
         best = max(best, value)
+    if second < best - TOLERANCE:
+        return best, chosen, 1
+    ties = 0
+    for action in range(plan.costs.shape[1]):
+        ties += memo.row[action] >= best - TOLERANCE
+    pick = int(uniform(key, TIE_LANE) * ties)
     for action in range(plan.costs.shape[1]):
         tied = memo.row[action] >= best - TOLERANCE
-        chosen = action if tied else chosen
-        ties += 1 if tied else 0
-    if ties > 1:
-        pick = int(uniform(key, TIE_LANE) * ties)
-        for action in range(plan.costs.shape[1]):
-            if memo.row[action] >= best - TOLERANCE:
-                if pick == 0:
-                    chosen = action
-                pick -= 1
+        chosen = action if tied and pick == 0 else chosen
+        pick -= tied
     return best, chosen, ties
 
 
 @inlined
 def rank(
-    plan: Plan, state: State, memo: Memo, context: int, value: float, key: np.uint64
+    plan: Plan, state: State, memo: Memo, context: int, value: float, clock: float, key: np.uint64
 ) -> tuple[float, float]:
-    """Return the weights ranked ahead of a context, and tied with it (its own not counted)."""
+    """Return the weights ranked ahead of a context, and tied with it (its own not counted).
+
+    ``clock`` is the level that the clock gives to all contexts in this round.
+    """
     t = state.clock[ROUND] + 1
     weights, total, _ = weights_of(plan, state, t)
     above, below = value + TOLERANCE, value - TOLERANCE
@@ -188,15 +218,18 @@ def rank(
         unclear += (low <= above) & (high >= below)
     if unclear == ((memo.low[context] <= above) & (memo.high[context] >= below)):
         return ahead, tied
-    left = float(state.clock[LEFT])
+    unclear = 0
     for other in range(plan.costs.shape[0]):
-        low, high, weight = memo.low[other], memo.high[other], weights[other]
-        if other == context or low > above or high < below or weight <= 0.0:
-            continue
-        exact = low
-        if low < high:
-            level = level_of(plan, memo, weight / total, t, left)
-            exact = value_of(plan, state, memo, other, level, key)
+        low, high = memo.low[other], memo.high[other]
+        memo.unclear[unclear] = other
+        unclear += (low <= above) & (high >= below) & (other != context)
+    left = float(state.clock[LEFT])
+    for place in range(unclear):
+        other = int(np.int64(memo.unclear[place]))
+        weight, exact = weights[other], memo.low[other]
+        if exact < memo.high[other]:
+            level = level_of(plan, clock, weight / total, t, left)
+            exact = _value_of(plan, state, memo, other, level, key)
         ahead += weight * (exact > above)
         tied += weight * ((exact >= below) & (exact <= above))
     return ahead, tied
@@ -210,6 +243,7 @@ def is_between(
     context: int,
     floor: float,
     value: float,
+    clock: float,
     key: np.uint64,
 ) -> bool:
     """Return whether another context that can come has a value strictly between two others."""
@@ -222,8 +256,8 @@ def is_between(
             continue
         exact = low
         if low <= floor or high >= below:
-            level = level_of(plan, memo, weight / total, t, left)
-            exact = value_of(plan, state, memo, other, level, key)
+            level = level_of(plan, clock, weight / total, t, left)
+            exact = _value_of(plan, state, memo, other, level, key)
         if floor < exact < below:
             return True
     return False

@@ -50,8 +50,8 @@ class Memo(NamedTuple):
     ``means`` and ``roots`` hold ū and 1/√C of each pair (the prior and 0 if never seen). Until
     round ``expiry`` the level of each context lies between ``bottom`` and ``top``, the index of
     each pair between ``least`` and ``most``, the value of each context between ``low`` and
-    ``high``. ``levels`` is the clock's level by round; ``row`` and ``values`` are scratch space,
-    one entry per action and per context.
+    ``high``. ``levels`` is the clock's level by round; ``row`` is scratch space for one number
+    per action, ``values`` and ``unclear`` for one per context.
     """
 
     means: Floats
@@ -65,6 +65,7 @@ class Memo(NamedTuple):
     levels: Floats
     row: Floats
     values: Floats
+    unclear: npt.NDArray[np.uint32]
     expiry: npt.NDArray[np.int64]
 
 
@@ -133,6 +134,7 @@ def new_memo(plan: Plan, state: State) -> Memo:
         levels=np.empty(min(plan.horizon, TABLE) + 1),
         row=np.empty(actions),
         values=np.empty(contexts),
+        unclear=np.empty(contexts, np.uint32),
         expiry=np.zeros(1, np.int64),
     )
     fill_levels(plan.reward, plan.width, memo.levels)

@@ -16,14 +16,15 @@ from almoner.core.exploration import exploration_over, least_tried
 from almoner.core.general import SKIP, allocate
 from almoner.core.ranking import (
     TOLERANCE,
-    bracket_context,
     bracket_pair,
+    bracket_value,
     choose,
+    index_of,
     is_between,
+    level_at,
     level_of,
     rank,
     refresh,
-    value_of,
     weights_of,
 )
 from almoner.core.state import EXPLORED, FROZEN, LEFT, ROUND, Hulls, Memo, State
@@ -72,22 +73,20 @@ def serve_or_skip(
     """Decide where every action costs the same: the best action of the context, or nothing."""
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
     remaining = plan.horizon - t + 1
-    if t > memo.expiry[0]:
-        refresh(plan, state, memo)
     weights, total, arrival = weights_of(plan, state, t)
     own = weights[context] + arrival
-    level = level_of(plan, memo, own / total, t, float(left))
-    if level > memo.top[context]:  # it has come more often than its bracket allowed for
-        bracket_context(plan, state, memo, context)
+    clock = level_at(plan, memo, t)
+    level = level_of(plan, clock, own / total, t, float(left))
+    refresh(plan, state, memo, context, level)
     value, action, ties = choose(plan, state, memo, context, level, key)
     if value <= 0.0:  # no gain is worth no money
         return SKIP, 1.0
-    ahead, tied = rank(plan, state, memo, context, value, key)
+    ahead, tied = rank(plan, state, memo, context, value, clock, key)
     room = ratio_of(plan, left, remaining) * total - ahead
     share = serve_share(plan, left >= remaining, room, own, ahead, tied)
     if plan.rule == _EAGER and share == 0.0 and room > TOLERANCE * total:
         floor = _best_mean(plan, state, memo, context)
-        share = 1.0 if is_between(plan, state, memo, context, floor, value, key) else 0.0
+        share = 1.0 if is_between(plan, state, memo, context, floor, value, clock, key) else 0.0
     if uniform(key, SERVE_LANE) < share:
         return action, share / ties
     return SKIP, 1.0 - share
@@ -187,6 +186,7 @@ def learn(
     memo.roots[context, action] = 1.0 / math.sqrt(count)
     if state.clock[ROUND] < memo.expiry[0]:
         bracket_pair(plan, state, memo, context, action)
+        bracket_value(plan, memo, context)
 
 
 @inlined
@@ -212,12 +212,12 @@ def _boundary_gap(plan: Plan, state: State, memo: Memo, ratio: float) -> float:
     """Return the distance of the ratio from the nearest boundary, as the shares seen so far say."""
     t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
     none = np.uint64(0)
-    if t > memo.expiry[0]:
-        refresh(plan, state, memo)
-    contexts = plan.costs.shape[0]
+    (contexts, actions), clock = plan.costs.shape, level_at(plan, memo, t)
     for context in range(contexts):
-        level = level_of(plan, memo, state.context_counts[context] / t, t, left)
-        memo.values[context] = value_of(plan, state, memo, context, level, none)
+        level, value = level_of(plan, clock, state.context_counts[context] / t, t, left), -math.inf
+        for action in range(actions):
+            value = max(value, index_of(plan, state, memo, context, action, level, none))
+        memo.values[context] = value
     gap = min(ratio, abs(1.0 - ratio))
     for context in range(contexts):
         boundary = 0.0

@@ -68,8 +68,11 @@ class Cell:
 
     @property
     def kind(self) -> str:
-        """Which kernels it runs."""
-        return "exact" if self.exact else "simulated" if self._equal_costs else "unequal"
+        """Which kernels it runs; those for unequal costs also learn default rewards."""
+        if self.exact:
+            return "exact"
+        plain = self._equal_costs and not self.problem.default_rewards.any()
+        return "simulated" if plain else "unequal"
 
     @property
     def _equal_costs(self) -> bool:
