@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
+PAPER := two-known two-unknown ten-known ten-unknown crossing concentration boundary ratio
 
 .PHONY: help run test check bench fix docs constraints clean
 
@@ -20,8 +21,7 @@ endif
 	@touch $@
 
 run: .venv/ready ## reproduce the paper's experiments in quick form, into results/
-	$(BIN)/almoner reproduce --quick --out results
-	$(BIN)/almoner simulate scenario:paper-two --policy all --runs 200
+	$(BIN)/almoner reproduce $(PAPER) --quick --out results
 
 test: .venv/ready ## run all tests
 	$(BIN)/python -m pytest

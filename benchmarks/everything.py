@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import almoner as al
+from almoner.experiments.paper import POLICIES
 from almoner.scenarios import scenario
 
 
 def main() -> None:
-    for name in ("paper-two", "paper-ten"):
-        problem = scenario(name)
-        for make in al.RECIPES.values():
-            try:
-                al.simulate(problem, make(), runs=1)
-            except al.InvalidPolicy:  # some are for two contexts only
-                continue
+    for figure, policies in POLICIES.items():
+        problem = scenario(f"paper-{figure.split('-')[0]}")
+        for name in policies:
+            al.simulate(problem, al.recipe(name), runs=1, marks=[1])
         al.optimal_value(problem)
         al.exact_value(problem, al.rounded())
 
