@@ -27,7 +27,7 @@ def compilation() -> list[Row]:
             what="all of make run once, cold",
             seconds=cold.wall,
             bar=COLD_BAR,
-            remark=f"every recipe on both problems; {duration(cold.cpu)} of CPU time",
+            remark=f"every policy of the paper, on both problems; {duration(cold.cpu)} of CPU time",
         ),
         Row(
             what="all of make run once, warm",
