@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Real
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike
 from almoner import checks
 from almoner.checks import Floats
 from almoner.errors import InvalidProblem
+from almoner.tables import read_table
 
 __all__ = ["Problem"]
 
@@ -181,22 +181,7 @@ class Problem:
     @classmethod
     def from_file(cls, path: str | Path) -> Problem:
         """Read a problem from a ``.toml`` or ``.json`` file with the constructor's names."""
-        path = Path(path)
-        read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix)
-        if read is None:
-            raise InvalidProblem(f"a problem file must end in .toml or .json, got {path.name!r}")
-        try:
-            return cls.from_dict(read(path.read_text(encoding="utf-8")))
-        except OSError as error:
-            raise InvalidProblem(
-                f"cannot read the problem file {str(path)!r}: {error.strerror}; check the path"
-            ) from None
-        except InvalidProblem as error:
-            raise InvalidProblem(f"{path}: {error}") from None
-        except ValueError as error:  # not TOML, not JSON, not UTF-8
-            raise InvalidProblem(
-                f"{path} is not valid {path.suffix[1:].upper()}: {error}"
-            ) from None
+        return read_table(path, "problem", cls.from_dict, error=InvalidProblem)
 
     def to_file(self, path: str | Path) -> None:
         """Write the problem as TOML or JSON, by the ending of the path."""

@@ -35,8 +35,6 @@ class World(NamedTuple):
 
     cuts: Floats
     aliases: npt.NDArray[np.uint32]
-    means: Floats
-    defaults: Floats
     spread: float
     worth: Floats
     losses: Floats
@@ -76,9 +74,7 @@ def make_world(
         mass[high] -= 1 - mass[low]
         (small if mass[high] < 1 else large).append(high)
     worth = np.column_stack([defaults, means])
-    return World(
-        cuts, aliases, np.array(means), np.array(defaults), float(spread), worth, np.array(losses)
-    )
+    return World(cuts, aliases, float(spread), worth, np.array(losses))
 
 
 @exposed

@@ -12,8 +12,6 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -30,6 +28,7 @@ from almoner.policy.plan import make_plan
 from almoner.policy.recipes import recipe
 from almoner.problem import Problem
 from almoner.scenarios import PREFIX, load
+from almoner.tables import read_table
 
 __all__ = ["Sweep", "run_sweep"]
 
@@ -124,20 +123,8 @@ class Sweep:
     @classmethod
     def from_file(cls, path: str | Path) -> Sweep:
         """Read a sweep from a ``.toml`` or ``.json`` file; its paths are seen from the file."""
-        path = Path(path)
-        read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix)
-        if read is None:
-            raise InvalidInput(f"a sweep file must end in .toml or .json, got {path.name!r}")
-        try:
-            return cls.from_dict(read(path.read_text(encoding="utf-8")), folder=path.parent)
-        except OSError as error:
-            raise InvalidInput(
-                f"cannot read the sweep file {str(path)!r}: {error.strerror}; check the path"
-            ) from None
-        except InvalidInput as error:
-            raise InvalidInput(f"{path}: {error}") from None
-        except ValueError as error:  # not TOML, not JSON, not UTF-8
-            raise InvalidInput(f"{path} is not valid {path.suffix[1:].upper()}: {error}") from None
+        folder = Path(path).parent
+        return read_table(path, "sweep", lambda table: cls.from_dict(table, folder=folder))
 
 
 def run_sweep(
