@@ -162,7 +162,8 @@ def simulate(
                 stopped = True
                 break
             rows.append({"policy": name, **result.summary()})
-    _print_runs(problem, rows, as_json=as_json, caption=f"regret against the {benchmark}")
+    if rows or as_json:
+        _print_runs(problem, rows, as_json=as_json, caption=f"regret against the {benchmark}")
     if stopped:
         click.echo(f"Stopped after {len(rows)} of {len(policies)} policies.", err=True)
         raise SystemExit(130)
