@@ -23,12 +23,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from almoner.agent import Agent
+    from almoner.closing import ClosingTime
+    from almoner.decision import Decision, Settlement
     from almoner.errors import (
         AlmonerError,
+        BrokenLedger,
+        Conflict,
+        DifferentTerms,
         InvalidInput,
         InvalidPolicy,
         InvalidProblem,
+        InvalidTerms,
         NotComputable,
+        NotFound,
+        StoreError,
+        UnknownCampaign,
+        UnknownDecision,
+        UntriedPairs,
     )
     from almoner.lp import Solution, solve
     from almoner.oracle import exact_value, optimal_value, upper_bound
@@ -86,11 +98,16 @@ if TYPE_CHECKING:
     from almoner.problem import Problem
     from almoner.runs import Runs, Sample, Trace
     from almoner.simulation import simulate, trace
+    from almoner.terms import Action
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "errors": "AlmonerError InvalidInput InvalidPolicy InvalidProblem NotComputable",
+    "errors": (
+        "AlmonerError BrokenLedger Conflict DifferentTerms InvalidInput InvalidPolicy "
+        "InvalidProblem InvalidTerms NotComputable NotFound StoreError UnknownCampaign "
+        "UnknownDecision UntriedPairs"
+    ),
     "problem": "Problem",
     "policy.base": "Policy",
     "policy.rewards": (
@@ -108,6 +125,10 @@ _HOME = {
     "simulation": "simulate trace",
     "runs": "Runs Sample Trace",
     "plain": "Arrival PlainPolicy SKIP",
+    "agent": "Agent",
+    "closing": "ClosingTime",
+    "decision": "Decision Settlement",
+    "terms": "Action",
 }
 """Where each public name lives. Modules are imported when a name of theirs is first asked for, so
 that ``import almoner`` and ``almoner --help`` wait for neither numpy nor numba."""
@@ -119,9 +140,16 @@ __all__ = [
     "RECIPES",
     "SKIP",
     "UCB",
+    "Action",
     "AdaptiveLP",
+    "Agent",
     "AlmonerError",
     "Arrival",
+    "BrokenLedger",
+    "ClosingTime",
+    "Conflict",
+    "Decision",
+    "DifferentTerms",
     "EagerRounding",
     "EmpiricalContexts",
     "EmpiricalMean",
@@ -131,11 +159,13 @@ __all__ = [
     "InvalidInput",
     "InvalidPolicy",
     "InvalidProblem",
+    "InvalidTerms",
     "KnownContexts",
     "KnownRewards",
     "LogPlus",
     "NoContexts",
     "NotComputable",
+    "NotFound",
     "PlainPolicy",
     "Policy",
     "Problem",
@@ -143,11 +173,16 @@ __all__ = [
     "RoundedLP",
     "Runs",
     "Sample",
+    "Settlement",
     "SkipAlways",
     "Solution",
+    "StoreError",
     "Thompson",
     "Trace",
     "TruncatedContexts",
+    "UnknownCampaign",
+    "UnknownDecision",
+    "UntriedPairs",
     "Wilson",
     "alp",
     "ealp",

@@ -1,4 +1,4 @@
-"""Money as whole numbers: costs and a budget on one exact grid.
+"""Money as whole numbers: costs and a budget on one exact grid; a ledger's smallest unit.
 
 Inside the package budgets are integers, so that three actions at 0.1 fit a budget of 0.3 exactly
 and nothing is ever overspent by a rounding error.
@@ -14,9 +14,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from almoner import checks
 from almoner.checks import Floats
+from almoner.errors import InvalidInput
 
-__all__ = ["Grid", "Units", "amounts", "budget_left", "on_grid"]
+__all__ = ["Denomination", "Grid", "Units", "amounts", "budget_left", "denomination", "on_grid"]
 
 LARGEST = 2**53
 """Whole numbers up to here are exact as floats too."""
@@ -86,6 +88,79 @@ def amounts(grid: Units, units: npt.NDArray[Any]) -> Floats:
 def budget_left(budget: float, grid: Units, units: npt.NDArray[Any]) -> Floats:
     """Return what is left of a budget, what the grid cuts off for want of any use included."""
     return amounts(grid, units) + max(0.0, budget - float(amounts(grid, np.array(grid.budget))))
+
+
+class Denomination(NamedTuple):
+    """The smallest amount that a ledger counts in, the fraction ``top / bottom``."""
+
+    top: int
+    bottom: int
+
+    def units(
+        self,
+        name: str,
+        amount: Any,
+        *,
+        above: float | None = None,
+        error: type[InvalidInput] = InvalidInput,
+    ) -> int:
+        """Return an amount of at least 0 in whole units; one that lies between two is refused."""
+        exact = _amount(name, amount, above=above, error=error) * self.bottom / self.top
+        if exact.denominator != 1:
+            raise checks.refuse(
+                name,
+                f"be a whole number of the smallest unit {self}",
+                amount,
+                "round it, or give the campaign a smaller unit",
+                error,
+            )
+        return self._within_reach(name, exact.numerator, amount, error)
+
+    def units_up(self, name: str, amount: Any) -> int:
+        """Return a bill of at least 0 in whole units, rounded up: never less than was asked."""
+        exact = _amount(name, amount, above=None, error=InvalidInput) * self.bottom / self.top
+        return self._within_reach(name, math.ceil(exact), amount, InvalidInput)
+
+    def amount(self, units: int) -> float:
+        """Return whole units as an amount, correctly rounded."""
+        return units * self.top / self.bottom
+
+    def __str__(self) -> str:
+        return f"{self.top / self.bottom:g}"
+
+    def _within_reach(self, name: str, units: int, amount: Any, error: type[InvalidInput]) -> int:
+        if units >= LARGEST:
+            rule = f"be below 2**53 of the smallest unit {self}"
+            raise checks.refuse(name, rule, amount, "give the campaign a larger unit", error)
+        return units
+
+
+def denomination(unit: Any, *, error: type[InvalidInput] = InvalidInput) -> Denomination:
+    """Return the denomination of a smallest unit.
+
+    Examples
+    --------
+    >>> cent = denomination("0.01")
+    >>> cent.units("cost", 0.07), cent.amount(7), cent.units_up("cost", 0.061)
+    (7, 0.07, 7)
+    """
+    exact = _amount("unit", unit, above=0, error=error)
+    return Denomination(exact.numerator, exact.denominator)
+
+
+def _amount(name: str, amount: Any, *, above: float | None, error: type[InvalidInput]) -> Fraction:
+    """Return a finite amount of at least 0 exactly; a float means the decimal it prints as."""
+    if isinstance(amount, str):
+        try:
+            amount = Decimal(amount)
+        except ArithmeticError:
+            raise checks.refuse(name, "be a number", amount, error=error) from None
+    if isinstance(amount, Decimal) and amount.is_finite() and abs(amount.adjusted()) < 30:
+        checks.number(name, float(amount), low=0, above=above, error=error)
+        return Fraction(amount)
+    if isinstance(amount, Decimal):
+        raise checks.refuse(name, "be a finite amount", amount, error=error)
+    return _fraction(checks.number(name, amount, low=0, above=above, error=error))
 
 
 def _fraction(amount: float) -> Fraction:

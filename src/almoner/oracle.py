@@ -9,7 +9,7 @@ from almoner.errors import NotComputable
 from almoner.money import Grid, on_grid
 from almoner.policy.base import Policy
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
-from almoner.policy.plan import make_plan
+from almoner.policy.plan import Plan, make_plan
 from almoner.policy.rewards import KnownRewards
 from almoner.problem import Problem
 
@@ -67,18 +67,13 @@ def _optimal_gain(problem: Problem, grid: Grid) -> float:
 
 
 def _optimal_gain_on_grid(problem: Problem, grid: Grid) -> float:
-    from almoner.core.exact import REACH, optimal_gain_on_grid
+    from almoner.core.exact import optimal_gain_on_grid
     from almoner.lp import solve
 
-    dearest = int(grid.costs.max())
-    budget = min(grid.budget, dearest * problem.horizon)
-    band = min(budget, 2 * REACH * dearest * problem.horizon**0.5)
-    if band * problem.horizon * grid.costs.size > LARGEST_PROGRAM or budget > LARGEST_TABLE:
-        raise NotComputable(
-            "the exact oracle needs costs on a coarser common grid, got costs from "
-            f"{problem.costs.min():g} to {problem.costs.max():g} in steps of "
-            f'{grid.top / grid.bottom:g}; use upper_bound, or compare against="upper bound"'
-        )
+    _refuse_fine_grid(
+        problem, grid, "the exact oracle", 'use upper_bound, or compare against="upper bound"'
+    )
+    budget = min(grid.budget, int(grid.costs.max()) * problem.horizon)
     unit = grid.top / grid.bottom
     corners = solve(problem).boundaries
     heights = [solve(problem, ratio=corner).value for corner in [0.0, *corners]]
@@ -94,11 +89,27 @@ def _optimal_gain_on_grid(problem: Problem, grid: Grid) -> float:
     )
 
 
+def _refuse_fine_grid(problem: Problem, grid: Grid | Plan, what: str, remedy: str) -> None:
+    """Refuse to carry a table of budgets through all rounds where it would be too long."""
+    from almoner.core.exact import REACH
+
+    dearest = int(grid.costs.max())
+    budget = min(grid.budget, dearest * problem.horizon)
+    band = min(budget, 2 * REACH * dearest * problem.horizon**0.5)
+    if band * problem.horizon * grid.costs.size > LARGEST_PROGRAM or budget > LARGEST_TABLE:
+        raise NotComputable(
+            f"{what} needs costs on a coarser common grid, got costs from "
+            f"{problem.costs.min():g} to {problem.costs.max():g} in steps of "
+            f"{grid.top / grid.bottom:g}; {remedy}"
+        )
+
+
 def exact_value(problem: Problem, policy: Policy) -> float:
     """Return the expected reward of a policy with known statistics, without simulation.
 
     Such a policy (`alp`, `flp`, `pb`, `rounded`) only looks at the rounds and the budget left, so
-    the distribution of the budget can be carried forward exactly.
+    the distribution of the budget can be carried forward exactly. Costs must lie on a common grid
+    that is not too fine, as for `optimal_value`.
 
     Examples
     --------
@@ -108,8 +119,6 @@ def exact_value(problem: Problem, policy: Policy) -> float:
     >>> round(exact_value(problem, pb()), 4)
     317.5285
     """
-    from almoner.core.exact import policy_gain
-
     if not isinstance(policy.rewards, KnownRewards) or isinstance(
         policy.contexts, (EmpiricalContexts, TruncatedContexts)
     ):
@@ -118,11 +127,13 @@ def exact_value(problem: Problem, policy: Policy) -> float:
             f"rounded(), got {policy!r}; use simulate for one that learns"
         )
     plan = make_plan(policy, **problem.terms())
-    if np.any(problem.costs != problem.costs.flat[0]):
-        raise NotComputable(
-            "exact_value needs every action to cost the same, got costs from "
-            f"{problem.costs.min():g} to {problem.costs.max():g}; use simulate"
-        )
+    gain = _policy_gain_on_grid if plan.priced else _policy_gain
+    return _idle_reward(problem) + gain(problem, plan)
+
+
+def _policy_gain(problem: Problem, plan: Plan) -> float:
+    from almoner.core.exact import policy_gain
+
     values = plan.prior.max(axis=1)
     tied_actions = plan.prior >= values[:, None] - TIE
     truth = _gains(problem)
@@ -131,7 +142,7 @@ def exact_value(problem: Problem, policy: Policy) -> float:
     weights = plan.context_weights
     tied = (np.abs(difference) <= TIE) @ weights - weights
     served = values > 0  # no gain is worth no money
-    gain = policy_gain(
+    return policy_gain(
         plan._replace(budget=min(plan.budget, plan.horizon)),
         np.where(served, problem.context_probs, 0.0),
         gains,
@@ -139,7 +150,23 @@ def exact_value(problem: Problem, policy: Policy) -> float:
         (difference > TIE) @ weights,
         np.maximum(tied, 0.0),
     )
-    return _idle_reward(problem) + gain
+
+
+def _policy_gain_on_grid(problem: Problem, plan: Plan) -> float:
+    from almoner.core.exact import policy_gain_on_grid
+    from almoner.core.state import new_hulls, new_memo, new_state
+
+    _refuse_fine_grid(problem, plan, "exact_value", "use simulate")
+    alike = (np.abs(plan.prior[:, :, None] - plan.prior[:, None, :]) <= TIE) & (
+        plan.costs[:, :, None] == plan.costs[:, None, :]
+    )
+    gains = (alike * _gains(problem)[:, None, :]).sum(axis=2) / alike.sum(axis=2)
+    state, hulls = new_state(plan), new_hulls(plan)
+    if hulls is None:
+        raise AssertionError("a plan that is priced has hulls")
+    return policy_gain_on_grid(
+        plan, state, new_memo(plan, state), hulls, np.array(problem.context_probs), gains
+    )
 
 
 def _gains(problem: Problem) -> Floats:

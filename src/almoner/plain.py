@@ -16,7 +16,7 @@ import numpy as np
 from almoner.errors import InvalidPolicy
 from almoner.money import budget_left, on_grid
 from almoner.problem import Problem
-from almoner.runs import Trace
+from almoner.runs import Trace, unusable
 
 if TYPE_CHECKING:
     from almoner.core.kernels import World
@@ -121,10 +121,12 @@ def play_plain(
             reward = draw_reward(world, context, action, key_of(rewards, t))
             policy.learn(arrival, action, reward)
         choices[t], numbers[t] = (context, action), (reward, left)
+    after = budget_left(problem.budget, grid, numbers[:, 1])
     return Trace(
         contexts=choices[:, 0],
         actions=choices[:, 1],
         probabilities=np.full(problem.horizon, np.nan),
         rewards=numbers[:, 0],
-        budget_left=budget_left(problem.budget, grid, numbers[:, 1]),
+        budget_left=after,
+        unusable=float(unusable(after[-1], problem.costs)),
     )

@@ -39,6 +39,9 @@ class Problem:
         one number for all.
     default_rewards
         Mean reward of skipping, one per context. Skipping is always possible and always free.
+    defaults_known
+        Whether policies are told the default rewards, or must learn them. One that knows the other
+        rewards knows these in any case.
     reward_spread
         Variance of a reward as a share of the largest variance its mean allows, m(1 − m):
         1 is Bernoulli, 0 is the mean itself every time, anything between is Beta.
@@ -65,6 +68,7 @@ class Problem:
     budget: float
     costs: Floats
     default_rewards: Floats
+    defaults_known: bool
     reward_spread: float
     contexts: tuple[str, ...]
     actions: tuple[str, ...]
@@ -78,6 +82,7 @@ class Problem:
         budget: float,
         costs: ArrayLike = 1.0,
         default_rewards: ArrayLike = 0.0,
+        defaults_known: bool = False,
         reward_spread: float = 1.0,
         contexts: Sequence[str] = (),
         actions: Sequence[str] = (),
@@ -93,6 +98,7 @@ class Problem:
             error=InvalidProblem,
             remedy="scale rewards to [0, 1]",
         )
+        checks.flag("defaults_known", defaults_known, error=InvalidProblem)
         valid = {
             "context_probs": probs,
             "reward_means": means,
@@ -110,6 +116,7 @@ class Problem:
                 high=1,
                 error=InvalidProblem,
             ),
+            "defaults_known": defaults_known,
             "reward_spread": checks.number(
                 "reward_spread", reward_spread, low=0, high=1, error=InvalidProblem
             ),
@@ -145,7 +152,8 @@ class Problem:
 
     def terms(self) -> dict[str, Any]:
         """Return what a plan is made from, the truth about the statistics included."""
-        names = ["horizon", "budget", "costs", "context_probs", "reward_means", "default_rewards"]
+        names = ["horizon", "budget", "costs", "context_probs", "reward_means"]
+        names += ["default_rewards", "defaults_known"]
         return {name: getattr(self, name) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
@@ -159,6 +167,8 @@ class Problem:
             del table["costs"]
         if not self.default_rewards.any():
             del table["default_rewards"]
+        if not self.defaults_known:
+            del table["defaults_known"]
         if self.reward_spread == 1:
             del table["reward_spread"]
         return {

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from almoner import checks
 from almoner.checks import Floats
 
-__all__ = ["Runs", "Sample", "Trace"]
+__all__ = ["Runs", "Sample", "Trace", "unusable"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,9 @@ class Runs:
         The rewards as they were drawn, summed over the rounds.
     spend
         What was spent, one per replication.
+    unusable
+        What was left at the end where it is less than the cheapest action costs, so that nothing
+        could have been done with it, one per replication; 0 where more was left.
     regret
         The regret of each replication, as a `Sample`.
     budget_left
@@ -78,6 +81,7 @@ class Runs:
     reward: Floats
     reward_drawn: Floats
     spend: Floats
+    unusable: Floats
     regret: Sample
     budget_left: Floats
 
@@ -91,6 +95,7 @@ class Runs:
             "seed": self.seed,
             "reward_mean": float(self.reward.mean()),
             "spend_max": float(self.spend.max()),
+            "unusable_mean": float(self.unusable.mean()),
             "regret_mean": self.regret.mean,
             "regret_stderr": self.regret.stderr,
             "regret_q99": self.regret.quantile(0.99),
@@ -113,6 +118,8 @@ class Trace:
         What it brought.
     budget_left
         What was left after the round.
+    unusable
+        What was left after the last round if that is less than the cheapest action costs, else 0.
     """
 
     contexts: npt.NDArray[np.int64]
@@ -120,3 +127,15 @@ class Trace:
     probabilities: Floats
     rewards: Floats
     budget_left: Floats
+    unusable: float
+
+
+def unusable(left: Floats, costs: Floats) -> Floats:
+    """Return what is left where no action costs so little, and 0 where one does.
+
+    Examples
+    --------
+    >>> unusable(np.array([0.0, 0.5, 1.0, 3.0]), np.array([[1.0, 2.0]])).tolist()
+    [0.0, 0.5, 0.0, 0.0]
+    """
+    return np.where(left < costs.min(), left, 0.0)

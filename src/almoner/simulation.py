@@ -7,6 +7,7 @@ gives the same numbers whatever the threads and chunks.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -16,13 +17,14 @@ import numpy.typing as npt
 
 from almoner import checks
 from almoner.checks import Floats
+from almoner.errors import UntriedPairs
 from almoner.money import amounts, budget_left
 from almoner.oracle import optimal_value, upper_bound
 from almoner.plain import PlainPolicy, as_plain, play_plain
 from almoner.policy.base import Policy
 from almoner.policy.plan import Plan, make_plan
 from almoner.problem import Problem
-from almoner.runs import Runs, Sample, Trace
+from almoner.runs import Runs, Sample, Trace, unusable
 
 if TYPE_CHECKING:
     from almoner.core.kernels import World
@@ -74,6 +76,11 @@ def simulate(
     progress
         Called with the number of replications finished, each time some are.
 
+    Warns
+    -----
+    UntriedPairs
+        A policy that explores first has left a pair untried in some of the runs.
+
     Examples
     --------
     >>> from almoner import ucb_alp
@@ -84,6 +91,8 @@ def simulate(
     >>> float(result.spend.max())
     400.0
     """
+    from almoner.core.kernels import FIGURES
+
     runs = checks.whole("runs", runs)
     seed = checks.whole("seed", seed, low=0)
     against = checks.choice("against", against, AGAINST)
@@ -93,28 +102,30 @@ def simulate(
     ceiling = upper_bound(problem)
     benchmark = ceiling if against == "upper bound" else optimal_value(problem)
     world, price = _world(problem)
-    table, left_at = np.empty((runs, 4)), np.empty((runs, len(places)))
+    table, left = np.zeros((runs, FIGURES)), np.empty(runs)
+    left_at = np.empty((runs, len(places)))
     if isinstance(policy, Policy):
         plan = make_plan(policy, **problem.terms())
         _play_all(plan, world, _root(seed), places, table, left_at, threads, progress)
+        left = budget_left(problem.budget, plan, plan.budget - table[:, 3])
         table[:, 3] = amounts(plan, table[:, 3])
         left_at = budget_left(problem.budget, plan, left_at)
     else:
         for run in range(runs):
             played = play_plain(problem, as_plain(policy), world, _root(seed), run)
             done = played.contexts, played.actions + 1
-            left = np.concatenate([[problem.budget], played.budget_left])
-            spend = problem.budget - left[-1]
-            table[run] = [
+            before = np.concatenate([[problem.budget], played.budget_left])
+            left[run], left_at[run] = before[-1], before[places - 1]
+            table[run, :4] = [
                 world.worth[done].sum(),
                 played.rewards.sum(),
                 world.losses[done].sum(),
-                spend,
+                problem.budget - left[run],
             ]
-            left_at[run] = left[places - 1]
             if progress is not None:
                 progress(1)
-    reward, drawn, loss, spend = table.T
+    reward, drawn, loss, spend, untried = table.T
+    _warn_of_untried(np.count_nonzero(untried), runs)
     regret = benchmark - drawn
     if estimator == "reduced":
         regret = loss + price * (problem.budget - spend) - (ceiling - benchmark)
@@ -126,6 +137,7 @@ def simulate(
         reward=reward,
         reward_drawn=drawn,
         spend=spend,
+        unusable=unusable(left, problem.costs),
         regret=Sample(regret),
         budget_left=left_at,
     )
@@ -142,20 +154,35 @@ def trace(problem: Problem, policy: Policy | PlainPolicy, *, seed: int = 0, run:
     >>> trace(problem, alp(), seed=1).actions.tolist()
     [0, 0, 0, 0, 0]
     """
+    from almoner.core.kernels import FIGURES
+
     seed, run = checks.whole("seed", seed, low=0), checks.whole("run", run, low=0)
     world, _ = _world(problem)
     if not isinstance(policy, Policy):
         return play_plain(problem, as_plain(policy), world, _root(seed), run)
     plan = make_plan(policy, **problem.terms())
     choices, numbers = np.empty((plan.horizon, 2), np.int64), np.empty((plan.horizon, 3))
-    _play_chunk(plan, world, _root(seed), run, np.empty((1, 4)), choices=choices, numbers=numbers)
+    out = np.empty((1, FIGURES))
+    _play_chunk(plan, world, _root(seed), run, out, choices=choices, numbers=numbers)
+    after = budget_left(problem.budget, plan, numbers[:, 2])
     return Trace(
         contexts=choices[:, 0],
         actions=choices[:, 1],
         probabilities=numbers[:, 0],
         rewards=numbers[:, 1],
-        budget_left=budget_left(problem.budget, plan, numbers[:, 2]),
+        budget_left=after,
+        unusable=float(unusable(after[-1], problem.costs)),
     )
+
+
+def _warn_of_untried(found: int, runs: int) -> None:
+    if found > 0:
+        warnings.warn(
+            f"in {found:,} of {runs:,} runs exploration ended with a pair untried, which then "
+            "counts as 1; explore for more rounds, or raise the cap",
+            UntriedPairs,
+            stacklevel=3,
+        )
 
 
 def _play_all(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from almoner.cli.app import load_problem, problem_options
-from almoner.cli.show import print_json, print_table, progress
+from almoner.cli.show import print_json, print_table, progress, warnings_noted
 
 if TYPE_CHECKING:
     from almoner.lp import Solution
@@ -41,6 +41,7 @@ def plan(
                 "boundaries": solution.boundaries.tolist(),
                 "boundary_distance": solution.boundary_distance,
                 "probabilities": solution.probabilities.tolist(),
+                "unusable": _remainder(problem)[0],
             }
         )
         return
@@ -66,14 +67,26 @@ def _print_plan(problem: Problem, solution: Solution) -> None:
     )
     idle = problem.horizon * float(problem.context_probs @ problem.default_rewards)
     reward = problem.horizon * solution.value
+    rest, unit = _remainder(problem)
     lines = [
         f"It brings at most {reward:,.1f} in {problem.horizon:,} rounds, "
         f"{reward - idle:,.1f} of it thanks to the budget.",
         f"It spends {spend:,.1f} of {problem.budget:,.1f}.",
+        *([f"{_small(rest)} can never be spent: costs are multiples of {unit:g}."] if rest else []),
         f"One more unit of budget would bring {solution.price:.4g}.",
         _nearness(problem, solution),
     ]
     click.echo("\n" + "\n".join(f" {line}" for line in lines))
+
+
+def _remainder(problem: Problem) -> tuple[float, float]:
+    """Return what no sequence of actions can use of the budget, and what all costs divide by."""
+    from almoner.money import on_grid
+
+    grid = on_grid(problem.budget, problem.costs)
+    unit = grid.top / grid.bottom
+    rest = problem.budget - grid.budget * unit
+    return (rest if rest > 1e-9 * problem.budget else 0.0), unit
 
 
 def _nearness(problem: Problem, solution: Solution) -> str:
@@ -100,6 +113,11 @@ def _nearness(problem: Problem, solution: Solution) -> str:
 def _fixed(number: float) -> str:
     """Return a number with two decimals, and no minus sign before zero."""
     return f"{round(number, 2) + 0.0:,.2f}"
+
+
+def _small(amount: float) -> str:
+    """Return an amount with two decimals, or with two digits where that would show nothing."""
+    return _fixed(amount) if amount >= 0.01 else f"{amount:.2g}"
 
 
 def _percent(share: float) -> str:
@@ -139,6 +157,7 @@ def simulate(
     FILE is a problem in TOML or JSON, or scenario:NAME.
     """
     from almoner import simulation
+    from almoner.errors import UntriedPairs
     from almoner.policy.plan import applicable
     from almoner.policy.recipes import RECIPES, recipe
 
@@ -147,7 +166,7 @@ def simulate(
         names = tuple(name for name in RECIPES if applicable(recipe(name), **problem.terms()))
     policies = [(name.replace("-", "_"), recipe(name)) for name in names]
     benchmark = _benchmark(problem) if against is None else against.replace("-", " ")
-    rows, stopped = [], False
+    rows, noted, stopped = [], [], False
     with progress(len(policies) * max(runs, 1), hidden=as_json) as advance:
         for name, policy in policies:
 
@@ -155,15 +174,19 @@ def simulate(
                 advance(count, name)
 
             try:
-                result = simulation.simulate(
-                    problem, policy, runs=runs, seed=seed, against=benchmark, progress=played
-                )
+                with warnings_noted(UntriedPairs) as sentences:
+                    result = simulation.simulate(
+                        problem, policy, runs=runs, seed=seed, against=benchmark, progress=played
+                    )
             except KeyboardInterrupt:  # show what is finished
                 stopped = True
                 break
             rows.append({"policy": name, **result.summary()})
+            noted += [f"Warning: {name}: {sentence}" for sentence in sentences]
     if rows or as_json:
         _print_runs(problem, rows, as_json=as_json, caption=f"regret against the {benchmark}")
+    for line in noted:
+        click.echo(line, err=True)
     if stopped:
         click.echo(f"Stopped after {len(rows)} of {len(policies)} policies.", err=True)
         raise SystemExit(130)
@@ -201,6 +224,15 @@ def _print_runs(
         caption=f"{problem.horizon:,} rounds, budget {problem.budget:,g}, "
         f"{rows[0]['runs'] if rows else 0:,} runs; {caption}",
     )
+    unusable = [
+        f"{row['policy']} {_small(row['unusable_mean'])}"
+        for row in rows
+        if row["unusable_mean"] > 0
+    ]
+    if unusable:
+        click.echo(
+            f" Left at the end, too little for any action, on average: {', '.join(unusable)}"
+        )
 
 
 @click.command()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-__all__ = ["print_json", "print_table", "progress"]
+__all__ = ["print_json", "print_table", "progress", "warnings_noted"]
 
 
 def print_table(
@@ -85,3 +87,21 @@ def progress(total: int, *, hidden: bool = False) -> Iterator[Callable[..., None
             bar.update(task, advance=steps, description=label, total=total)
 
         yield advance
+
+
+@contextmanager
+def warnings_noted(kind: type[Warning]) -> Iterator[list[str]]:
+    """Collect the sentences of warnings of a kind instead of showing them with their source."""
+    sentences: list[str] = []
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def note(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+            if issubclass(category, kind):
+                sentences.append(str(message))
+            else:
+                others(message, category, *rest, **more)
+
+        warnings.simplefilter("always", kind)
+        warnings.showwarning = note
+        yield sentences

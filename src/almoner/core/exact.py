@@ -8,11 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.compiled import compiled
+from almoner.compiled import compiled, inlined
+from almoner.core.general import SKIP, find_price, raise_hulls
+from almoner.core.ranking import TOLERANCE, weights_of
+from almoner.core.state import LEFT, ROUND, Hulls, Memo, State
 from almoner.core.steps import ratio_of, serve_share
+from almoner.policy.allocation import RoundedLP, SkipAlways
 from almoner.policy.plan import Plan
 
-__all__ = ["optimal_gain", "optimal_gain_on_grid", "policy_gain"]
+__all__ = ["optimal_gain", "optimal_gain_on_grid", "policy_gain", "policy_gain_on_grid"]
 
 REACH = 4.0
 """Half-width of the band of budgets that matter, in √T around the straight line.
@@ -22,6 +26,8 @@ By Hoeffding's inequality the budget leaves ±4√T with a probability below 2e-
 
 NEGLIGIBLE = 1e-22
 """Budgets less likely than this are left out of a distribution."""
+
+_ROUNDED, _SKIP_ALWAYS = RoundedLP.code, SkipAlways.code
 
 
 @compiled
@@ -210,3 +216,78 @@ def policy_gain(
         while low < high and chances[low] < NEGLIGIBLE:
             low += 1
     return total
+
+
+@compiled
+def policy_gain_on_grid(
+    plan: Plan, state: State, memo: Memo, hulls: Hulls, probs: Floats, gains: Floats
+) -> float:
+    """Return the expected gain of a policy with known statistics where costs differ.
+
+    ``probs`` and ``gains`` are the truth: of each context, and of each pair when the policy picks
+    it, which is the average over those that it cannot tell from it. As in `policy_gain`, but a
+    round may take any of the costs from the budget, so the distribution has gaps. The policy's
+    hulls depend on the budget only where it no longer affords everything.
+    """
+    if plan.rule == _SKIP_ALWAYS:
+        return 0.0
+    dearest, none = plan.costs.max(), np.uint64(0)
+    _, weight, _ = weights_of(plan, state, 1)
+    chances, later = np.zeros(plan.budget + 1), np.zeros(plan.budget + 1)
+    chances[plan.budget] = 1.0
+    low = high = plan.budget
+    total = 0.0
+    for t in range(1, plan.horizon + 1):
+        remaining, raised = plan.horizon - t + 1, False
+        state.clock[ROUND] = t - 1
+        later[max(low - dearest, 0) : high + 1] = 0.0
+        for left in range(low, high + 1):
+            chance = chances[left]
+            if chance < NEGLIGIBLE:
+                continue
+            if left < plan.cheapest:
+                later[left] += chance
+                continue
+            if not raised:
+                state.clock[LEFT] = left
+                raise_hulls(plan, state, memo, hulls, -1, none)
+                raised = left >= dearest
+            room = ratio_of(plan, left, remaining) * weight
+            price, rate = find_price(plan, hulls, weight, room)
+            for context in range(len(probs)):
+                base, step, share = _options(plan, hulls, context, price, rate)
+                likely = chance * probs[context]
+                if step != SKIP:
+                    later[left - plan.costs[context, step]] += likely * share
+                    total += likely * share * gains[context, step]
+                if base != SKIP:
+                    later[left - plan.costs[context, base]] += likely * (1.0 - share)
+                    total += likely * (1.0 - share) * gains[context, base]
+                else:
+                    later[left] += likely * (1.0 - share)
+        chances, later = later, chances
+        low = max(low - dearest, 0)
+        while high > low and chances[high] < NEGLIGIBLE:
+            high -= 1
+        while low < high and chances[low] < NEGLIGIBLE:
+            low += 1
+    return total
+
+
+@inlined
+def _options(
+    plan: Plan, hulls: Hulls, context: int, price: float, rate: float
+) -> tuple[int, int, float]:
+    """Return what a context gets at least, what it gets at most, and how likely the latter is."""
+    base, step = SKIP, SKIP
+    for place in range(hulls.sizes[context]):
+        slope = hulls.slopes[context, place]
+        if slope > price + TOLERANCE:
+            base = hulls.tops[context, place]
+        elif slope >= price - TOLERANCE:
+            step = hulls.tops[context, place]
+    if step == SKIP:
+        return base, step, 0.0
+    if plan.rule == _ROUNDED:
+        return base, step, 1.0 if rate >= 0.5 else 0.0
+    return base, step, rate

@@ -16,7 +16,7 @@ import numpy as np
 from almoner.compiled import compiled, inlined
 from almoner.core.draws import uniform
 from almoner.core.general import SKIP, find_price, raise_hulls
-from almoner.core.ranking import TIE_LANE, TOLERANCE, weights_of
+from almoner.core.ranking import TIE_LANE, TOLERANCE, Mask, weights_of
 from almoner.core.state import LEFT, ROUND, TESTED, Hulls, Memo, State
 from almoner.policy.plan import LITERAL_TEST, USABLE_TEST, Plan
 
@@ -27,11 +27,13 @@ PATIENCE = 3.0
 
 
 @inlined
-def least_tried(plan: Plan, state: State, context: int, key: np.uint64) -> tuple[int, float]:
-    """Return the affordable action tried least in this context, a tie drawn at random."""
-    left, fewest, ties = state.clock[LEFT], math.inf, 0
+def least_tried(
+    plan: Plan, state: State, context: int, key: np.uint64, available: Mask | None
+) -> tuple[int, float]:
+    """Return the action tried least of those to be had in this context, a tie drawn at random."""
+    fewest, ties = math.inf, 0
     for action in range(plan.costs.shape[1]):
-        if plan.costs[context, action] <= left:
+        if _to_be_had(plan, state, context, action, available):
             count = state.counts[context, action]
             ties = ties + 1 if count == fewest else (1 if count < fewest else ties)
             fewest = min(fewest, count)
@@ -39,11 +41,20 @@ def least_tried(plan: Plan, state: State, context: int, key: np.uint64) -> tuple
         return SKIP, 1.0
     pick = int(uniform(key, TIE_LANE) * ties)
     for action in range(plan.costs.shape[1]):
-        if plan.costs[context, action] <= left and state.counts[context, action] == fewest:
+        fits = _to_be_had(plan, state, context, action, available)
+        if fits and state.counts[context, action] == fewest:
             if pick == 0:
                 return action, 1.0 / ties
             pick -= 1
     return SKIP, 1.0
+
+
+@inlined
+def _to_be_had(plan: Plan, state: State, context: int, action: int, available: Mask | None) -> bool:
+    """Return whether an action is affordable, and available to this request."""
+    if available is not None and not available[action]:
+        return False
+    return plan.costs[context, action] <= state.clock[LEFT]
 
 
 @compiled

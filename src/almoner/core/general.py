@@ -15,7 +15,7 @@ import numpy as np
 from almoner.compiled import inlined
 from almoner.core.draws import round_key, uniform
 from almoner.core.indices import THOMPSON_LANE, index
-from almoner.core.ranking import TIE_LANE, TOLERANCE, index_of, level_at, level_of, weights_of
+from almoner.core.ranking import TIE_LANE, TOLERANCE, Mask, index_of, level_at, level_of, weights_of
 from almoner.core.state import LEFT, ROUND, Hulls, Memo, State
 from almoner.lp import candidates
 from almoner.policy.allocation import FixedLP, RoundedLP, SkipAlways
@@ -39,9 +39,19 @@ _FIXED, _ROUNDED, _SKIP_ALWAYS, _THOMPSON = (
 
 @inlined
 def allocate(
-    plan: Plan, state: State, memo: Memo, hulls: Hulls, context: int, key: np.uint64
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls,
+    context: int,
+    key: np.uint64,
+    available: Mask | None,
 ) -> tuple[int, float]:
-    """Return the action for the context that has arrived, or SKIP, and its probability."""
+    """Return the action for the context that has arrived, or SKIP, and its probability.
+
+    The price is that of all actions in all contexts; what is available to this request is then
+    weighed at that price.
+    """
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
     remaining = plan.horizon - t + 1
     if plan.rule == _SKIP_ALWAYS:
@@ -50,6 +60,11 @@ def allocate(
     raise_hulls(plan, state, memo, hulls, context, key)
     ratio = plan.budget / plan.horizon if plan.rule == _FIXED else left / remaining
     price, rate = find_price(plan, hulls, total, ratio * total)
+    if available is not None:
+        for action in range(plan.costs.shape[1]):
+            if not available[action]:
+                hulls.gains[context, action] = -math.inf
+        _raise_hull(plan, hulls, context)
     base, step = SKIP, SKIP
     for place in range(hulls.sizes[context]):
         slope = hulls.slopes[context, place]
@@ -117,26 +132,34 @@ def raise_hulls(
             if plan.costs[other, action] <= left:
                 gain = index_of(plan, state, memo, other, action, level, key) - idle
             hulls.gains[other, action] = gain
-        count = candidates(hulls.gains[other], plan.costs[other], hulls.tops[other])
-        hulls.sizes[other] = count
-        gain, cost = 0.0, 0
-        for place in range(count):
-            action = hulls.tops[other, place]
-            run = plan.costs[other, action] - cost
-            hulls.slopes[other, place] = (hulls.gains[other, action] - gain) / run
-            hulls.spans[other, place] = run
-            gain, cost = hulls.gains[other, action], plan.costs[other, action]
+        _raise_hull(plan, hulls, other)
+
+
+@inlined
+def _raise_hull(plan: Plan, hulls: Hulls, context: int) -> None:
+    """Work out the hull of one context from its gains."""
+    count = candidates(hulls.gains[context], plan.costs[context], hulls.tops[context])
+    hulls.sizes[context] = count
+    gain, cost = 0.0, 0
+    for place in range(count):
+        action = hulls.tops[context, place]
+        run = plan.costs[context, action] - cost
+        hulls.slopes[context, place] = (hulls.gains[context, action] - gain) / run
+        hulls.spans[context, place] = run
+        gain, cost = hulls.gains[context, action], plan.costs[context, action]
 
 
 @inlined
 def default_index(plan: Plan, state: State, context: int, level: float, key: np.uint64) -> float:
-    """Return what skipping is taken to bring: nothing (gains are known), or the index of it.
+    """Return what skipping is taken to bring: what is known of it, or the index of it.
+
+    Known defaults are zeros where the gains over skipping are known.
 
     An unknown default gets the same index as the actions: a plain mean could lock in, paying for
     ever for actions that gain nothing over a default that is never tried.
     """
     if plan.default_mode != LEARNED_DEFAULTS:
-        return 0.0
+        return plan.defaults[context]
     count = state.skip_counts[context]
     mean, root = 1.0, 0.0
     if count > 0.0:

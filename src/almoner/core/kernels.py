@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.compiled import exposed
+from almoner.compiled import exposed, inlined
 from almoner.core.draws import CONTEXTS, POLICY, REWARDS, beta, round_key, stream_key, uniform
-from almoner.core.state import LEFT, Hulls, Memo, State, reset
+from almoner.core.state import EXPLORED, LEFT, ROUND, Hulls, Memo, State, reset
 from almoner.core.steps import decide, learn, take
 from almoner.policy.plan import Plan
 
 __all__ = [
+    "FIGURES",
     "Streams",
     "World",
     "draw_context",
@@ -24,15 +25,19 @@ __all__ = [
     "streams_of",
 ]
 
+FIGURES = 5
+"""How many figures `play` writes of each replication."""
+
 
 class World(NamedTuple):
     """The truth: what contexts come, what actions bring, what each choice gives away.
 
-    ``cuts`` and ``aliases`` (contexts, 2) are Walker's alias table of the context law. ``worth``
-    and ``losses`` (contexts, 1 + actions, skip first) are the mean reward of a choice, and what it
+    ``probs`` is the law of the contexts, ``cuts`` and ``aliases`` (contexts, 2) Walker's alias table
+    of it. ``worth`` and ``losses`` (contexts, 1 + actions, skip first) are the mean reward of a choice, and what it
     forgoes at the price of the budget.
     """
 
+    probs: Floats
     cuts: Floats
     aliases: npt.NDArray[np.uint32]
     spread: float
@@ -74,7 +79,7 @@ def make_world(
         mass[high] -= 1 - mass[low]
         (small if mass[high] < 1 else large).append(high)
     worth = np.column_stack([defaults, means])
-    return World(cuts, aliases, float(spread), worth, np.array(losses))
+    return World(np.array(context_probs), cuts, aliases, float(spread), worth, np.array(losses))
 
 
 @exposed
@@ -103,6 +108,19 @@ def draw_reward(world: World, context: int, action: int, key: np.uint64) -> floa
     return beta(mean * strength, (1.0 - mean) * strength, key)
 
 
+@inlined
+def untried_pairs(plan: Plan, world: World, state: State) -> int:
+    """Return how many pairs were never tried, of those that may come and can still be afforded."""
+    untried = 0
+    if state.clock[ROUND] < plan.horizon:
+        for context in range(plan.costs.shape[0]):
+            for action in range(plan.costs.shape[1]):
+                fits = plan.costs[context, action] <= state.clock[LEFT]
+                unseen = state.counts[context, action] == 0.0
+                untried += unseen and fits and world.probs[context] > 0.0
+    return untried
+
+
 @exposed
 def play(
     plan: Plan,
@@ -120,8 +138,9 @@ def play(
 ) -> None:
     """Play replications ``first``, ``first + 1``, … and write a row of ``out`` for each.
 
-    A row holds the mean reward of what was done, the reward drawn, the loss at the price, and the
-    spend in units. ``left_at`` gets the units left before each of the rounds ``marks``. Where
+    A row holds the mean reward of what was done, the reward drawn, the loss at the price, the spend
+    in units, and how many pairs the end of exploration found untried (0 where nothing ends).
+    ``left_at`` gets the units left before each of the rounds ``marks``. Where
     ``choices`` and ``numbers`` have a row for every round they get all of it: context and action;
     probability, reward and the units left. Skipping earns its mean: nobody learns from it, so there
     is nothing to draw.
@@ -129,7 +148,7 @@ def play(
     for row in range(out.shape[0]):
         reset(plan, state, memo)
         streams = streams_of(root, first + row)
-        expected, drawn, loss, mark = 0.0, 0.0, 0.0, 0
+        expected, drawn, loss, mark, untried = 0.0, 0.0, 0.0, 0, 0
         coming = draw_context(world, round_key(streams.contexts, 0))
         for t in range(plan.horizon):
             while mark < len(marks) and marks[mark] == t + 1:
@@ -142,6 +161,8 @@ def play(
             take(plan, state, memo, hulls, context, action)
             reward = draw_reward(world, context, action, round_key(streams.rewards, t))
             learn(plan, state, memo, context, action, reward, key)
+            if hulls is not None and state.clock[EXPLORED] == t + 1:
+                untried = untried_pairs(plan, world, state)
             expected += world.worth[context, action + 1]
             loss += world.losses[context, action + 1]
             drawn += reward
@@ -150,4 +171,4 @@ def play(
                 numbers[t, 0], numbers[t, 1] = probability, reward
                 numbers[t, 2] = state.clock[LEFT]
         out[row, 0], out[row, 1], out[row, 2] = expected, drawn, loss
-        out[row, 3] = plan.budget - state.clock[LEFT]
+        out[row, 3], out[row, 4] = plan.budget - state.clock[LEFT], untried

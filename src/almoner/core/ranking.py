@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from almoner.checks import Floats
 from almoner.compiled import inlined
@@ -22,6 +23,7 @@ from almoner.policy.rewards import HorizonUCB, Thompson, Wilson
 
 __all__ = [
     "TOLERANCE",
+    "Mask",
     "bracket_pair",
     "bracket_value",
     "choose",
@@ -31,6 +33,7 @@ __all__ = [
     "level_of",
     "rank",
     "refresh",
+    "value_of",
     "weights_of",
 ]
 
@@ -38,6 +41,9 @@ TOLERANCE = 1e-12
 """Two values nearer than this are tied."""
 
 TIE_LANE = 1
+
+Mask = npt.NDArray[np.bool_]
+"""Which actions the present request allows."""
 
 HEADROOM = 1.25
 """A level that falls with time rises when its context arrives: this much is allowed for."""
@@ -162,7 +168,7 @@ def _is_open(plan: Plan, memo: Memo, context: int, action: int) -> bool:
 
 
 @inlined
-def _value_of(
+def value_of(
     plan: Plan, state: State, memo: Memo, context: int, level: float, key: np.uint64
 ) -> float:
     """Return the value of a context at a level within its bracket: its best index."""
@@ -175,13 +181,25 @@ def _value_of(
 
 @inlined
 def choose(
-    plan: Plan, state: State, memo: Memo, context: int, level: float, key: np.uint64
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    context: int,
+    level: float,
+    key: np.uint64,
+    available: Mask | None,
 ) -> tuple[float, int, int]:
-    """Return the value of a context, its best action (a tie drawn at random), and how many tied."""
+    """Return the value of a context, its best action (a tie drawn at random), and how many tied.
+
+    Where only some actions are available, all of this is said of them.
+    """
     best, second, chosen = -math.inf, -math.inf, 0
     for action in range(plan.costs.shape[1]):
         value = -math.inf
-        if _is_open(plan, memo, context, action):
+        considered = _is_open(plan, memo, context, action)
+        if available is not None:  # brackets are those of the best of all actions
+            considered = available[action]
+        if considered:
             value = index_of(plan, state, memo, context, action, level, key)
         memo.row[action] = value
         second = max(second, min(best, value))
@@ -229,7 +247,7 @@ def rank(
         weight, exact = weights[other], memo.low[other]
         if exact < memo.high[other]:
             level = level_of(plan, clock, weight / total, t, left)
-            exact = _value_of(plan, state, memo, other, level, key)
+            exact = value_of(plan, state, memo, other, level, key)
         ahead += weight * (exact > above)
         tied += weight * ((exact >= below) & (exact <= above))
     return ahead, tied
@@ -257,7 +275,7 @@ def is_between(
         exact = low
         if low <= floor or high >= below:
             level = level_of(plan, clock, weight / total, t, left)
-            exact = _value_of(plan, state, memo, other, level, key)
+            exact = value_of(plan, state, memo, other, level, key)
         if floor < exact < below:
             return True
     return False

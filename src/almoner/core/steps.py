@@ -16,6 +16,7 @@ from almoner.core.exploration import exploration_over, least_tried
 from almoner.core.general import SKIP, allocate
 from almoner.core.ranking import (
     TOLERANCE,
+    Mask,
     bracket_pair,
     bracket_value,
     choose,
@@ -25,6 +26,7 @@ from almoner.core.ranking import (
     level_of,
     rank,
     refresh,
+    value_of,
     weights_of,
 )
 from almoner.core.state import EXPLORED, FROZEN, LEFT, ROUND, Hulls, Memo, State
@@ -52,23 +54,32 @@ _KNOWN, _THOMPSON, _EXPLORE = KnownRewards.code, Thompson.code, ExploreFirst.cod
 
 @exposed
 def decide(
-    plan: Plan, state: State, memo: Memo, hulls: Hulls | None, context: int, key: np.uint64
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls | None,
+    context: int,
+    key: np.uint64,
+    available: Mask | None = None,
 ) -> tuple[int, float]:
-    """Return the action for the context that has arrived, or SKIP, and its probability."""
+    """Return the action for the context that has arrived, or SKIP, and its probability.
+
+    ``available`` restricts the actions of this request; other arrivals are taken to have all.
+    """
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
     remaining = plan.horizon - t + 1
     if remaining < 1 or left < plan.cheapest:
         return SKIP, 1.0
     if hulls is not None:
         if plan.reward == _EXPLORE and state.clock[EXPLORED] == 0:
-            return least_tried(plan, state, context, key)
-        return allocate(plan, state, memo, hulls, context, key)
-    return serve_or_skip(plan, state, memo, context, key)
+            return least_tried(plan, state, context, key, available)
+        return allocate(plan, state, memo, hulls, context, key, available)
+    return serve_or_skip(plan, state, memo, context, key, available)
 
 
 @inlined
 def serve_or_skip(
-    plan: Plan, state: State, memo: Memo, context: int, key: np.uint64
+    plan: Plan, state: State, memo: Memo, context: int, key: np.uint64, available: Mask | None
 ) -> tuple[int, float]:
     """Decide where every action costs the same: the best action of the context, or nothing."""
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
@@ -78,14 +89,18 @@ def serve_or_skip(
     clock = level_at(plan, memo, t)
     level = level_of(plan, clock, own / total, t, float(left))
     refresh(plan, state, memo, context, level)
-    value, action, ties = choose(plan, state, memo, context, level, key)
+    value, action, ties = choose(plan, state, memo, context, level, key, available)
     if value <= 0.0:  # no gain is worth no money
         return SKIP, 1.0
     ahead, tied = rank(plan, state, memo, context, value, clock, key)
+    if available is not None and _is_set_back(plan, state, memo, context, level, key, value):
+        counted = memo.low[context] > value + TOLERANCE
+        ahead += arrival if counted else own
+        own = 0.0
     room = ratio_of(plan, left, remaining) * total - ahead
     share = serve_share(plan, left >= remaining, room, own, ahead, tied)
     if plan.rule == _EAGER and share == 0.0 and room > TOLERANCE * total:
-        floor = _best_mean(plan, state, memo, context)
+        floor = _best_mean(plan, state, memo, context, available)
         share = 1.0 if is_between(plan, state, memo, context, floor, value, clock, key) else 0.0
     if uniform(key, SERVE_LANE) < share:
         return action, share / ties
@@ -130,10 +145,20 @@ def serve_share(
 
 
 @inlined
-def _best_mean(plan: Plan, state: State, memo: Memo, context: int) -> float:
+def _is_set_back(
+    plan: Plan, state: State, memo: Memo, context: int, level: float, key: np.uint64, value: float
+) -> bool:
+    """Return whether a request that may not have every action ranks behind others of its kind."""
+    return value_of(plan, state, memo, context, level, key) > value + TOLERANCE
+
+
+@inlined
+def _best_mean(plan: Plan, state: State, memo: Memo, context: int, available: Mask | None) -> float:
     """Return the best mean among the tried actions of a context, 0 if none was tried."""
     best = 0.0
     for action in range(plan.costs.shape[1]):
+        if available is not None and not available[action]:
+            continue
         if plan.reward == _KNOWN or state.counts[context, action] > 0.0:
             best = max(best, memo.means[context, action])
     return best

@@ -17,6 +17,7 @@ from almoner.policy.rewards import EXPLORATION_TESTS, ExploreFirst, KnownRewards
 
 __all__ = [
     "BY_RULE",
+    "KNOWN_DEFAULTS",
     "LEARNED_DEFAULTS",
     "LITERAL_TEST",
     "NEVER",
@@ -31,8 +32,9 @@ __all__ = [
 NEVER, BY_RULE = 0, -1
 """Where ``Plan.freeze`` is no round: shares are never frozen, or the paper's rule decides."""
 
-NO_DEFAULTS, LEARNED_DEFAULTS = 0, 1
-"""What skipping brings beside what ``Plan.prior`` knows of it: nothing, or what is learned."""
+NO_DEFAULTS, LEARNED_DEFAULTS, KNOWN_DEFAULTS = range(3)
+"""What skipping brings beside what ``Plan.prior`` knows of it: nothing, what is learned, or
+``Plan.defaults``."""
 
 NO_TEST, USABLE_TEST, LITERAL_TEST = range(3)
 """Which test may end exploration: the places in ``EXPLORATION_TESTS``."""
@@ -59,8 +61,8 @@ class Plan(NamedTuple):
     ``budget`` is B in whole units of the amount ``top / bottom``, and so are ``costs`` (contexts,
     actions) and the ``cheapest`` of them. ``context_weights`` are the known probabilities, or ones;
     ``prior`` is what a pair counts as before it is seen: its known gain over skipping, or 1.
-    ``priced`` says that
-    decisions need the price, because costs differ or skipping has a reward.
+    ``defaults`` is what skipping is known to bring to a policy that learns the rest, else zeros.
+    ``priced`` says that decisions need the price, because costs differ or skipping has a reward.
     """
 
     reward: int
@@ -79,6 +81,7 @@ class Plan(NamedTuple):
     cheapest: int
     priced: int
     default_mode: int
+    defaults: Floats
     exploration: Exploration
 
 
@@ -91,19 +94,28 @@ def make_plan(
     context_probs: Floats | None = None,
     reward_means: Floats | None = None,
     default_rewards: Floats | None = None,
+    defaults_known: bool = False,
+    learn_defaults: bool = False,
 ) -> Plan:
     """Return the plan of ``policy`` on these terms.
 
     ``context_probs`` and ``reward_means`` stand in for knowledge that the policy was told to have
     but not given; a live campaign has nothing to stand in and is asked for the numbers. Default
-    rewards other than 0 are known to a policy with known rewards, and learned by the others.
+    rewards other than 0 are known to a policy with known rewards; the others are told them if
+    ``defaults_known``, and learn them if not. ``learn_defaults`` has them learned without any
+    number to start from.
     """
     contexts = len(costs)
     grid = on_grid(min(budget, horizon * float(costs.max())), costs)  # more is of no use
     defaults = np.zeros(contexts) if default_rewards is None else default_rewards
-    default_mode = LEARNED_DEFAULTS if defaults.any() else NO_DEFAULTS
+    default_mode = _default_mode(defaults, known=defaults_known, learn=learn_defaults)
     prior = np.ones(costs.shape)
     if isinstance(policy.rewards, KnownRewards):
+        if learn_defaults:
+            raise InvalidPolicy(
+                "a policy that takes means as known must know the default rewards too, and cannot "
+                "learn them; give default_rewards, or choose one that learns, such as thrifty()"
+            )
         means = _known("means", policy.rewards.means, reward_means, costs.shape)
         prior, default_mode = means - defaults[:, None], NO_DEFAULTS
     weights = np.ones(contexts)
@@ -133,8 +145,22 @@ def make_plan(
         cheapest=int(grid.costs.min()),
         priced=int(priced),
         default_mode=default_mode,
+        defaults=defaults * (default_mode == KNOWN_DEFAULTS),
         exploration=_exploration(policy.rewards, horizon, grid) if explores else Exploration(),
     )
+
+
+def _default_mode(defaults: Floats, *, known: bool, learn: bool) -> int:
+    if known and learn:
+        raise InvalidPolicy(
+            "default rewards are either known or learned, got defaults_known=True and "
+            "learn_defaults=True; give one of the two"
+        )
+    if learn:
+        return LEARNED_DEFAULTS
+    if not defaults.any():
+        return NO_DEFAULTS
+    return KNOWN_DEFAULTS if known else LEARNED_DEFAULTS
 
 
 def applicable(policy: Policy, **terms: Any) -> bool:

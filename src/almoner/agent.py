@@ -1,0 +1,262 @@
+"""Agent: runs a live campaign on a ledger that cannot overspend.
+
+Every call is a transaction on the campaign's log: what other processes have written meanwhile is
+folded in, the request is carried out, and the answer is given only once it is durable. Callers in
+several threads share transactions.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from inspect import signature
+from typing import Any
+
+from almoner import checks
+from almoner.campaign import Campaign
+from almoner.decision import Decision, Settlement
+from almoner.errors import InvalidTerms, UnknownCampaign
+from almoner.events import CLOSED, PAUSED, RESUMED, Event
+from almoner.ledger import Ledger
+from almoner.requests import Cancel, Decide, Desk, Look, Request, Reward, Settle, Switch
+from almoner.snapshot import read_snapshot, write_snapshot
+from almoner.store import Store, Writer, open_store
+from almoner.terms import NAME_LIMIT, Terms, make_terms, refuse_differences
+from almoner.turns import Turns
+
+__all__ = ["Agent"]
+
+SNAPSHOT_EVERY = 5_000
+"""Events between two snapshots: opening a campaign folds no more than these."""
+
+REQUIRED = ("contexts", "actions", "horizon", "budget")
+"""The terms that a new campaign cannot do without."""
+
+
+class Agent:
+    """A live campaign; `Agent.open` creates or resumes one.
+
+    Examples
+    --------
+    >>> agent = Agent.open(
+    ...     "memory:", name="spring", contexts=["new", "returning"], actions={"coupon": 5.0},
+    ...     horizon=1000, budget=2000, seed=1)
+    >>> decision = agent.decide("returning", key="visit-81")
+    >>> decision.action, decision.reserved, decision.budget_left
+    ('coupon', 5.0, 1995.0)
+    >>> agent.reward(decision.id, 1.0)
+    >>> agent.decide("returning", key="visit-81") == decision
+    True
+    """
+
+    def __init__(
+        self, store: Store, name: str, terms: Terms, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.store, self.name, self.terms = store, name, terms
+        self._clock = clock
+        self._turns = Turns(self._serve)
+        self._campaign: Campaign | None = None
+        self._saved = 0
+
+    @classmethod
+    def open(
+        cls,
+        url: str | Store,
+        *,
+        name: str,
+        clock: Callable[[], float] = time.time,
+        **terms: Any,
+    ) -> Agent:
+        """Create a campaign, or resume it.
+
+        Parameters
+        ----------
+        url
+            Where it is kept: ``memory:``, ``sqlite:///path``, ``postgresql://…``, or an open store.
+        name
+            What it is called there.
+        clock
+            Tells the time in seconds since 1970.
+        contexts
+            Names of the contexts that can arrive.
+        actions
+            Costs of the actions by name; an `Action` where a reserve is held or contexts differ.
+        horizon
+            How many arrivals it is for, or a `ClosingTime`.
+        budget
+            What may be spent in all.
+        policy
+            A `Policy` or the name of a recipe; ``"thrifty"`` if left out.
+        unit
+            The smallest amount of money, 1e-6 if left out.
+        default_rewards
+            What skipping brings by context, ``"learned"``, or None for nothing.
+        new_contexts
+            Whether a context that was not declared is added when it arrives.
+        seed
+            Everything random follows from it; drawn at random if left out.
+
+        A campaign that exists is resumed on the terms it has: those given here may be left out, and
+        must be the same if they are not.
+        """
+        name = _name(name)
+        store = open_store(url) if isinstance(url, str) else url
+        stored = store.terms(name)
+        if stored is None:
+            stored = store.create(name, json.dumps(_new_terms(name, terms, clock).to_dict()))
+        agent = cls(store, name, Terms.from_dict(json.loads(stored)), clock=clock)
+        refuse_differences(agent.terms, name, terms)
+        agent.look(lambda campaign: None)  # folds the log, and warms the kernels up
+        return agent
+
+    def decide(
+        self, context: str, available: Iterable[str] | None = None, key: str | None = None
+    ) -> Decision:
+        """Decide what to do for one arrival, and hold the money for it.
+
+        Parameters
+        ----------
+        context
+            What arrived.
+        available
+            The actions that this request allows; all of them if left out.
+        key
+            A name for this arrival: asked twice, the same decision is returned and charged once.
+        """
+        return self._turns.ask((Decide(context, available, key),))[0]  # type: ignore[no-any-return]
+
+    def decide_many(
+        self,
+        contexts: Iterable[str],
+        available: Iterable[str] | None = None,
+        keys: Iterable[str | None] | None = None,
+    ) -> list[Decision]:
+        """Decide for several arrivals in their order, in one transaction: all of them or none."""
+        arrivals = list(contexts)
+        names = [None] * len(arrivals) if keys is None else list(keys)
+        if len(names) != len(arrivals):
+            raise checks.refuse("keys", f"hold {len(arrivals)} keys, one for each context", names)
+        allowed = None if available is None else list(available)
+        asked = [
+            Decide(context, allowed, key) for context, key in zip(arrivals, names, strict=True)
+        ]
+        return self._turns.ask(asked)  # type: ignore[no-any-return]
+
+    def settle(self, id: int, *, cost: Any) -> Settlement:  # noqa: A002
+        """Replace what is held for an action by what it cost; the rest can be spent again.
+
+        A bill above the reserve is recorded in full, charged as far as money is left, and logged
+        as a warning.
+        """
+        return self._turns.ask((Settle(id, cost),))[0]  # type: ignore[no-any-return]
+
+    def reward(self, id: int, value: float) -> None:  # noqa: A002
+        """Say what an action or a skip has brought, a number from 0 to 1; it may come late."""
+        self._turns.ask((Reward(id, value),))
+
+    def cancel(self, id: int) -> Settlement:  # noqa: A002
+        """Take back an action that never happened, and refund what is held for it."""
+        return self._turns.ask((Cancel(id),))[0]  # type: ignore[no-any-return]
+
+    def pause(self) -> None:
+        """Skip all arrivals, without counting them, until the campaign is resumed."""
+        self._turns.ask((Switch(PAUSED),))
+
+    def resume(self) -> None:
+        """Go on after a pause."""
+        self._turns.ask((Switch(RESUMED),))
+
+    def end(self) -> None:
+        """Close the campaign for good; settlements and rewards are still taken."""
+        self._turns.ask((Switch(CLOSED),))
+
+    def ask_all(self, callers: Sequence[Sequence[Request]]) -> list[Any]:
+        """Carry out the requests of several callers in one transaction.
+
+        Each caller gets a list of answers, or the error that its requests met: then none of them
+        was done.
+        """
+        return self._turns.ask_all(callers)
+
+    def look(self, read: Callable[[Campaign], Any]) -> Any:
+        """Return what ``read`` says of the campaign, brought up to date and held still for it."""
+        return self._turns.ask((Look(read),))[0]
+
+    @property
+    def ledger(self) -> Ledger:
+        """The money, in whole units."""
+        return self.look(lambda campaign: campaign.ledger)  # type: ignore[no-any-return]
+
+    @property
+    def status(self) -> str:
+        """Whether the campaign is running, paused or closed."""
+        return self.look(lambda campaign: campaign.status)  # type: ignore[no-any-return]
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """Yield the log of the campaign."""
+        return self.store.events(self.name, after)
+
+    def close(self) -> None:
+        """Let go of the store; the campaign stays there."""
+        self.store.close()
+
+    def __enter__(self) -> Agent:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _serve(self, callers: list[Sequence[Request]]) -> list[Any]:
+        """Answer several callers in one transaction; runs in one thread at a time."""
+        campaign, self._campaign = self._campaign, None  # forgotten, should anything go wrong
+        with self.store.writing(self.name) as writer:
+            campaign = self._caught_up(campaign, writer)
+            desk = Desk(campaign, writer, int(self._clock() * 1e6))
+            desk.look_up([request for requests in callers for request in requests])
+            answers = [desk.answer(requests) for requests in callers]
+            if desk.added:
+                writer.append(desk.added)
+                if campaign.seq - self._saved >= SNAPSHOT_EVERY:
+                    writer.save_snapshot(write_snapshot(campaign))
+                    self._saved = campaign.seq
+        self._campaign = campaign
+        return answers
+
+    def _caught_up(self, campaign: Campaign | None, writer: Writer) -> Campaign:
+        """Return the campaign as the log has it now, read anew if it was not known or is ahead."""
+        last = writer.last
+        if campaign is None or campaign.seq > last:
+            campaign = Campaign(self.terms)
+            if not read_snapshot(campaign, writer.snapshot()) or campaign.seq > last:
+                campaign = Campaign(self.terms)
+            self._saved = campaign.seq
+        if campaign.seq < last:
+            campaign.apply(writer.events(campaign.seq))
+        return campaign
+
+
+def _name(name: Any) -> str:
+    fits = isinstance(name, str) and 0 < len(name) <= NAME_LIMIT and name.isprintable()
+    if not fits or "/" in name:
+        rule = f"be a text of 1 to {NAME_LIMIT} printable characters without a slash"
+        raise checks.refuse("name", rule, name, error=InvalidTerms)
+    return str(name)
+
+
+def _new_terms(name: str, given: dict[str, Any], clock: Callable[[], float]) -> Terms:
+    missing = [term for term in REQUIRED if given.get(term) is None]
+    if len(missing) == len(REQUIRED):
+        raise UnknownCampaign(
+            f"there is no campaign {name!r} in this store; give {', '.join(REQUIRED)} to create it"
+        )
+    if missing:
+        raise InvalidTerms(f"a new campaign needs {', '.join(missing)}; give it")
+    optional = [*signature(make_terms).parameters]
+    checks.known_keys("the campaign", given, required=(), optional=optional, error=InvalidTerms)
+    told = {term: value for term, value in given.items() if value is not None}
+    terms = make_terms(**{"seed": secrets.randbits(48), **told})
+    Campaign(terms)  # refuses a policy that does not fit
+    return terms.opened(datetime.fromtimestamp(clock(), UTC))

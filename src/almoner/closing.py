@@ -1,0 +1,159 @@
+"""ClosingTime: a horizon on the calendar, with a forecast of the arrivals still to come."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from almoner import checks
+from almoner.errors import InvalidTerms
+
+__all__ = ["ClosingTime"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosingTime:
+    """The end of a campaign on the calendar, and how many arrivals to expect until then.
+
+    Parameters
+    ----------
+    at
+        When the campaign ends: a datetime with a time zone, or the same in ISO 8601.
+    arrivals
+        How many arrivals are expected between ``opens`` and ``at``.
+    opens
+        When arrivals begin; left out, when the campaign is created.
+    profile
+        Points (time, share of the arrivals that will have come by then) between the two; arrivals
+        come evenly between two points. Left out, they come evenly all along.
+    trust
+        The forecast is scaled by what really comes; it counts as much as this many arrivals
+        observed. ``math.inf`` sticks to the forecast.
+
+    Examples
+    --------
+    >>> evening = ClosingTime(
+    ...     opens="2026-03-01T08:00+00:00", at="2026-03-01T18:00+00:00", arrivals=1000)
+    >>> noon = datetime.fromisoformat("2026-03-01T13:00+00:00").timestamp()
+    >>> evening.arrivals_left(noon, seen=500), round(evening.arrivals_left(noon, seen=900))
+    (500.0, 833)
+    """
+
+    at: datetime
+    arrivals: float
+    opens: datetime | None = None
+    profile: tuple[tuple[datetime, float], ...] = ()
+    trust: float = 100.0
+
+    def __post_init__(self) -> None:
+        at = _moment("at", self.at)
+        opens = None if self.opens is None else _moment("opens", self.opens)
+        arrivals = checks.number("arrivals", self.arrivals, above=0, error=InvalidTerms)
+        trust = self.trust
+        if trust != math.inf:
+            trust = checks.number("trust", trust, low=0, error=InvalidTerms)
+        if opens is not None and opens >= at:
+            raise InvalidTerms(
+                f"opens must come before at, got opens={opens.isoformat()} and at={at.isoformat()}"
+            )
+        points = tuple(_point(entry) for entry in self.profile)
+        times = [*([opens] if opens else []), *(when for when, _ in points), at]
+        shares = [0.0, *(share for _, share in points), 1.0]
+        if any(a >= b for a, b in pairwise(times)) or any(a > b for a, b in pairwise(shares)):
+            raise checks.refuse(
+                "profile",
+                "hold rising times between opens and at, with shares that do not fall",
+                self.profile,
+                error=InvalidTerms,
+            )
+        for name, value in (("at", at), ("opens", opens), ("profile", points)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "arrivals", arrivals)
+        object.__setattr__(self, "trust", trust)
+
+    def share_due(self, now: float) -> float:
+        """Return the share of the arrivals that the forecast has come by now, in [0, 1]."""
+        if self.opens is None:
+            raise InvalidTerms("opens must be known to say what is due; give opens=…")
+        points = [(self.opens, 0.0), *self.profile, (self.at, 1.0)]
+        times = [when.timestamp() for when, _ in points]
+        if now <= times[0] or now >= times[-1]:
+            return 0.0 if now <= times[0] else 1.0
+        place = bisect_right(times, now)
+        (start, low), (end, high) = points[place - 1], points[place]
+        passed = (now - start.timestamp()) / (end.timestamp() - start.timestamp())
+        return low + (high - low) * passed
+
+    def arrivals_left(self, now: float, *, seen: int) -> float:
+        """Return how many arrivals are still to be expected after ``seen`` of them.
+
+        The posterior mean of a Poisson stream whose forecast is right up to a factor, which has a
+        Gamma prior with mean 1 and the weight of ``trust`` arrivals.
+        """
+        share = self.share_due(now)
+        scale = 1.0
+        if not math.isinf(self.trust) and self.trust + self.arrivals * share > 0:
+            scale = (self.trust + seen) / (self.trust + self.arrivals * share)
+        return self.arrivals * (1.0 - share) * scale
+
+    def opened(self, now: datetime) -> ClosingTime:
+        """Return the same with ``opens`` filled in."""
+        if self.opens is not None:
+            return self
+        return ClosingTime(
+            at=self.at, arrivals=self.arrivals, opens=now, profile=self.profile, trust=self.trust
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "at": self.at.isoformat(),
+            "arrivals": self.arrivals,
+            "opens": self.opens.isoformat() if self.opens else None,
+            "profile": [[when.isoformat(), share] for when, share in self.profile],
+            "trust": None if math.isinf(self.trust) else self.trust,
+        }
+
+    @classmethod
+    def from_dict(cls, table: Any) -> ClosingTime:
+        """Build a closing time from what `to_dict` returns."""
+        if not isinstance(table, dict):
+            raise checks.refuse("a closing time", "be a table", table, error=InvalidTerms)
+        checks.known_keys(
+            "the closing time",
+            table,
+            required=("at", "arrivals"),
+            optional=("opens", "profile", "trust"),
+            error=InvalidTerms,
+        )
+        return cls(**{**table, "trust": _trust(table)})
+
+
+def _trust(table: dict[str, Any]) -> Any:
+    trust = table.get("trust", ClosingTime.trust)
+    return math.inf if trust is None else trust
+
+
+def _moment(name: str, value: Any) -> datetime:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            raise checks.refuse(name, "be a time in ISO 8601", value, error=InvalidTerms) from None
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        remedy = "write it like 2026-12-24T18:00+01:00"
+        raise checks.refuse(name, "be a time with its time zone", value, remedy, InvalidTerms)
+    return value
+
+
+def _point(entry: Any) -> tuple[datetime, float]:
+    if not isinstance(entry, (list, tuple)) or len(entry) != 2:
+        raise checks.refuse(
+            "profile", "hold pairs of a time and a share", entry, error=InvalidTerms
+        )
+    share = checks.number("a share of the profile", entry[1], low=0, high=1, error=InvalidTerms)
+    return _moment("a time of the profile", entry[0]), share

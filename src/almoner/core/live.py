@@ -1,0 +1,157 @@
+"""What a live campaign asks of the kernels: one request decided and booked, a log replayed.
+
+Nothing here decides anything: `decide`, `take` and `learn` do, as in a simulation. This adds what
+people and logs want to know of a decision, its price, and spares calls from Python.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner.checks import Floats
+from almoner.compiled import exposed, inlined
+from almoner.core.draws import round_key
+from almoner.core.ranking import TOLERANCE, Mask, level_at, level_of, value_of, weights_of
+from almoner.core.state import EXPLORED, LEFT, ROUND, Hulls, Memo, State
+from almoner.core.steps import decide, learn, ratio_of, take
+from almoner.policy.allocation import Procrastinate, SkipAlways
+from almoner.policy.plan import Plan
+from almoner.policy.rewards import ExploreFirst, Thompson
+
+__all__ = ["BOOKED", "LEARNED", "SYNCED", "advance", "redraw", "replay"]
+
+BOOKED, LEARNED, SYNCED = 0, 1, 2
+"""Kinds of a row to `replay`: a decision to take, a reward to learn, units left to set."""
+
+REDRAWS = 256
+"""A share of this many draws has a standard error of at most 1/32."""
+
+_PROCRASTINATE, _SKIP_ALWAYS = Procrastinate.code, SkipAlways.code
+_THOMPSON, _EXPLORE = Thompson.code, ExploreFirst.code
+
+
+@exposed
+def advance(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls | None,
+    stream: np.uint64,
+    context: int,
+    available: Mask,
+    price: Floats,
+) -> tuple[int, float]:
+    """Decide for the context that has arrived and take it; return the action and its probability.
+
+    ``price`` holds the last price known, where the search for the next one begins, and gets it;
+    NaN where the policy has none.
+    """
+    key = round_key(stream, state.clock[ROUND])
+    action, probability = decide(plan, state, memo, hulls, context, key, available)
+    price[0] = _price(plan, state, memo, hulls, price[0])
+    take(plan, state, memo, hulls, context, action)
+    return action, probability
+
+
+@exposed
+def redraw(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls | None,
+    stream: np.uint64,
+    context: int,
+    available: Mask,
+    shares: Floats,
+) -> None:
+    """Write how often each choice (skip first) is made when a decision is drawn many times over.
+
+    Thompson's probabilities have no closed form; this estimates them, the draw of the decision
+    itself included, so that what is done never has probability 0.
+    """
+    shares[:] = 0.0
+    key = round_key(stream, state.clock[ROUND])
+    for again in range(REDRAWS):
+        drawn = key if again == 0 else round_key(key, -again)
+        action, _ = decide(plan, state, memo, hulls, context, drawn, available)
+        shares[action + 1] += 1.0 / REDRAWS
+
+
+@exposed
+def replay(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls | None,
+    stream: np.uint64,
+    rows: npt.NDArray[np.int64],
+    rewards: Floats,
+) -> None:
+    """Fold the rows of a log into a state.
+
+    A row holds its kind and the context, the action and the round (counted from 0) of what is
+    booked or learned, or the units left.
+    """
+    for row in range(len(rows)):
+        kind, one, action, t = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
+        if kind == BOOKED:
+            take(plan, state, memo, hulls, one, action)
+        elif kind == LEARNED:
+            learn(plan, state, memo, one, action, rewards[row], round_key(stream, t))
+        else:
+            state.clock[LEFT] = one
+
+
+@inlined
+def _price(plan: Plan, state: State, memo: Memo, hulls: Hulls | None, start: float) -> float:
+    """Return the price of a unit of budget now; NaN where the policy has none."""
+    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    remaining = plan.horizon - t + 1
+    if remaining < 1 or left < plan.cheapest or plan.rule in (_PROCRASTINATE, _SKIP_ALWAYS):
+        return math.nan
+    if hulls is not None:
+        exploring = plan.reward == _EXPLORE and state.clock[EXPLORED] == 0
+        return math.nan if exploring else hulls.price[0]
+    if plan.reward == _THOMPSON:
+        return math.nan
+    _, total, _ = weights_of(plan, state, t)
+    room = ratio_of(plan, left, remaining) * total
+    return _marginal_value(plan, state, memo, room, 0.0 if math.isnan(start) else start)
+
+
+@inlined
+def _marginal_value(plan: Plan, state: State, memo: Memo, room: float, price: float) -> float:
+    """Return the value at which the contexts, best first, use up ``room``; 0 if all of them fit.
+
+    It walks from a price near by. A context's value is worked out only where its bracket holds the
+    price, so a step up or down never passes the value sought.
+    """
+    t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
+    weights, total, _ = weights_of(plan, state, t)
+    clock, none = level_at(plan, memo, t), np.uint64(0)
+    slack = TOLERANCE * max(total, room)
+    while True:
+        used, tied, above, under = 0.0, 0.0, math.inf, 0.0
+        for other in range(plan.costs.shape[0]):
+            value, high = memo.low[other], memo.high[other]
+            if high < price - TOLERANCE:
+                value = high
+            elif value <= price + TOLERANCE and value < high:
+                level = level_of(plan, clock, weights[other] / total, t, left)
+                value = value_of(plan, state, memo, other, level, none)
+            if value > price + TOLERANCE:
+                used += weights[other]
+                above = min(above, value if weights[other] > 0.0 else math.inf)
+            elif value >= price - TOLERANCE:
+                tied += weights[other]
+            elif weights[other] > 0.0:
+                under = max(under, value)
+        if used > room + slack:
+            price = above
+        elif used + tied < room - slack and price > 0.0:
+            price = under
+        else:
+            return price

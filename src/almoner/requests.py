@@ -1,0 +1,267 @@
+"""What can be asked of a campaign, and how each request is answered within a transaction.
+
+A request is first checked against the campaign and the log, which changes nothing, and then carried
+out, which cannot fail. So a batch is done whole or not at all, and one caller's mistake costs the
+others of a shared transaction nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from almoner import checks
+from almoner.campaign import RUNNING, Campaign
+from almoner.decision import Decision, Settlement
+from almoner.errors import AlmonerError, Conflict, InvalidInput, UnknownDecision
+from almoner.events import CANCELLED, CLOSED, PAUSED, RESUMED, REWARDED, SETTLED, Event
+from almoner.store.base import Writer
+from almoner.terms import NAME_LIMIT
+
+__all__ = ["Cancel", "Decide", "Desk", "Look", "Request", "Reward", "Settle", "Switch"]
+
+log = logging.getLogger("almoner")
+
+
+class Desk:
+    """One transaction on a campaign: its log before, and what was added to it since."""
+
+    def __init__(self, campaign: Campaign, writer: Writer, now: int) -> None:
+        self.campaign, self.writer, self.now = campaign, writer, now
+        self.added: list[Event] = []
+        self._keyed: dict[str, Event] = {}
+        self._claimed: dict[str, str] = {}
+        self._histories: dict[int, list[Event]] = {}
+
+    def look_up(self, requests: Sequence[Request]) -> None:
+        """Fetch what the log says of all keys and decisions that these requests name, at once."""
+        keys = {ask.key for ask in requests if isinstance(ask, Decide) and is_key(ask.key)}
+        ids = {ask.id for ask in requests if isinstance(ask, _OfDecision) and is_id(ask.id)}
+        if keys:
+            self._keyed.update(self.writer.keyed(sorted(keys)))
+        if ids:
+            self._histories.update(self.writer.histories(sorted(ids)))
+
+    def answer(self, requests: Sequence[Request]) -> list[Any] | AlmonerError:
+        """Check all of a caller's requests, then carry out all; return the answers or the error."""
+        self._claimed.clear()
+        try:
+            for request in requests:
+                request.check(self)
+        except AlmonerError as error:
+            return error
+        return [request.carry_out(self) for request in requests]
+
+    def claim(self, key: str, context: str) -> None:
+        """Refuse a key that stands for another context, here or in the log."""
+        earlier = self._keyed.get(key)
+        used = self._claimed.setdefault(key, context) if earlier is None else earlier.context
+        if used != context:
+            raise Conflict(
+                f"key {key!r} was used for context {used!r}, got context {context!r}; "
+                "use a new key for a new arrival"
+            )
+
+    def add(self, event: Event) -> Event:
+        """Note an event to be appended to the log."""
+        self.added.append(event)
+        if event.key is not None:
+            self._keyed[event.key] = event
+        if event.decision is not None and event.decision in self._histories:
+            self._histories[event.decision] = [*self._histories[event.decision], event]
+        return event
+
+    def keyed(self, key: str) -> Event | None:
+        """Return the decision made with a key, if there is one."""
+        return self._keyed.get(key)
+
+    def history(self, decision: Any) -> dict[str, Event]:
+        """Return what has happened of a decision, by kind."""
+        if not is_id(decision) or decision not in self._histories:
+            raise UnknownDecision(
+                f"there is no decision {decision!r} in this campaign; use the id that decide "
+                "returned"
+            )
+        return {event.kind: event for event in self._histories[decision]}
+
+
+def is_key(key: object) -> bool:
+    """Return whether this can be the key of a decision."""
+    return isinstance(key, str) and 0 < len(key) <= NAME_LIMIT and "\0" not in key
+
+
+def is_id(decision: object) -> bool:
+    """Return whether this can be the id of a decision."""
+    return isinstance(decision, int) and not isinstance(decision, bool) and 0 < decision < 2**53
+
+
+class Request:
+    """Something asked of a campaign."""
+
+    def check(self, desk: Desk) -> None:
+        """Refuse what cannot be carried out; change nothing."""
+        raise NotImplementedError
+
+    def carry_out(self, desk: Desk) -> Any:
+        """Do it, and return the answer."""
+        raise NotImplementedError
+
+
+@dataclass(slots=True)
+class Decide(Request):
+    """Decide for one arrival."""
+
+    context: Any
+    available: Any = None
+    key: Any = None
+
+    def check(self, desk: Desk) -> None:
+        """Refuse unknown names, and a key that was used for something else."""
+        self.context = desk.campaign.known(self.context)
+        self.available = desk.campaign.known_actions(self.available)
+        if self.key is None:
+            return
+        if not is_key(self.key):
+            raise checks.refuse("key", f"be a text of 1 to {NAME_LIMIT} characters", self.key)
+        desk.claim(self.key, self.context)
+
+    def carry_out(self, desk: Desk) -> Decision:
+        """Decide, or return what was decided with the same key."""
+        event = None if self.key is None else desk.keyed(self.key)
+        if event is None:
+            event = desk.add(
+                desk.campaign.decide(
+                    self.context, available=self.available, key=self.key, now=desk.now
+                )
+            )
+        return Decision.of(event, desk.campaign.terms.unit)
+
+
+@dataclass(slots=True)
+class _OfDecision(Request):
+    id: Any
+
+    def _decided(self, desk: Desk, verb: str) -> tuple[Event, dict[str, Event]]:
+        history = desk.history(self.id)
+        decided = next(iter(history.values()))
+        if verb != REWARDED and decided.action is None:
+            raise Conflict(f"decision {self.id} is a skip: it holds no money to be {verb}")
+        if verb != CANCELLED and CANCELLED in history:
+            raise Conflict(f"decision {self.id} was cancelled, so it cannot be {verb}")
+        return decided, history
+
+
+@dataclass(slots=True)
+class Settle(_OfDecision):
+    """Replace what is held for an action by what it cost."""
+
+    cost: Any
+
+    def check(self, desk: Desk) -> None:
+        """Refuse a bill that contradicts the log, or is none."""
+        bill = desk.campaign.terms.unit.units_up("cost", self.cost)
+        _, history = self._decided(desk, SETTLED)
+        if SETTLED in history and history[SETTLED].bill != bill:
+            before = desk.campaign.terms.unit.amount(history[SETTLED].bill or 0)
+            raise Conflict(
+                f"decision {self.id} was settled at cost={before!r}, got cost={self.cost!r}; "
+                "a settlement is final"
+            )
+
+    def carry_out(self, desk: Desk) -> Settlement:
+        """Settle, or return what was settled before."""
+        money = desk.campaign.terms.unit
+        decided, history = self._decided(desk, SETTLED)
+        event = history.get(SETTLED)
+        if event is None:
+            bill = money.units_up("cost", self.cost)
+            event = desk.add(desk.campaign.follow_up(SETTLED, decided, now=desk.now, bill=bill))
+            if bill > (decided.reserve or 0):
+                log.warning(
+                    "decision %d cost %r, more than the %r held for it; %r was charged",
+                    self.id,
+                    money.amount(bill),
+                    money.amount(decided.reserve or 0),
+                    money.amount(event.charged or 0),
+                )
+        return Settlement.of(event, money)
+
+
+@dataclass(slots=True)
+class Reward(_OfDecision):
+    """Say what an action, or a skip, has brought."""
+
+    value: Any
+
+    def check(self, desk: Desk) -> None:
+        """Refuse a value out of range, or another than before."""
+        self.value = checks.number("reward", self.value, low=0, high=1)
+        _, history = self._decided(desk, REWARDED)
+        if REWARDED in history and history[REWARDED].reward != self.value:
+            raise Conflict(
+                f"decision {self.id} was rewarded with {history[REWARDED].reward!r}, got "
+                f"reward={self.value!r}; a reward is final"
+            )
+
+    def carry_out(self, desk: Desk) -> None:
+        """Learn from it, once."""
+        decided, history = self._decided(desk, REWARDED)
+        if REWARDED not in history:
+            desk.add(desk.campaign.follow_up(REWARDED, decided, now=desk.now, reward=self.value))
+
+
+@dataclass(slots=True)
+class Cancel(_OfDecision):
+    """Take back an action that never happened."""
+
+    def check(self, desk: Desk) -> None:
+        """Refuse if the log says that it did happen."""
+        _, history = self._decided(desk, CANCELLED)
+        for done in (SETTLED, REWARDED):
+            if done in history:
+                raise Conflict(f"decision {self.id} was {done}, so it did happen; keep it")
+
+    def carry_out(self, desk: Desk) -> Settlement:
+        """Refund it, once."""
+        decided, history = self._decided(desk, CANCELLED)
+        event = history.get(CANCELLED)
+        if event is None:
+            event = desk.add(desk.campaign.follow_up(CANCELLED, decided, now=desk.now))
+        return Settlement.of(event, desk.campaign.terms.unit)
+
+
+@dataclass(slots=True)
+class Switch(Request):
+    """Pause, resume or close a campaign."""
+
+    kind: str
+
+    def check(self, desk: Desk) -> None:
+        """Refuse to wake what was closed."""
+        if self.kind not in (PAUSED, RESUMED, CLOSED):
+            raise InvalidInput(f"a campaign cannot be {self.kind!r}")
+        if desk.campaign.status == CLOSED and self.kind != CLOSED:
+            raise Conflict("the campaign is closed for good; open another one")
+
+    def carry_out(self, desk: Desk) -> str:
+        """Switch, unless it is so already; return what the campaign is now."""
+        target = RUNNING if self.kind == RESUMED else self.kind
+        if desk.campaign.status != target:
+            desk.add(desk.campaign.switch(self.kind, now=desk.now))
+        return target
+
+
+@dataclass(slots=True)
+class Look(Request):
+    """Read something off a campaign while nobody changes it."""
+
+    read: Callable[[Campaign], Any]
+
+    def check(self, desk: Desk) -> None:
+        """Refuse nothing."""
+
+    def carry_out(self, desk: Desk) -> Any:
+        """Return what was read."""
+        return self.read(desk.campaign)

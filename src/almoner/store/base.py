@@ -1,0 +1,64 @@
+"""The protocol of a store: a few campaigns, each with its terms and its log.
+
+A store knows nothing of budgets or policies. It promises three things: what `Writer` appends is
+there in full after its ``with`` block ends, or not at all; one writer at a time writes a campaign;
+and what was committed survives a crash (of the process, for the store in memory).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from almoner.events import Event
+
+__all__ = ["Store", "Writer"]
+
+
+class Writer(Protocol):
+    """The exclusive right to write a campaign's log, for one transaction."""
+
+    @property
+    def last(self) -> int:
+        """The ``seq`` of the last event, 0 before the first."""
+
+    def events(self, after: int) -> list[Event]:
+        """Return the events after one of them, in their order."""
+
+    def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
+        """Return all events of each of these decisions that exists, the decision itself first."""
+
+    def keyed(self, keys: Sequence[str]) -> dict[str, Event]:
+        """Return the decisions that were made with these keys."""
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Add events; their ``seq`` goes on from ``last``."""
+
+    def snapshot(self) -> str | None:
+        """Return the snapshot kept last, if any."""
+
+    def save_snapshot(self, text: str | None) -> None:
+        """Keep a snapshot instead of the one before; None keeps none."""
+
+
+class Store(Protocol):
+    """Where campaigns are kept."""
+
+    def campaigns(self) -> list[str]:
+        """Return the names of all campaigns, oldest first."""
+
+    def terms(self, name: str) -> str | None:
+        """Return the terms of a campaign; None if there is no such campaign."""
+
+    def create(self, name: str, terms: str) -> str:
+        """Create a campaign unless it exists; return the terms that it has now."""
+
+    def writing(self, name: str) -> AbstractContextManager[Writer]:
+        """Begin a transaction on a campaign's log: committed at the end, undone on an error."""
+
+    def events(self, name: str, after: int = 0) -> Iterator[Event]:
+        """Yield the events of a campaign after one of them, without holding up writers."""
+
+    def close(self) -> None:
+        """Let go of files and connections; committed events stay."""

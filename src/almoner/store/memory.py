@@ -1,0 +1,115 @@
+"""A store in memory: for tests and trials. It forgets everything when the process ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from threading import RLock
+
+from almoner.errors import UnknownCampaign
+from almoner.events import DECIDED, Event
+
+__all__ = ["MemoryStore"]
+
+
+class _Log:
+    """One campaign: its log, with what databases have indices for."""
+
+    def __init__(self, terms: str) -> None:
+        self.terms = terms
+        self.rows: list[Event] = []
+        self.by_decision: dict[int, list[Event]] = {}
+        self.by_key: dict[str, Event] = {}
+        self.saved: str | None = None
+        self.lock = RLock()
+
+    @property
+    def last(self) -> int:
+        return len(self.rows)
+
+    def events(self, after: int) -> list[Event]:
+        return self.rows[after:]
+
+    def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
+        return {one: self.by_decision[one] for one in decisions if one in self.by_decision}
+
+    def keyed(self, keys: Sequence[str]) -> dict[str, Event]:
+        return {key: self.by_key[key] for key in keys if key in self.by_key}
+
+    def append(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.rows.append(event)
+            if event.decision is not None:
+                self.by_decision.setdefault(event.decision, []).append(event)
+            if event.key is not None and event.kind == DECIDED:
+                self.by_key[event.key] = event
+
+    def snapshot(self) -> str | None:
+        return self.saved
+
+    def save_snapshot(self, text: str | None) -> None:
+        self.saved = text
+
+    def cut(self, last: int) -> None:
+        """Undo what a transaction appended."""
+        for event in reversed(self.rows[last:]):
+            if event.decision is not None:
+                self.by_decision[event.decision].pop()
+                if not self.by_decision[event.decision]:
+                    del self.by_decision[event.decision]
+            if event.key is not None:
+                self.by_key.pop(event.key, None)
+        del self.rows[last:]
+
+
+class _Transaction:
+    """A ``with`` block over one log; as a generator it would take twice the time."""
+
+    __slots__ = ("before", "log")
+
+    def __init__(self, log: _Log) -> None:
+        self.log = log
+
+    def __enter__(self) -> _Log:
+        self.log.lock.acquire()
+        self.before = self.log.last
+        return self.log
+
+    def __exit__(self, kind: object, error: object, where: object) -> None:
+        if kind is not None:
+            self.log.cut(self.before)
+        self.log.lock.release()
+
+
+class MemoryStore:
+    """Campaigns in dictionaries and lists."""
+
+    def __init__(self) -> None:
+        self._logs: dict[str, _Log] = {}
+
+    def campaigns(self) -> list[str]:
+        """Return the names of all campaigns, oldest first."""
+        return list(self._logs)
+
+    def terms(self, name: str) -> str | None:
+        """Return the terms of a campaign; None if there is no such campaign."""
+        return self._logs[name].terms if name in self._logs else None
+
+    def create(self, name: str, terms: str) -> str:
+        """Create a campaign unless it exists; return the terms that it has now."""
+        return self._logs.setdefault(name, _Log(terms)).terms
+
+    def writing(self, name: str) -> _Transaction:
+        """Begin a transaction on a campaign's log."""
+        return _Transaction(self._log(name))
+
+    def events(self, name: str, after: int = 0) -> Iterator[Event]:
+        """Yield the events of a campaign after one of them."""
+        yield from self._log(name).events(after)
+
+    def close(self) -> None:
+        """Do nothing: what is in memory goes with the process."""
+
+    def _log(self, name: str) -> _Log:
+        if name not in self._logs:
+            raise UnknownCampaign(f"there is no campaign {name!r} in this store")
+        return self._logs[name]

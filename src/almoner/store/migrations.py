@@ -1,0 +1,79 @@
+"""The tables of a store, as the steps that lead to them.
+
+The SQL is understood by SQLite and PostgreSQL alike. A step and the record of it commit together,
+so a store is always at exactly one version. Steps are never edited, only added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from almoner.errors import StoreError
+
+__all__ = ["MIGRATIONS", "migrate"]
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE almoner_campaigns (
+            id BIGINT PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            terms TEXT NOT NULL
+        )
+        """,
+        """
+        CREATE TABLE almoner_events (
+            campaign BIGINT NOT NULL REFERENCES almoner_campaigns (id),
+            seq BIGINT NOT NULL CHECK (seq > 0),
+            kind TEXT NOT NULL,
+            at BIGINT NOT NULL,
+            "left" BIGINT NOT NULL CHECK ("left" >= 0),
+            decision BIGINT,
+            round BIGINT,
+            context TEXT,
+            action TEXT,
+            cost BIGINT CHECK (cost >= 0),
+            reserve BIGINT CHECK (reserve >= cost),
+            probability DOUBLE PRECISION CHECK (probability > 0 AND probability <= 1),
+            price DOUBLE PRECISION,
+            reason TEXT,
+            key TEXT,
+            available TEXT,
+            bill BIGINT CHECK (bill >= 0),
+            charged BIGINT CHECK (charged >= 0 AND charged <= bill),
+            reward DOUBLE PRECISION CHECK (reward >= 0 AND reward <= 1),
+            PRIMARY KEY (campaign, seq)
+        )
+        """,
+        # What makes a second settlement, reward or cancellation impossible, whatever goes wrong.
+        "CREATE UNIQUE INDEX almoner_once ON almoner_events (campaign, decision, kind)",
+        "CREATE UNIQUE INDEX almoner_keys ON almoner_events (campaign, key) WHERE key IS NOT NULL",
+        """
+        CREATE TABLE almoner_snapshots (
+            campaign BIGINT PRIMARY KEY REFERENCES almoner_campaigns (id),
+            body TEXT NOT NULL
+        )
+        """,
+    ),
+)
+
+_VERSION_TABLE = "CREATE TABLE IF NOT EXISTS almoner_schema (version BIGINT PRIMARY KEY)"
+
+
+def migrate(execute: Callable[[str], Any], steps: Sequence[Sequence[str]] = MIGRATIONS) -> None:
+    """Bring a store up to date, inside the transaction that ``execute`` runs in.
+
+    ``execute`` runs a statement and returns its rows.
+    """
+    execute(_VERSION_TABLE)
+    version = execute("SELECT coalesce(max(version), 0) FROM almoner_schema")[0][0]
+    if version > len(steps):
+        raise StoreError(
+            f"the store was written by a newer almoner (its schema is version {version}, this one "
+            f"knows {len(steps)}); upgrade almoner"
+        )
+    for number in range(version, len(steps)):
+        for statement in steps[number]:
+            execute(statement)
+        execute(f"INSERT INTO almoner_schema (version) VALUES ({number + 1})")  # noqa: S608

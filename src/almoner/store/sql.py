@@ -1,0 +1,175 @@
+"""The store in SQL, the same for every database: a `Database` says how to run a statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol
+
+from almoner.errors import UnknownCampaign
+from almoner.events import Event
+from almoner.store.migrations import migrate
+
+__all__ = ["Database", "SqlStore", "Statements"]
+
+CHUNK = 500
+"""How many ids to ask for at a time: databases limit the variables of a statement."""
+
+_COLUMNS = ", ".join(f'"{name}"' for name in Event._fields)
+_SELECT = f"SELECT {_COLUMNS} FROM almoner_events WHERE campaign = ? AND "  # noqa: S608
+_INSERT = (
+    f"INSERT INTO almoner_events (campaign, {_COLUMNS}) "  # noqa: S608
+    f"VALUES ({', '.join('?' * (len(Event._fields) + 1))})"
+)
+
+
+class Statements(Protocol):
+    """What can be run inside a transaction; ``?`` stands for a value."""
+
+    def run(self, statement: str, *values: Any) -> list[Any]:
+        """Run a statement and return its rows."""
+
+    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement once for each row of values."""
+
+
+class Database(Protocol):
+    """A connection, and how its transactions begin and end."""
+
+    locking: str
+    """What to add to a SELECT to lock the row it finds, where a transaction locks less than all."""
+
+    alone: tuple[str, ...]
+    """What to run first in a transaction that changes tables or adds a campaign."""
+
+    def transaction(self) -> AbstractContextManager[Statements]:
+        """Begin a transaction: committed at the end, undone on an error, all errors StoreError."""
+
+    def stream(self, query: str, *values: Any) -> Iterator[Any]:
+        """Yield the rows of a query, beside any transaction."""
+
+    def close(self) -> None:
+        """Close all connections."""
+
+
+class SqlStore:
+    """Campaigns in the tables of a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._ids: dict[str, int] = {}
+        with self._alone() as transaction:
+            migrate(transaction.run)
+
+    def campaigns(self) -> list[str]:
+        """Return the names of all campaigns, oldest first."""
+        with self._database.transaction() as transaction:
+            rows = transaction.run("SELECT name FROM almoner_campaigns ORDER BY id")
+        return [str(name) for (name,) in rows]
+
+    def terms(self, name: str) -> str | None:
+        """Return the terms of a campaign; None if there is no such campaign."""
+        with self._database.transaction() as transaction:
+            rows = transaction.run("SELECT terms FROM almoner_campaigns WHERE name = ?", name)
+        return str(rows[0][0]) if rows else None
+
+    def create(self, name: str, terms: str) -> str:
+        """Create a campaign unless it exists; return the terms that it has now."""
+        with self._alone() as transaction:
+            transaction.run(
+                "INSERT INTO almoner_campaigns SELECT coalesce(max(id), 0) + 1, "
+                "CAST(? AS TEXT), CAST(? AS TEXT) FROM almoner_campaigns WHERE true "
+                "ON CONFLICT DO NOTHING",
+                name,
+                terms,
+            )
+            rows = transaction.run("SELECT terms FROM almoner_campaigns WHERE name = ?", name)
+        return str(rows[0][0])
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[_Writer]:
+        """Begin a transaction on a campaign's log."""
+        with self._database.transaction() as transaction:
+            rows = transaction.run(
+                f"SELECT id FROM almoner_campaigns WHERE name = ?{self._database.locking}",  # noqa: S608
+                name,
+            )
+            yield _Writer(transaction, _only(rows, name))
+
+    def events(self, name: str, after: int = 0) -> Iterator[Event]:
+        """Yield the events of a campaign after one of them, without holding up writers."""
+        campaign = self._id(name)
+        rows = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", campaign, after)
+        return map(Event._make, rows)
+
+    def close(self) -> None:
+        """Let go of files and connections; committed events stay."""
+        self._database.close()
+
+    @contextmanager
+    def _alone(self) -> Iterator[Statements]:
+        with self._database.transaction() as transaction:
+            for statement in self._database.alone:
+                transaction.run(statement)
+            yield transaction
+
+    def _id(self, name: str) -> int:
+        if name not in self._ids:
+            with self._database.transaction() as transaction:
+                rows = transaction.run("SELECT id FROM almoner_campaigns WHERE name = ?", name)
+            self._ids[name] = _only(rows, name)
+        return self._ids[name]
+
+
+class _Writer:
+    def __init__(self, transaction: Statements, campaign: int) -> None:
+        self._transaction, self._campaign = transaction, campaign
+
+    @property
+    def last(self) -> int:
+        query = "SELECT coalesce(max(seq), 0) FROM almoner_events WHERE campaign = ?"
+        return int(self._transaction.run(query, self._campaign)[0][0])
+
+    def events(self, after: int) -> list[Event]:
+        return self._select("seq > ? ORDER BY seq", after)
+
+    def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
+        found: dict[int, list[Event]] = {}
+        for event in self._among("decision", decisions, "ORDER BY seq"):
+            found.setdefault(event.decision or 0, []).append(event)
+        return found
+
+    def keyed(self, keys: Sequence[str]) -> dict[str, Event]:
+        return {event.key or "": event for event in self._among("key", keys)}
+
+    def append(self, events: Sequence[Event]) -> None:
+        self._transaction.run_many(_INSERT, [(self._campaign, *event) for event in events])
+
+    def snapshot(self) -> str | None:
+        query = "SELECT body FROM almoner_snapshots WHERE campaign = ?"
+        rows = self._transaction.run(query, self._campaign)
+        return str(rows[0][0]) if rows else None
+
+    def save_snapshot(self, text: str | None) -> None:
+        self._transaction.run("DELETE FROM almoner_snapshots WHERE campaign = ?", self._campaign)
+        if text is not None:
+            insert = "INSERT INTO almoner_snapshots VALUES (?, ?)"
+            self._transaction.run(insert, self._campaign, text)
+
+    def _among(self, column: str, wanted: Sequence[Any], order: str = "") -> list[Event]:
+        found: list[Event] = []
+        for start in range(0, len(wanted), CHUNK):
+            part = wanted[start : start + CHUNK]
+            places = ", ".join("?" * len(part))
+            found += self._select(f'"{column}" IN ({places}) {order}', *part)
+        return found
+
+    def _select(self, where: str, *values: Any) -> list[Event]:
+        rows = self._transaction.run(_SELECT + where, self._campaign, *values)
+        return [Event._make(row) for row in rows]
+
+
+def _only(rows: list[Any], name: str) -> int:
+    if not rows:
+        raise UnknownCampaign(f"there is no campaign {name!r} in this store")
+    return int(rows[0][0])

@@ -1,0 +1,95 @@
+"""SQLite: one file, for any number of threads and processes on one machine."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from almoner.errors import StoreError
+
+__all__ = ["SqliteDatabase"]
+
+PATIENCE = 60.0
+"""Seconds to wait for another process that is writing."""
+
+
+class SqliteDatabase:
+    """A connection to one file.
+
+    A commit is on the disk before it returns (write-ahead log, synchronous=FULL): with anything
+    less, a power cut could take back what callers were told.
+    """
+
+    locking = ""
+    alone: tuple[str, ...] = ()
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._lock = RLock()  # one transaction at a time in this process; SQLite sees to others
+        self._connection = self._connect()
+
+    @contextmanager
+    def transaction(self) -> Iterator[_Statements]:
+        """Begin a transaction."""
+        with self._lock, self._as_store_errors():
+            # IMMEDIATE: to begin by reading and find out at the first write that another process
+            # was faster would fail, instead of wait.
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield _Statements(self._connection)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def stream(self, query: str, *values: Any) -> Iterator[Any]:
+        """Yield the rows of a query, on a connection of its own."""
+        with self._as_store_errors():
+            connection = self._connect()
+            try:
+                yield from connection.execute(query, values)
+            finally:
+                connection.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        with self._as_store_errors():
+            folder = Path(self._path).parent
+            if not folder.is_dir():
+                raise StoreError(
+                    f"the store {self._path!r} cannot be opened: there is no folder "
+                    f"{str(folder)!r}; create it first"
+                )
+            connection = sqlite3.connect(
+                self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+                connection.execute(f"PRAGMA {setting}").close()
+            return connection
+
+    @contextmanager
+    def _as_store_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as reason:
+            raise StoreError(f"the store {self._path!r} failed: {reason}") from reason
+
+
+class _Statements:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def run(self, statement: str, *values: Any) -> list[Any]:
+        return self._connection.execute(statement, values).fetchall()
+
+    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        self._connection.executemany(statement, rows)
