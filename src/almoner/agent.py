@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from inspect import signature
 from typing import Any
@@ -103,13 +103,20 @@ class Agent:
         must be the same if they are not.
         """
         name = _name(name)
-        store = open_store(url) if isinstance(url, str) else url
-        stored = store.terms(name)
-        if stored is None:
-            stored = store.create(name, json.dumps(_new_terms(name, terms, clock).to_dict()))
-        agent = cls(store, name, Terms.from_dict(json.loads(stored)), clock=clock)
-        refuse_differences(agent.terms, name, terms)
-        agent.look(lambda campaign: None)  # folds the log, and warms the kernels up
+        terms = {term: list(v) if isinstance(v, Iterator) else v for term, v in terms.items()}
+        store: Store = url if hasattr(url, "writing") else open_store(url)  # type: ignore[assignment]
+        try:
+            stored = store.terms(name)
+            if stored is None:
+                stored = store.create(name, json.dumps(_new_terms(name, terms, clock).to_dict()))
+            agent = cls(store, name, Terms.from_json(stored), clock=clock)
+            refuse_differences(agent.terms, name, terms)
+            Campaign(agent.terms).warm_up()  # others would wait if it came within a transaction
+            agent.look(lambda campaign: None)  # folds the log
+        except BaseException:
+            if store is not url:  # nobody else could close it
+                store.close()
+            raise
         return agent
 
     def decide(
@@ -135,11 +142,11 @@ class Agent:
         keys: Iterable[str | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order, in one transaction: all of them or none."""
-        arrivals = list(contexts)
-        names = [None] * len(arrivals) if keys is None else list(keys)
+        arrivals = _listed("contexts", contexts)
+        names = [None] * len(arrivals) if keys is None else _listed("keys", keys)
         if len(names) != len(arrivals):
             raise checks.refuse("keys", f"hold {len(arrivals)} keys, one for each context", names)
-        allowed = None if available is None else list(available)
+        allowed = list(available) if isinstance(available, Iterator) else available
         asked = [
             Decide(context, allowed, key) for context, key in zip(arrivals, names, strict=True)
         ]
@@ -156,6 +163,12 @@ class Agent:
     def reward(self, id: int, value: float) -> None:  # noqa: A002
         """Say what an action or a skip has brought, a number from 0 to 1; it may come late."""
         self._turns.ask((Reward(id, value),))
+
+    def reward_many(self, values: Mapping[int, float]) -> None:
+        """Say what several actions have brought, by id, in one transaction: all of it or none."""
+        if not isinstance(values, Mapping):
+            raise checks.refuse("rewards", "be a table of values by id", values)
+        self._turns.ask([Reward(decision, value) for decision, value in values.items()])
 
     def cancel(self, id: int) -> Settlement:  # noqa: A002
         """Take back an action that never happened, and refund what is held for it."""
@@ -195,6 +208,10 @@ class Agent:
         """Whether the campaign is running, paused or closed."""
         return self.look(lambda campaign: campaign.status)  # type: ignore[no-any-return]
 
+    def now(self) -> int:
+        """Return the time by the agent's clock, in microseconds since 1970."""
+        return int(self._clock() * 1e6)
+
     def events(self, after: int = 0) -> Iterator[Event]:
         """Yield the log of the campaign."""
         return self.store.events(self.name, after)
@@ -214,7 +231,7 @@ class Agent:
         campaign, self._campaign = self._campaign, None  # forgotten, should anything go wrong
         with self.store.writing(self.name) as writer:
             campaign = self._caught_up(campaign, writer)
-            desk = Desk(campaign, writer, int(self._clock() * 1e6))
+            desk = Desk(campaign, writer, self.now())
             desk.look_up([request for requests in callers for request in requests])
             answers = [desk.answer(requests) for requests in callers]
             if desk.added:
@@ -232,6 +249,7 @@ class Agent:
             campaign = Campaign(self.terms)
             if not read_snapshot(campaign, writer.snapshot()) or campaign.seq > last:
                 campaign = Campaign(self.terms)
+            campaign.warm_up()
             self._saved = campaign.seq
         if campaign.seq < last:
             campaign.apply(writer.events(campaign.seq))
@@ -244,6 +262,12 @@ def _name(name: Any) -> str:
         rule = f"be a text of 1 to {NAME_LIMIT} printable characters without a slash"
         raise checks.refuse("name", rule, name, error=InvalidTerms)
     return str(name)
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise checks.refuse(name, "be a list of texts", values)
+    return list(values)
 
 
 def _new_terms(name: str, given: dict[str, Any], clock: Callable[[], float]) -> Terms:

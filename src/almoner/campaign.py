@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from almoner import checks
 from almoner.closing import ClosingTime
+from almoner.compiled import direct
 from almoner.core.draws import POLICY, stream_key
 from almoner.core.live import BOOKED, LEARNED, SYNCED, advance, redraw, replay
 from almoner.core.state import LEFT, ROUND, State, new_hulls, new_memo, new_state
@@ -35,10 +36,11 @@ from almoner.events import (
     Event,
 )
 from almoner.ledger import Ledger, hold, release, settle
+from almoner.money import LARGEST
 from almoner.policy.plan import Plan, make_plan
 from almoner.policy.rewards import Thompson
 from almoner.terms import LEARNED as LEARNED_DEFAULTS
-from almoner.terms import NAME_LIMIT, Terms
+from almoner.terms import NAME_LIMIT, Terms, is_name
 
 __all__ = ["RUNNING", "Campaign"]
 
@@ -72,11 +74,21 @@ class Campaign:
         self.status = RUNNING
         self.overrun = 0
         self.actions = {name: place for place, name in enumerate(terms.actions)}
+        self._names = terms.actions
         root = np.random.SeedSequence(terms.seed).generate_state(1, np.uint64)[0]
         self._stream = np.uint64(stream_key(root, 0, POLICY))
         self._price = np.zeros(1)
         self._everything = np.ones(len(self.actions), np.bool_)
+        self._one = np.empty((1, 4), np.int64), np.empty(1)
+        self._advance, self._refold, self._warm = advance, replay, False
         self._build(terms.contexts)
+
+    def warm_up(self) -> None:
+        """Get the kernels ready: from the disk, or compiled, which takes seconds."""
+        fixed = (self.plan, *self._working, self._stream)
+        self._advance = direct(advance, *fixed, 0, self._everything, self._price)
+        self._refold = direct(replay, *fixed, *self._one)
+        self._warm = True
 
     def decide(
         self, context: str, *, available: Sequence[str] | None, key: str | None, now: int
@@ -93,7 +105,7 @@ class Campaign:
             if plan.reward == Thompson.code:
                 shares = np.empty(len(self.actions) + 1)
                 redraw(plan, *self._working, self._stream, place, mask, shares)
-            action, probability = advance(
+            action, probability = self._advance(
                 plan, *self._working, self._stream, place, mask, self._price
             )
             if plan.reward == Thompson.code:
@@ -114,7 +126,7 @@ class Campaign:
             decision=self.seq,
             round=counted,
             context=context,
-            action=None if action == SKIP else self.terms.actions[action],
+            action=None if action == SKIP else self._names[action],
             cost=cost,
             reserve=reserve,
             probability=probability,
@@ -130,7 +142,7 @@ class Campaign:
             seq=self.seq + 1,
             kind=kind,
             at=now,
-            left=0,
+            left=self.ledger.left,
             decision=decided.seq,
             round=decided.round,
             context=decided.context,
@@ -140,10 +152,10 @@ class Campaign:
             **values,
         )
         self._fold([event])
-        event = event._replace(left=self.ledger.left)
-        if kind == SETTLED:
-            event = event._replace(charged=self._charged)
-        return event
+        if kind == REWARDED:
+            return event
+        charged = self._charged if kind == SETTLED else None
+        return event._replace(left=self.ledger.left, charged=charged)
 
     def switch(self, kind: str, *, now: int) -> Event:
         """Fold in that the campaign was paused, resumed or closed; return what to log."""
@@ -161,9 +173,9 @@ class Campaign:
             return context
         if not self.terms.new_contexts:
             return checks.choice("context", context, self.contexts)
-        if not isinstance(context, str) or not 0 < len(context) <= NAME_LIMIT or "\0" in context:
+        if not is_name(context):
             raise checks.refuse("context", f"be a name of 1 to {NAME_LIMIT} characters", context)
-        return context
+        return str(context)
 
     def known_actions(self, available: Any) -> list[str] | None:
         """Return the actions that a request allows, checked; None for all."""
@@ -172,6 +184,11 @@ class Campaign:
         if isinstance(available, str) or not isinstance(available, Iterable):
             raise checks.refuse("available", "be a list of actions", available)
         return [checks.choice("an available action", name, self.actions) for name in available]
+
+    @property
+    def arrivals(self) -> int:
+        """How many arrivals were counted so far."""
+        return int(self.state.clock[ROUND])
 
     def arrivals_left(self, now: int) -> float:
         """Return how many arrivals are still to come, by the horizon or the forecast."""
@@ -213,11 +230,12 @@ class Campaign:
         self.plan = self._make_plan(contexts)
         self._step = self.plan.top
         self._per_unit = terms.unit.bottom / (terms.unit.top * self._step)
-        self._cheapest = [min(row) for row in self._costs]
         self.state = new_state(self.plan)
         if before is not None:
             _copy(before, self.state)
         self._working = (self.state, new_memo(self.plan, self.state), new_hulls(self.plan))
+        if self._warm:  # the types of what kernels are given may have changed
+            self.warm_up()
 
     def _make_plan(self, contexts: tuple[str, ...]) -> Plan:
         terms, horizon = self.terms, self.terms.horizon
@@ -248,7 +266,7 @@ class Campaign:
         if now / 1e6 >= self.terms.horizon.at.timestamp():
             return self.plan._replace(horizon=seen)
         memo.expiry[0] = 0  # brackets were made for another horizon
-        return self.plan._replace(horizon=seen + 1 + round(self.arrivals_left(now)))
+        return self.plan._replace(horizon=seen + 1 + round(min(self.arrivals_left(now), LARGEST)))
 
     def _mask(self, place: int, available: Sequence[str] | None) -> npt.NDArray[np.bool_]:
         """Return which actions the request and the money left for reserves allow."""
@@ -274,9 +292,8 @@ class Campaign:
             return HORIZON
         if available is not None and not available:
             return UNAVAILABLE
-        if not mask.any() or self._cheapest[place] > self.state.clock[LEFT] * self._step:
-            return BUDGET
-        return BY_POLICY
+        affordable = self.plan.costs[place] <= self.state.clock[LEFT]
+        return BY_POLICY if (mask & affordable).any() else BUDGET
 
     def _fold(self, events: Iterable[Event]) -> None:
         rows: list[tuple[int, int, int, int]] = []
@@ -317,17 +334,17 @@ class Campaign:
 
     def _units_left(self) -> int:
         """Return what a plan may count on, in the kernels' units."""
-        return max(0, self.plan.budget - -(-self.ledger.committed // self._step))
+        return (self.ledger.budget - self.ledger.committed) // self._step
 
     def _replay(self, rows: list[tuple[int, int, int, int]], rewards: list[float]) -> None:
-        if rows:
-            replay(
-                self.plan,
-                *self._working,
-                self._stream,
-                np.array(rows, np.int64),
-                np.array(rewards, np.float64),
-            )
+        if not rows:
+            return
+        table, values = self._one
+        if len(rows) == 1:  # new arrays would take longer than the kernel
+            table[0], values[0] = rows[0], rewards[0]
+        else:
+            table, values = np.array(rows, np.int64), np.array(rewards, np.float64)
+        self._refold(self.plan, *self._working, self._stream, table, values)
 
 
 def _copy(before: State, after: State) -> None:

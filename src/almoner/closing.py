@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -52,7 +53,7 @@ class ClosingTime:
     def __post_init__(self) -> None:
         at = _moment("at", self.at)
         opens = None if self.opens is None else _moment("opens", self.opens)
-        arrivals = checks.number("arrivals", self.arrivals, above=0, error=InvalidTerms)
+        arrivals = checks.number("arrivals", self.arrivals, above=0, high=1e15, error=InvalidTerms)
         trust = self.trust
         if trust != math.inf:
             trust = checks.number("trust", trust, low=0, error=InvalidTerms)
@@ -60,6 +61,8 @@ class ClosingTime:
             raise InvalidTerms(
                 f"opens must come before at, got opens={opens.isoformat()} and at={at.isoformat()}"
             )
+        if isinstance(self.profile, str) or not isinstance(self.profile, Iterable):
+            raise checks.refuse("profile", "be a list of pairs", self.profile, error=InvalidTerms)
         points = tuple(_point(entry) for entry in self.profile)
         times = [*([opens] if opens else []), *(when for when, _ in points), at]
         shares = [0.0, *(share for _, share in points), 1.0]

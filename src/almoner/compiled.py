@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["compiled", "exposed", "inlined"]
+__all__ = ["compiled", "direct", "exposed", "inlined"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -74,6 +74,20 @@ def inlined(function: Function) -> Function:
 def exposed(function: Function) -> Function:
     """Compile a function like `inlined`, for Python to call too."""
     return _compile(function, _MELTED)
+
+
+def direct(function: Function, *arguments: Any) -> Function:
+    """Return a compiled function as it is for arguments of these types, compiled now if need be.
+
+    To find out the types of its arguments at each call takes numba longer than most steps of a run
+    take. Nothing checks them any more: whoever calls the result keeps to them.
+    """
+    if _SETTINGS.DISABLE_JIT:
+        return function
+    kernel: Any = function
+    types = tuple(numba.typeof(argument) for argument in arguments)
+    kernel.compile(types)
+    return kernel.get_overload(types)  # type: ignore[no-any-return]
 
 
 _MELTED = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from almoner.checks import Floats
@@ -12,6 +14,9 @@ from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
 from almoner.policy.plan import Plan, make_plan
 from almoner.policy.rewards import KnownRewards
 from almoner.problem import Problem
+
+if TYPE_CHECKING:
+    from almoner.core.state import Hulls
 
 __all__ = ["exact_value", "optimal_value", "upper_bound"]
 
@@ -119,6 +124,8 @@ def exact_value(problem: Problem, policy: Policy) -> float:
     >>> round(exact_value(problem, pb()), 4)
     317.5285
     """
+    from almoner.core.state import new_hulls
+
     if not isinstance(policy.rewards, KnownRewards) or isinstance(
         policy.contexts, (EmpiricalContexts, TruncatedContexts)
     ):
@@ -127,8 +134,10 @@ def exact_value(problem: Problem, policy: Policy) -> float:
             f"rounded(), got {policy!r}; use simulate for one that learns"
         )
     plan = make_plan(policy, **problem.terms())
-    gain = _policy_gain_on_grid if plan.priced else _policy_gain
-    return _idle_reward(problem) + gain(problem, plan)
+    hulls = new_hulls(plan)
+    if hulls is None:
+        return _idle_reward(problem) + _policy_gain(problem, plan)
+    return _idle_reward(problem) + _policy_gain_on_grid(problem, plan, hulls)
 
 
 def _policy_gain(problem: Problem, plan: Plan) -> float:
@@ -152,20 +161,24 @@ def _policy_gain(problem: Problem, plan: Plan) -> float:
     )
 
 
-def _policy_gain_on_grid(problem: Problem, plan: Plan) -> float:
+def _policy_gain_on_grid(problem: Problem, plan: Plan, hulls: Hulls) -> float:
     from almoner.core.exact import policy_gain_on_grid
-    from almoner.core.state import new_hulls, new_memo, new_state
+    from almoner.core.state import new_memo, new_state
 
     _refuse_fine_grid(problem, plan, "exact_value", "use simulate")
     alike = (np.abs(plan.prior[:, :, None] - plan.prior[:, None, :]) <= TIE) & (
         plan.costs[:, :, None] == plan.costs[:, None, :]
     )
     gains = (alike * _gains(problem)[:, None, :]).sum(axis=2) / alike.sum(axis=2)
-    state, hulls = new_state(plan), new_hulls(plan)
-    if hulls is None:
-        raise AssertionError("a plan that is priced has hulls")
+    state = new_state(plan)
     return policy_gain_on_grid(
-        plan, state, new_memo(plan, state), hulls, np.array(problem.context_probs), gains
+        plan,
+        state,
+        new_memo(plan, state),
+        hulls,
+        np.array(problem.context_probs),
+        gains,
+        *np.zeros((2, plan.budget + 1)),
     )
 
 

@@ -15,10 +15,10 @@ from typing import Any
 from almoner import checks
 from almoner.campaign import RUNNING, Campaign
 from almoner.decision import Decision, Settlement
-from almoner.errors import AlmonerError, Conflict, InvalidInput, UnknownDecision
+from almoner.errors import Conflict, InvalidInput, UnknownDecision
 from almoner.events import CANCELLED, CLOSED, PAUSED, RESUMED, REWARDED, SETTLED, Event
 from almoner.store.base import Writer
-from almoner.terms import NAME_LIMIT
+from almoner.terms import NAME_LIMIT, is_name
 
 __all__ = ["Cancel", "Decide", "Desk", "Look", "Request", "Reward", "Settle", "Switch"]
 
@@ -33,6 +33,7 @@ class Desk:
         self.added: list[Event] = []
         self._keyed: dict[str, Event] = {}
         self._claimed: dict[str, str] = {}
+        self._named: dict[int, list[str]] = {}
         self._histories: dict[int, list[Event]] = {}
 
     def look_up(self, requests: Sequence[Request]) -> None:
@@ -44,13 +45,14 @@ class Desk:
         if ids:
             self._histories.update(self.writer.histories(sorted(ids)))
 
-    def answer(self, requests: Sequence[Request]) -> list[Any] | AlmonerError:
+    def answer(self, requests: Sequence[Request]) -> list[Any] | Exception:
         """Check all of a caller's requests, then carry out all; return the answers or the error."""
         self._claimed.clear()
+        self._named.clear()
         try:
             for request in requests:
                 request.check(self)
-        except AlmonerError as error:
+        except Exception as error:  # whatever a caller has handed in, others must not hear of it
             return error
         return [request.carry_out(self) for request in requests]
 
@@ -63,6 +65,13 @@ class Desk:
                 f"key {key!r} was used for context {used!r}, got context {context!r}; "
                 "use a new key for a new arrival"
             )
+
+    def name(self, decision: int, verb: str) -> None:
+        """Refuse a batch that says one thing twice, or both cancels a decision and does not."""
+        named = self._named.setdefault(decision, [])
+        if verb in named or (named and CANCELLED in (verb, *named)):
+            raise Conflict(f"one batch cannot have decision {decision} {named[0]} and {verb}")
+        named.append(verb)
 
     def add(self, event: Event) -> Event:
         """Note an event to be appended to the log."""
@@ -80,16 +89,16 @@ class Desk:
     def history(self, decision: Any) -> dict[str, Event]:
         """Return what has happened of a decision, by kind."""
         if not is_id(decision) or decision not in self._histories:
+            shown = decision if is_id(decision) else type(decision).__name__
             raise UnknownDecision(
-                f"there is no decision {decision!r} in this campaign; use the id that decide "
-                "returned"
+                f"there is no decision {shown} in this campaign; use the id that decide returned"
             )
         return {event.kind: event for event in self._histories[decision]}
 
 
 def is_key(key: object) -> bool:
     """Return whether this can be the key of a decision."""
-    return isinstance(key, str) and 0 < len(key) <= NAME_LIMIT and "\0" not in key
+    return is_name(key)
 
 
 def is_id(decision: object) -> bool:
@@ -163,6 +172,7 @@ class Settle(_OfDecision):
         """Refuse a bill that contradicts the log, or is none."""
         bill = desk.campaign.terms.unit.units_up("cost", self.cost)
         _, history = self._decided(desk, SETTLED)
+        desk.name(self.id, SETTLED)
         if SETTLED in history and history[SETTLED].bill != bill:
             before = desk.campaign.terms.unit.amount(history[SETTLED].bill or 0)
             raise Conflict(
@@ -199,6 +209,7 @@ class Reward(_OfDecision):
         """Refuse a value out of range, or another than before."""
         self.value = checks.number("reward", self.value, low=0, high=1)
         _, history = self._decided(desk, REWARDED)
+        desk.name(self.id, REWARDED)
         if REWARDED in history and history[REWARDED].reward != self.value:
             raise Conflict(
                 f"decision {self.id} was rewarded with {history[REWARDED].reward!r}, got "
@@ -219,6 +230,7 @@ class Cancel(_OfDecision):
     def check(self, desk: Desk) -> None:
         """Refuse if the log says that it did happen."""
         _, history = self._decided(desk, CANCELLED)
+        desk.name(self.id, CANCELLED)
         for done in (SETTLED, REWARDED):
             if done in history:
                 raise Conflict(f"decision {self.id} was {done}, so it did happen; keep it")
@@ -258,10 +270,12 @@ class Look(Request):
     """Read something off a campaign while nobody changes it."""
 
     read: Callable[[Campaign], Any]
+    found: Any = None
 
     def check(self, desk: Desk) -> None:
-        """Refuse nothing."""
+        """Read it, which changes nothing, but may fail."""
+        self.found = self.read(desk.campaign)
 
     def carry_out(self, desk: Desk) -> Any:
         """Return what was read."""
-        return self.read(desk.campaign)
+        return self.found

@@ -125,7 +125,7 @@ def simulate(
             if progress is not None:
                 progress(1)
     reward, drawn, loss, spend, untried = table.T
-    _warn_of_untried(np.count_nonzero(untried), runs)
+    _warn_of_untried(int(np.count_nonzero(untried)), runs)
     regret = benchmark - drawn
     if estimator == "reduced":
         regret = loss + price * (problem.budget - spend) - (ceiling - benchmark)

@@ -37,7 +37,7 @@ def read_snapshot(campaign: Campaign, text: str | None) -> bool:
         if table["checksum"] != _checksum(table["body"]):
             raise ValueError("its checksum is wrong")
         campaign.restore(json.loads(table["body"]))
-    except (ValueError, KeyError, TypeError, IndexError) as reason:
+    except Exception as reason:  # whatever is wrong with a cache, the log does without it
         log.warning("a damaged snapshot is ignored, the log is read instead: %s", reason)
         return False
     return True

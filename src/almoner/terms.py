@@ -6,6 +6,7 @@ money in whole units, and goes through JSON and back.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
@@ -21,13 +22,25 @@ from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
 from almoner.policy.recipes import recipe
 from almoner.policy.rewards import ExploreFirst, KnownRewards
 
-__all__ = ["LEARNED", "NAME_LIMIT", "Action", "Terms", "make_terms", "refuse_differences"]
+__all__ = [
+    "LEARNED",
+    "NAME_LIMIT",
+    "SKIP_NAME",
+    "Action",
+    "Terms",
+    "is_name",
+    "make_terms",
+    "refuse_differences",
+]
 
 LEARNED = "learned"
 """What ``default_rewards`` is where skipping has a reward that must be learned."""
 
 NAME_LIMIT = 200
 """A longer name is a mistake."""
+
+SKIP_NAME = "skip"
+"""What doing nothing is called in exports; no action may be called that."""
 
 Priced = int | dict[str, int]
 """Units: one number for all contexts, or one for each by name."""
@@ -126,6 +139,16 @@ class Terms:
         }
 
     @classmethod
+    def from_json(cls, text: str) -> Terms:
+        """Build terms from the JSON that a store keeps."""
+        try:
+            return cls.from_dict(json.loads(text))
+        except ValueError as reason:
+            raise BrokenLedger(
+                f"the stored terms of the campaign cannot be read: {reason}"
+            ) from None
+
+    @classmethod
     def from_dict(cls, table: Any) -> Terms:
         """Build terms from what `to_dict` returned."""
         try:
@@ -159,26 +182,18 @@ def make_terms(
     seed: int = 0,
 ) -> Terms:
     """Check the terms of a campaign as a person writes them; see `almoner.Agent.open`."""
-    checks.flag("new_contexts", new_contexts, error=InvalidTerms)
-    names = _names("contexts", contexts)
-    if not names:
-        raise InvalidTerms(
-            "contexts must name at least one context; with new_contexts=True others may follow"
-        )
-    money = denomination(unit, error=InvalidTerms)
-    costs, reserves = _prices(actions, names, money)
-    terms = Terms(
-        contexts=names,
-        costs=costs,
-        reserves=reserves,
-        horizon=_horizon(horizon),
-        budget=money.units("budget", budget, error=InvalidTerms),
-        policy=policy if isinstance(policy, Policy) else recipe(policy),
-        unit=money,
-        default_rewards=_defaults(default_rewards, names),
-        new_contexts=new_contexts,
-        seed=checks.whole("seed", seed, low=0, error=InvalidTerms),
-    )
+    names, money = _contexts(contexts), denomination(unit, error=InvalidTerms)
+    given = {
+        "actions": actions,
+        "horizon": horizon,
+        "budget": budget,
+        "policy": policy,
+        "default_rewards": default_rewards,
+        "new_contexts": new_contexts,
+        "seed": seed,
+    }
+    read = [_read(term, value, names, money) for term, value in given.items()]
+    terms = Terms(contexts=names, unit=money, **{k: v for part in read for k, v in part.items()})
     _refuse_contradictions(terms)
     return terms
 
@@ -187,37 +202,71 @@ def refuse_differences(stored: Terms, campaign: str, given: dict[str, Any]) -> N
     """Refuse terms that differ from those of the campaign, and name the first that does."""
     known = stored.written()
     checks.known_keys("the campaign", given, required=(), optional=list(known), error=InvalidTerms)
-    told = {term: value for term, value in given.items() if value is not None}
-    if "contexts" in told and _names("contexts", told["contexts"]) != stored.contexts:
-        raise _different(campaign, "contexts", list(stored.contexts), list(told["contexts"]))
-    asked = make_terms(**{**known, **told})
-    if isinstance(stored.horizon, ClosingTime) and stored.horizon.opens is not None:
-        asked = asked.opened(stored.horizon.opens)
-    now = asked.written()
-    for term in told:
-        if known[term] == now[term]:
+    for term in ("unit", "contexts", *given):  # these two first: the others are read in them
+        if given.get(term) is None:
             continue
-        if term != "actions" or set(known[term]) != set(now[term]):
-            raise _different(campaign, term, _shown(known[term]), _shown(now[term]))
-        name = next(name for name in known[term] if known[term][name] != now[term].get(name))
-        raise _different(
-            campaign, f"action {name!r}", _shown(known[term][name]), _shown(now[term][name])
-        )
+        fields = _read(term, given[term], stored.contexts, stored.unit)
+        asked = replace(stored, **fields)
+        if isinstance(stored.horizon, ClosingTime) and stored.horizon.opens is not None:
+            asked = asked.opened(stored.horizon.opens)
+        now = asked.written()[term]
+        if now != known[term]:
+            what, was, got = _difference(term, known[term], now)
+            raise DifferentTerms(
+                f"campaign {campaign!r} was opened with {what}={was}, got {what}={got}; leave it "
+                "out to resume the campaign, or choose another name"
+            )
 
 
-def _different(campaign: str, term: str, stored: object, given: object) -> DifferentTerms:
-    return DifferentTerms(
-        f"campaign {campaign!r} was opened with {term}={stored}, got {term}={given}; leave it out "
-        "to resume the campaign, or choose another name"
-    )
+def _read(term: str, value: Any, contexts: tuple[str, ...], money: Denomination) -> dict[str, Any]:
+    """Return what one term, checked, means for the fields of `Terms`."""
+    if term == "contexts":
+        return {term: _contexts(value)}
+    if term == "unit":
+        return {term: denomination(value, error=InvalidTerms)}
+    if term == "actions":
+        costs, reserves = _prices(value, contexts, money)
+        return {"costs": costs, "reserves": reserves}
+    if term == "horizon":
+        return {term: _horizon(value)}
+    if term == "budget":
+        return {term: money.units(term, value, error=InvalidTerms)}
+    if term == "policy":
+        return {term: value if isinstance(value, Policy) else recipe(value)}
+    if term == "default_rewards":
+        return {term: _defaults(value, contexts)}
+    if term == "seed":
+        return {term: checks.whole(term, value, low=0, error=InvalidTerms)}
+    checks.flag(term, value, error=InvalidTerms)
+    return {term: value}
+
+
+def _difference(what: str, was: Any, got: Any) -> tuple[str, str, str]:
+    """Return where two values of a term differ, as closely as it can be said, and both there."""
+    if isinstance(was, Action) and isinstance(got, Action):
+        part = "cost" if was.cost != got.cost else "reserve"
+        return _difference(f"{what}.{part}", getattr(was, part), getattr(got, part))
+    if isinstance(was, Mapping) and isinstance(got, Mapping):
+        if set(was) != set(got):
+            return what, str(list(was)), str(list(got))
+        name = next(name for name in was if was[name] != got[name])
+        return _difference(f"{what}[{name!r}]", was[name], got[name])
+    return what, _shown(was), _shown(got)
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, Mapping):
-        return str(list(value))
-    if isinstance(value, Action):
-        return f"Action(cost={_shown(value.cost)}, reserve={_shown(value.reserve)})"
+        return "{" + ", ".join(f"{name!r}: {_shown(one)}" for name, one in value.items()) + "}"
     return f"{value:f}" if isinstance(value, Decimal) else repr(value)
+
+
+def _contexts(contexts: Any) -> tuple[str, ...]:
+    names = _names("contexts", contexts)
+    if not names:
+        raise InvalidTerms(
+            "contexts must name at least one context; with new_contexts=True others may follow"
+        )
+    return names
 
 
 def _horizon(horizon: Any) -> int | ClosingTime:
@@ -235,6 +284,11 @@ def _prices(
         raise checks.refuse("actions", "be a table of costs by name", actions, remedy, InvalidTerms)
     costs: dict[str, Priced] = {}
     reserves: dict[str, Priced] = {}
+    if SKIP_NAME in actions:
+        raise InvalidTerms(
+            f"an action must not be called {SKIP_NAME!r}, which is always possible and free; "
+            "give it another name, and see default_rewards for what it brings"
+        )
     for name in _names("actions", list(actions)):
         action = actions[name]
         if not isinstance(action, Action):
@@ -271,8 +325,8 @@ def _in_context(priced: Priced, context: str) -> int:
 
 
 def _defaults(given: Any, contexts: tuple[str, ...]) -> dict[str, float] | str | None:
-    if given is None or given == LEARNED:
-        return given  # type: ignore[no-any-return]
+    if given is None or (isinstance(given, str) and given == LEARNED):
+        return given
     if not isinstance(given, Mapping):
         rule = f"be a number for each context by name, or {LEARNED!r}"
         raise checks.refuse("default_rewards", rule, given, error=InvalidTerms)
@@ -311,12 +365,22 @@ def _refuse_contradictions(terms: Terms) -> None:
         )
 
 
+def is_name(value: object) -> bool:
+    """Return whether this can be a name: short enough, and text that every store can hold."""
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= NAME_LIMIT
+        and "\0" not in value
+        and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
+    )
+
+
 def _names(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise checks.refuse(name, "be a list of names", value, error=InvalidTerms)
     names = tuple(value)
     for entry in names:
-        if not isinstance(entry, str) or not 0 < len(entry) <= NAME_LIMIT or "\x00" in entry:
+        if not is_name(entry):
             rule = f"be names of 1 to {NAME_LIMIT} characters"
             raise checks.refuse(name, rule, entry, error=InvalidTerms)
     return checks.names(name, names, count=len(names), error=InvalidTerms)

@@ -57,10 +57,10 @@ class Turns:
         return [ticket.answer for ticket in tickets]
 
     def _serve_waiting(self) -> None:
-        tickets = []
-        while self._waiting:
-            tickets.append(self._waiting.popleft())
+        tickets: list[_Ticket] = []
         try:
+            while self._waiting:
+                tickets.append(self._waiting.popleft())
             answers = self._serve([ticket.requests for ticket in tickets])
         except BaseException as error:  # all of them hear of it, and nobody waits for ever
             answers = [error] * len(tickets)

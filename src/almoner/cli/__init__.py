@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from almoner.cli.app import main
 from almoner.cli.experiments import reproduce, sweep
+from almoner.cli.ledger import ledger
 from almoner.cli.problems import oracle, plan, scenarios, simulate
 
 __all__ = ["main"]
 
-for command in (plan, simulate, oracle, scenarios, reproduce, sweep):
+for command in (plan, simulate, oracle, scenarios, reproduce, sweep, ledger):
     main.add_command(command)

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.compiled import compiled, inlined
+from almoner.compiled import compiled, exposed, inlined
 from almoner.core.general import SKIP, find_price, raise_hulls
-from almoner.core.ranking import TOLERANCE, weights_of
+from almoner.core.ranking import TOLERANCE
 from almoner.core.state import LEFT, ROUND, Hulls, Memo, State
 from almoner.core.steps import ratio_of, serve_share
 from almoner.policy.allocation import RoundedLP, SkipAlways
@@ -218,29 +218,39 @@ def policy_gain(
     return total
 
 
-@compiled
+@exposed  # not `compiled`: that would count references to what the steps hand out uncounted
 def policy_gain_on_grid(
-    plan: Plan, state: State, memo: Memo, hulls: Hulls, probs: Floats, gains: Floats
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls,
+    probs: Floats,
+    gains: Floats,
+    chances: Floats,
+    later: Floats,
 ) -> float:
     """Return the expected gain of a policy with known statistics where costs differ.
 
     ``probs`` and ``gains`` are the truth: of each context, and of each pair when the policy picks
     it, which is the average over those that it cannot tell from it. As in `policy_gain`, but a
     round may take any of the costs from the budget, so the distribution has gaps. The policy's
-    hulls depend on the budget only where it no longer affords everything.
+    hulls depend on the budget only where it no longer affords everything. ``chances`` and ``later``
+    are scratch space, a number for every budget from 0 on.
     """
     if plan.rule == _SKIP_ALWAYS:
         return 0.0
-    dearest, none = plan.costs.max(), np.uint64(0)
-    _, weight, _ = weights_of(plan, state, 1)
-    chances, later = np.zeros(plan.budget + 1), np.zeros(plan.budget + 1)
+    dearest, none = 0, np.uint64(0)
+    for context in range(plan.costs.shape[0]):
+        for action in range(plan.costs.shape[1]):
+            dearest = max(dearest, plan.costs[context, action])
     chances[plan.budget] = 1.0
     low = high = plan.budget
     total = 0.0
     for t in range(1, plan.horizon + 1):
         remaining, raised = plan.horizon - t + 1, False
         state.clock[ROUND] = t - 1
-        later[max(low - dearest, 0) : high + 1] = 0.0
+        for left in range(max(low - dearest, 0), high + 1):
+            later[left] = 0.0
         for left in range(low, high + 1):
             chance = chances[left]
             if chance < NEGLIGIBLE:
@@ -252,8 +262,7 @@ def policy_gain_on_grid(
                 state.clock[LEFT] = left
                 raise_hulls(plan, state, memo, hulls, -1, none)
                 raised = left >= dearest
-            room = ratio_of(plan, left, remaining) * weight
-            price, rate = find_price(plan, hulls, weight, room)
+            price, rate = find_price(plan, hulls, 1.0, ratio_of(plan, left, remaining))
             for context in range(len(probs)):
                 base, step, share = _options(plan, hulls, context, price, rate)
                 likely = chance * probs[context]

@@ -32,9 +32,9 @@ FIGURES = 5
 class World(NamedTuple):
     """The truth: what contexts come, what actions bring, what each choice gives away.
 
-    ``probs`` is the law of the contexts, ``cuts`` and ``aliases`` (contexts, 2) Walker's alias table
-    of it. ``worth`` and ``losses`` (contexts, 1 + actions, skip first) are the mean reward of a choice, and what it
-    forgoes at the price of the budget.
+    ``probs`` is the law of the contexts, ``cuts`` and ``aliases`` (contexts, 2) are Walker's alias
+    table of it. ``worth`` and ``losses`` (contexts, 1 + actions, skip first) are the mean reward of
+    a choice, and what it forgoes at the price of the budget.
     """
 
     probs: Floats

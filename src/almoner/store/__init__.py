@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 from almoner import checks
 from almoner.errors import StoreError
-from almoner.store.base import Store, Writer
+from almoner.store.base import ApiKey, Store, Writer
 
-__all__ = ["Store", "Writer", "open_store"]
+__all__ = ["ApiKey", "Store", "Writer", "open_store"]
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 
 
-def open_store(url: Any) -> Store:
-    """Open the store that a URL names; files and tables are created where they are missing."""
+def open_store(url: Any, *, create: bool = True) -> Store:
+    """Open the store that a URL names; tables, and a file if ``create``, are made where missing."""
     if url == "memory:":
         from almoner.store.memory import MemoryStore
 
@@ -24,7 +26,10 @@ def open_store(url: Any) -> Store:
     if isinstance(url, str) and url.startswith(SQLITE) and url != SQLITE:
         from almoner.store.sqlite import SqliteDatabase
 
-        return SqlStore(SqliteDatabase(url.removeprefix(SQLITE)))
+        path = url.removeprefix(SQLITE)
+        if not create and not Path(path).exists():
+            raise StoreError(f"there is no store {path!r}; check the path")
+        return SqlStore(SqliteDatabase(path))
     if isinstance(url, str) and url.startswith(POSTGRES):
         try:
             from almoner.store.postgres import PostgresDatabase
@@ -35,4 +40,6 @@ def open_store(url: Any) -> Store:
             ) from None
         return SqlStore(PostgresDatabase(url))
     remedy = "write memory:, sqlite:///path/to/file.db or postgresql://host/database"
+    if isinstance(url, str):  # a password is for nobody's log
+        url = re.sub(r"://[^/]*@", "://…@", url)
     raise checks.refuse("a store", "be a URL", url, remedy)

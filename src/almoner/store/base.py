@@ -9,11 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from almoner.events import Event
 
-__all__ = ["Store", "Writer"]
+__all__ = ["ApiKey", "Store", "Writer"]
+
+
+class ApiKey(NamedTuple):
+    """A key to the service, of which only a digest is kept; times in microseconds since 1970."""
+
+    name: str
+    digest: str
+    permits: str
+    created: int
+    revoked: int | None = None
 
 
 class Writer(Protocol):
@@ -59,6 +69,15 @@ class Store(Protocol):
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them, without holding up writers."""
+
+    def keys(self) -> list[ApiKey]:
+        """Return all keys to the service, oldest first, revoked ones included."""
+
+    def add_key(self, key: ApiKey) -> bool:
+        """Keep a key; return whether its name was free."""
+
+    def revoke_key(self, name: str, at: int) -> bool:
+        """Mark a key as revoked, unless it is already; return whether there is one."""
 
     def close(self) -> None:
         """Let go of files and connections; committed events stay."""

@@ -7,6 +7,7 @@ from threading import RLock
 
 from almoner.errors import UnknownCampaign
 from almoner.events import DECIDED, Event
+from almoner.store.base import ApiKey
 
 __all__ = ["MemoryStore"]
 
@@ -49,8 +50,8 @@ class _Log:
     def save_snapshot(self, text: str | None) -> None:
         self.saved = text
 
-    def cut(self, last: int) -> None:
-        """Undo what a transaction appended."""
+    def undo(self, last: int, saved: str | None) -> None:
+        """Undo what a transaction appended and saved."""
         for event in reversed(self.rows[last:]):
             if event.decision is not None:
                 self.by_decision[event.decision].pop()
@@ -59,24 +60,25 @@ class _Log:
             if event.key is not None:
                 self.by_key.pop(event.key, None)
         del self.rows[last:]
+        self.saved = saved
 
 
 class _Transaction:
     """A ``with`` block over one log; as a generator it would take twice the time."""
 
-    __slots__ = ("before", "log")
+    __slots__ = ("last", "log", "saved")
 
     def __init__(self, log: _Log) -> None:
         self.log = log
 
     def __enter__(self) -> _Log:
         self.log.lock.acquire()
-        self.before = self.log.last
+        self.last, self.saved = self.log.last, self.log.saved
         return self.log
 
     def __exit__(self, kind: object, error: object, where: object) -> None:
         if kind is not None:
-            self.log.cut(self.before)
+            self.log.undo(self.last, self.saved)
         self.log.lock.release()
 
 
@@ -85,6 +87,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._logs: dict[str, _Log] = {}
+        self._keys: dict[str, ApiKey] = {}
 
     def campaigns(self) -> list[str]:
         """Return the names of all campaigns, oldest first."""
@@ -105,6 +108,21 @@ class MemoryStore:
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them."""
         yield from self._log(name).events(after)
+
+    def keys(self) -> list[ApiKey]:
+        """Return all keys to the service, oldest first, revoked ones included."""
+        return list(self._keys.values())
+
+    def add_key(self, key: ApiKey) -> bool:
+        """Keep a key; return whether its name was free."""
+        return self._keys.setdefault(key.name, key) is key
+
+    def revoke_key(self, name: str, at: int) -> bool:
+        """Mark a key as revoked, unless it is already; return whether there is one."""
+        key = self._keys.get(name)
+        if key is not None and key.revoked is None:
+            self._keys[name] = key._replace(revoked=at)
+        return key is not None
 
     def close(self) -> None:
         """Do nothing: what is in memory goes with the process."""

@@ -56,6 +56,17 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )
         """,
     ),
+    (
+        """
+        CREATE TABLE almoner_api_keys (
+            name TEXT PRIMARY KEY,
+            digest TEXT NOT NULL UNIQUE,
+            permits TEXT NOT NULL,
+            created BIGINT NOT NULL,
+            revoked BIGINT
+        )
+        """,
+    ),
 )
 
 _VERSION_TABLE = "CREATE TABLE IF NOT EXISTS almoner_schema (version BIGINT PRIMARY KEY)"

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from almoner.errors import UnknownCampaign
 from almoner.events import Event
+from almoner.store.base import ApiKey
 from almoner.store.migrations import migrate
 
 __all__ = ["Database", "SqlStore", "Statements"]
@@ -58,8 +59,12 @@ class SqlStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._ids: dict[str, int] = {}
-        with self._alone() as transaction:
-            migrate(transaction.run)
+        try:
+            with self._alone() as transaction:
+                migrate(transaction.run)
+        except BaseException:
+            database.close()
+            raise
 
     def campaigns(self) -> list[str]:
         """Return the names of all campaigns, oldest first."""
@@ -101,6 +106,27 @@ class SqlStore:
         campaign = self._id(name)
         rows = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", campaign, after)
         return map(Event._make, rows)
+
+    def keys(self) -> list[ApiKey]:
+        """Return all keys to the service, oldest first, revoked ones included."""
+        query = "SELECT name, digest, permits, created, revoked FROM almoner_api_keys"
+        with self._database.transaction() as transaction:
+            return [ApiKey._make(row) for row in transaction.run(f"{query} ORDER BY created, name")]
+
+    def add_key(self, key: ApiKey) -> bool:
+        """Keep a key; return whether its name was free."""
+        insert = "INSERT INTO almoner_api_keys (name, digest, permits, created, revoked)"
+        with self._database.transaction() as transaction:
+            added = transaction.run(
+                f"{insert} VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING name", *key
+            )
+        return bool(added)
+
+    def revoke_key(self, name: str, at: int) -> bool:
+        """Mark a key as revoked, unless it is already; return whether there is one."""
+        update = "UPDATE almoner_api_keys SET revoked = coalesce(revoked, ?) WHERE name = ?"
+        with self._database.transaction() as transaction:
+            return bool(transaction.run(f"{update} RETURNING name", at, name))
 
     def close(self) -> None:
         """Let go of files and connections; committed events stay."""

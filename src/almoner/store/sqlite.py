@@ -72,8 +72,12 @@ class SqliteDatabase:
             connection = sqlite3.connect(
                 self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
-            for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
-                connection.execute(f"PRAGMA {setting}").close()
+            try:
+                for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+                    connection.execute(f"PRAGMA {setting}").close()
+            except BaseException:
+                connection.close()
+                raise
             return connection
 
     @contextmanager

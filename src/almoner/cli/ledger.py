@@ -1,0 +1,94 @@
+"""Commands about live campaigns: list them, prove their ledgers, export their decisions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from almoner.store import Store
+
+__all__ = ["ledger"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def ledger() -> None:
+    """Look into the ledgers of live campaigns.
+
+    URL is that of the store: sqlite:///path/to/file.db or postgresql://host/database.
+    """
+
+
+@ledger.command("list")
+@click.argument("url", metavar="URL")
+def list_campaigns(url: str) -> None:
+    """Print the names of the campaigns in a store."""
+    with _opened(url) as store:
+        for name in store.campaigns():
+            click.echo(name)
+
+
+@ledger.command()
+@click.argument("url", metavar="URL")
+@click.option("--campaign", metavar="NAME", help="Only this campaign.")
+def verify(url: str, campaign: str | None) -> None:
+    """Prove from the log that no campaign ever overspent.
+
+    Every event is booked again: what is spent, held and left adds up to the budget after each of
+    them, nothing is settled or rewarded twice, and the snapshot agrees. The exit code is 2 if not.
+    """
+    from almoner.audit import audit
+    from almoner.terms import Terms
+
+    with _opened(url) as store:
+        names = store.campaigns() if campaign is None else [campaign]
+        for name in names:
+            found = audit(store, name)
+            amount = Terms.from_dict(json.loads(store.terms(name) or "")).unit.amount
+            click.echo(
+                f"{name}: {found.events:,} events verified; spent {amount(found.spent):,} + held "
+                f"{amount(found.reserved):,} + left {amount(found.left):,} = budget "
+                f"{amount(found.budget):,}"
+                + (f"; overruns {amount(found.overrun):,}" if found.overrun else "")
+            )
+        if not names:
+            click.echo("there is no campaign in this store")
+
+
+@ledger.command()
+@click.argument("url", metavar="URL")
+@click.argument("campaign", metavar="NAME")
+@click.option("--out", required=True, type=click.Path(dir_okay=False), help="The file to write.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "jsonl", "parquet"]),
+    default="csv",
+    show_default=True,
+    help="What to write.",
+)
+def export(url: str, campaign: str, out: str, form: str) -> None:
+    """Write the decisions of a campaign, with their probabilities, for off-policy tools."""
+    from almoner.agent import Agent
+    from almoner.exports import export as write
+
+    with _opened(url) as store:
+        agent = Agent.open(store, name=campaign)
+        count = write(agent, out, form=form)
+        click.echo(f"{count:,} decisions of {campaign} written to {out}")
+
+
+@contextmanager
+def _opened(url: str) -> Iterator[Store]:
+    """Open the store of a URL, and close it afterwards."""
+    from almoner.store import open_store
+
+    store = open_store(url, create=False)
+    try:
+        yield store
+    finally:
+        store.close()

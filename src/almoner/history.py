@@ -1,0 +1,95 @@
+"""History: counts and a curve of a campaign so far, as another fold over its log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from almoner.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
+from almoner.ledger import Ledger, hold, release, settle
+
+__all__ = ["History", "Point"]
+
+POINTS = 512
+"""A curve has no more points than these, and at least half as many once it had that many."""
+
+
+class Point(NamedTuple):
+    """The campaign after an arrival; money in whole units, time in microseconds since 1970."""
+
+    arrivals: int
+    at: int
+    spent: int
+    reserved: int
+    reward: float
+    price: float | None
+
+
+class History:
+    """What has happened in a campaign, counted.
+
+    Attributes
+    ----------
+    seq
+        How many events of the log are folded in.
+    arrivals, taken
+        Arrivals by context, and actions taken by context and action.
+    skips
+        Skips by reason.
+    rewarded, reward
+        How many rewards have come, and their sum.
+    curve
+        Points along the way, evenly spaced in arrivals.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self.seq = 0
+        self.ledger = Ledger(budget=budget)
+        self.arrivals: Counter[str] = Counter()
+        self.taken: Counter[tuple[str, str]] = Counter()
+        self.skips: Counter[str] = Counter()
+        self.rewarded, self.reward = 0, 0.0
+        self.curve: list[Point] = []
+        self.latest: Point | None = None
+        self._stride = 1
+
+    def apply(self, events: Iterable[Event]) -> None:
+        """Fold in events of the log, in their order."""
+        for event in events:
+            self.seq = event.seq
+            held = {"reserve": event.reserve or 0, "cost": event.cost or 0}
+            if event.kind == DECIDED:
+                self.ledger = hold(self.ledger, **held)
+                self._count(event)
+            elif event.kind == SETTLED:
+                self.ledger, _ = settle(self.ledger, **held, bill=event.bill or 0)
+            elif event.kind == CANCELLED:
+                self.ledger = release(self.ledger, **held)
+                self.taken[event.context or "", event.action or ""] -= 1
+            elif event.kind == REWARDED:
+                self.rewarded += 1
+                self.reward += event.reward or 0.0
+
+    def points(self) -> list[Point]:
+        """Return the curve up to the latest arrival."""
+        if self.latest is None or (self.curve and self.curve[-1] == self.latest):
+            return list(self.curve)
+        return [*self.curve, self.latest]
+
+    def _count(self, event: Event) -> None:
+        context = event.context or ""
+        if event.action is None:
+            self.skips[event.reason or ""] += 1
+        else:
+            self.taken[context, event.action] += 1
+        if event.round is None:
+            return
+        self.arrivals[context] += 1
+        spent, reserved = self.ledger.spent, self.ledger.reserved
+        self.latest = Point(event.round + 1, event.at, spent, reserved, self.reward, event.price)
+        if event.round % self._stride == 0:
+            self.curve.append(self.latest)
+        if len(self.curve) >= POINTS:
+            self._stride *= 2
+            self.curve = self.curve[::2]

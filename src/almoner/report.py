@@ -1,0 +1,259 @@
+"""Report: how a campaign is doing, in numbers for people and pages."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from almoner.agent import Agent
+from almoner.campaign import Campaign
+from almoner.checks import Floats
+from almoner.closing import ClosingTime
+from almoner.history import History, Point
+from almoner.lp import Solution, solve
+from almoner.policy.contexts import KnownContexts
+from almoner.policy.rewards import KnownRewards
+
+__all__ = ["ActionReport", "ContextReport", "Report", "Watch"]
+
+Z95 = 1.959964
+"""The two-sided 95 % point of a standard normal."""
+
+UNSEEN = 0.5
+"""What a pair never seen counts as in the plan of a report: halfway."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActionReport:
+    """One action in one context.
+
+    ``mean`` is that of the ``rewarded`` rewards seen, with a 95 % Wilson interval from ``low`` to
+    ``high``; ``planned`` is the probability that the optimum for these means would give it now.
+    """
+
+    action: str
+    cost: float
+    reserve: float
+    taken: int
+    rewarded: int
+    mean: float | None
+    low: float
+    high: float
+    planned: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextReport:
+    """One context: how often it came, and what share of it the optimum would serve now."""
+
+    context: str
+    arrivals: int
+    share: float
+    served: float
+    actions: list[ActionReport]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """How a campaign is doing.
+
+    Attributes
+    ----------
+    spent, reserved, left
+        They add up to ``budget``; ``unusable`` is what is left if no action costs that little.
+    overrun
+        By how much bills have exceeded what was held for them.
+    arrivals, arrivals_left
+        Those so far, and those to come by the horizon or the forecast.
+    served, skips
+        Actions taken, and skips by reason.
+    rewarded, reward, promised
+        Rewards that have come, their sum, and what the plan at the present estimates would have
+        brought by now.
+    ratio_start, ratio_now
+        Budget per arrival at the start, and what is left for those to come.
+    pace
+        The share of the budget that is committed, less the share of the arrivals gone: above 0,
+        money goes faster than visitors come.
+    price, value, boundaries
+        Of the plan now: what a unit of money is worth, the expected reward of an arrival, and the
+        ratios at which the price jumps.
+    """
+
+    name: str
+    status: str
+    policy: str
+    budget: float
+    spent: float
+    reserved: float
+    left: float
+    unusable: float
+    overrun: float
+    arrivals: int
+    arrivals_left: float
+    closes: str | None
+    served: int
+    skips: dict[str, int]
+    rewarded: int
+    reward: float
+    promised: float
+    ratio_start: float
+    ratio_now: float
+    pace: float
+    price: float
+    value: float
+    boundaries: list[float]
+    contexts: list[ContextReport]
+
+
+class _Estimates(NamedTuple):
+    """What `solve` needs of a campaign."""
+
+    context_probs: Floats
+    reward_means: Floats
+    costs: Floats
+    default_rewards: Floats
+    ratio: float
+
+
+class Watch:
+    """Follows the log of an agent's campaign, so that a report need not read all of it again."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self._history = History(agent.terms.budget)
+        self._lock = Lock()
+
+    def report(self) -> Report:
+        """Return how the campaign is doing now."""
+        with self._lock:
+            self._history.apply(self._agent.events(self._history.seq))
+            now = self._agent.now()
+            return self._agent.look(  # type: ignore[no-any-return]
+                lambda campaign: _report(self._agent.name, campaign, self._history, now)
+            )
+
+    def curve(self) -> list[Point]:
+        """Return points along the way, the last one being the present."""
+        with self._lock:
+            self._history.apply(self._agent.events(self._history.seq))
+            return self._history.points()
+
+
+def _report(name: str, campaign: Campaign, history: History, now: int) -> Report:
+    terms, ledger, amount = campaign.terms, campaign.ledger, campaign.terms.unit.amount
+    horizon = terms.horizon
+    expected = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
+    arrivals, coming = campaign.arrivals, campaign.arrivals_left(now)
+    free = max(0, ledger.budget - ledger.committed)
+    estimates = _estimates(campaign, history, amount(free) / coming if coming > 0 else 0.0)
+    plan = solve(estimates)
+    ratio_start = amount(ledger.budget) / expected
+    gone = arrivals / (arrivals + coming) if arrivals + coming > 0 else 1.0
+    cheapest = min(min(terms.reserves_in(context)) for context in campaign.contexts)
+    return Report(
+        name=name,
+        status=campaign.status,
+        policy=_policy_name(terms.policy),
+        budget=amount(ledger.budget),
+        spent=amount(ledger.spent),
+        reserved=amount(ledger.reserved),
+        left=amount(ledger.left),
+        unusable=amount(ledger.left) if ledger.left < cheapest else 0.0,
+        overrun=amount(campaign.overrun),
+        arrivals=arrivals,
+        arrivals_left=coming,
+        closes=horizon.at.isoformat() if isinstance(horizon, ClosingTime) else None,
+        served=history.taken.total(),
+        skips=dict(history.skips),
+        rewarded=history.rewarded,
+        reward=history.reward,
+        promised=arrivals * solve(estimates, ratio=ratio_start).value,
+        ratio_start=ratio_start,
+        ratio_now=estimates.ratio,
+        pace=(ledger.committed / ledger.budget if ledger.budget else 0.0) - gone,
+        price=plan.price,
+        value=plan.value,
+        boundaries=plan.boundaries.tolist(),
+        contexts=_contexts(campaign, history, estimates, plan),
+    )
+
+
+def _contexts(
+    campaign: Campaign, history: History, estimates: _Estimates, plan: Solution
+) -> list[ContextReport]:
+    amount, counts, sums = campaign.terms.unit.amount, campaign.state.counts, campaign.state.sums
+    reports = []
+    for context, place in campaign.contexts.items():
+        costs, reserves = campaign.terms.costs_in(context), campaign.terms.reserves_in(context)
+        actions = []
+        for action, column in campaign.actions.items():
+            count, total = float(counts[place, column]), float(sums[place, column])
+            low, high = _interval(total, count)
+            actions.append(
+                ActionReport(
+                    action=action,
+                    cost=amount(costs[column]),
+                    reserve=amount(reserves[column]),
+                    taken=history.taken[context, action],
+                    rewarded=int(count),
+                    mean=total / count if count else None,
+                    low=low,
+                    high=high,
+                    planned=float(plan.probabilities[place, column]),
+                )
+            )
+        reports.append(
+            ContextReport(
+                context=context,
+                arrivals=history.arrivals[context],
+                share=float(estimates.context_probs[place]),
+                served=float(plan.probabilities[place].sum()),
+                actions=actions,
+            )
+        )
+    return reports
+
+
+def _estimates(campaign: Campaign, history: History, ratio: float) -> _Estimates:
+    terms, state = campaign.terms, campaign.state
+    rewards, contexts = terms.policy.rewards, terms.policy.contexts
+    means = np.where(state.counts > 0, state.sums / np.maximum(state.counts, 1), UNSEEN)
+    if isinstance(rewards, KnownRewards) and rewards.means is not None:
+        means = np.array(rewards.means)
+    shares = np.array([history.arrivals[name] for name in campaign.contexts], np.float64)
+    if isinstance(contexts, KnownContexts) and contexts.probs is not None:
+        shares = np.array(contexts.probs)
+    elif shares.sum() == 0:
+        shares = np.ones(len(shares))
+    defaults = np.zeros(len(shares))
+    if isinstance(terms.default_rewards, dict):
+        defaults = np.array([terms.default_rewards[name] for name in campaign.contexts])
+    elif terms.default_rewards is not None:
+        defaults = state.skip_sums / np.maximum(state.skip_counts, 1)
+    amount = terms.unit.amount
+    costs = [[amount(cost) for cost in terms.costs_in(name)] for name in campaign.contexts]
+    return _Estimates(shares / shares.sum(), means, np.array(costs), defaults, ratio)
+
+
+def _interval(total: float, count: float) -> tuple[float, float]:
+    """Return the 95 % Wilson interval of a mean of numbers in [0, 1]; all of it without data."""
+    if count == 0:
+        return 0.0, 1.0
+    mean, spread = total / count, Z95 * Z95 / count
+    centre = (mean + spread / 2) / (1 + spread)
+    half = Z95 * math.sqrt(mean * (1 - mean) / count + spread / (4 * count)) / (1 + spread)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def _policy_name(policy: Any) -> str:
+    from almoner.policy.recipes import RECIPES
+
+    for name, make in RECIPES.items():
+        if make() == policy:
+            return name
+    return repr(policy)

@@ -1,0 +1,3 @@
+"""placeholder"""
+ADMINISTER = "administer"
+DECIDE = "decide"

@@ -1,0 +1,177 @@
+"""What goes out as JSON, beside the library's own `Decision`, `Settlement` and `Report`.
+
+Money is an amount in the campaign's currency, time is in ISO 8601.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from almoner.campaign import Campaign
+from almoner.closing import ClosingTime
+from almoner.decision import Decision
+from almoner.terms import Priced, Terms
+
+__all__ = [
+    "ActionCost",
+    "CampaignList",
+    "CampaignView",
+    "Curve",
+    "CurvePoint",
+    "Decisions",
+    "ErrorAnswer",
+    "Latest",
+    "ListedCampaign",
+    "LoggedDecision",
+    "State",
+]
+
+
+class ErrorAnswer(Struct, kw_only=True):
+    """What went wrong: a word for programs, a sentence for people."""
+
+    error: str
+    message: str
+
+
+class State(Struct, kw_only=True):
+    """What a campaign is now."""
+
+    name: str
+    status: str
+
+
+class ActionCost(Struct, kw_only=True):
+    """What an action is expected to cost, and what is held for it."""
+
+    cost: float | dict[str, float]
+    reserve: float | dict[str, float]
+
+
+class CampaignView(Struct, kw_only=True):
+    """A campaign: its terms, and where its money is."""
+
+    name: str
+    status: str
+    contexts: list[str]
+    actions: dict[str, ActionCost]
+    horizon: int | None
+    closes: str | None
+    budget: float
+    spent: float
+    reserved: float
+    left: float
+    arrivals: int
+    arrivals_left: float
+    policy: dict[str, Any]
+    unit: float
+    default_rewards: dict[str, float] | str | None
+    new_contexts: bool
+    seed: int
+
+    @classmethod
+    def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
+        """Describe a campaign as it is now."""
+        terms, ledger, amount = campaign.terms, campaign.ledger, campaign.terms.unit.amount
+        timed = isinstance(terms.horizon, ClosingTime)
+        return cls(
+            name=name,
+            status=campaign.status,
+            contexts=list(campaign.contexts),
+            actions={
+                action: ActionCost(
+                    cost=_amounts(terms, cost), reserve=_amounts(terms, terms.reserves[action])
+                )
+                for action, cost in terms.costs.items()
+            },
+            horizon=None if isinstance(terms.horizon, ClosingTime) else terms.horizon,
+            closes=terms.horizon.at.isoformat() if isinstance(terms.horizon, ClosingTime) else None,
+            budget=amount(ledger.budget),
+            spent=amount(ledger.spent),
+            reserved=amount(ledger.reserved),
+            left=amount(ledger.left),
+            arrivals=campaign.arrivals,
+            arrivals_left=campaign.arrivals_left(now),
+            policy=terms.policy.to_dict(),
+            unit=amount(1),
+            default_rewards=terms.default_rewards,
+            new_contexts=terms.new_contexts,
+            seed=terms.seed,
+        )
+
+
+class ListedCampaign(Struct, kw_only=True):
+    """A campaign in the list; the status is broken where its log cannot be read."""
+
+    name: str
+    status: str
+    budget: float | None = None
+    spent: float | None = None
+    reserved: float | None = None
+    left: float | None = None
+    arrivals: int | None = None
+    arrivals_left: float | None = None
+    message: str | None = None
+
+
+class CampaignList(Struct, kw_only=True):
+    """All campaigns of the store, oldest first."""
+
+    campaigns: list[ListedCampaign]
+
+
+class Decisions(Struct, kw_only=True):
+    """The decisions of a batch, in the order of its contexts."""
+
+    decisions: list[Decision]
+
+
+class CurvePoint(Struct, kw_only=True):
+    """The campaign after an arrival."""
+
+    arrivals: int
+    at: str
+    spent: float
+    reserved: float
+    reward: float
+    price: float | None
+
+
+class Curve(Struct, kw_only=True):
+    """The way a campaign has come, in a few hundred points."""
+
+    points: list[CurvePoint]
+
+
+class LoggedDecision(Struct, kw_only=True):
+    """A decision and what has become of it; the action of a skip is ``skip``."""
+
+    decision: int
+    time: str
+    round: int | None
+    context: str
+    action: str
+    action_index: int
+    probability: float
+    reward: float | None
+    cost: float
+    available: str
+    price: float | None
+    settled: bool
+    cancelled: bool
+    reason: str | None
+    key: str | None
+
+
+class Latest(Struct, kw_only=True):
+    """The latest decisions, newest first."""
+
+    decisions: list[LoggedDecision]
+
+
+def _amounts(terms: Terms, priced: Priced) -> float | dict[str, float]:
+    if isinstance(priced, dict):
+        return {context: terms.unit.amount(units) for context, units in priced.items()}
+    return terms.unit.amount(priced)

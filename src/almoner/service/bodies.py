@@ -1,0 +1,74 @@
+"""Bodies: JSON into the types of `almoner.service.schemas`, strictly.
+
+The framework's own way would take ``"1"`` for a number and ignore the content type. A body without
+``application/json`` is refused for another reason too: a page on another site can make a browser
+send any other kind of body here without asking first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+import msgspec
+from litestar.dto import AbstractDTO, DTOFieldDefinition
+from litestar.typing import FieldDefinition
+
+from almoner.service.errors import Refused
+
+__all__ = ["Strict"]
+
+T = TypeVar("T")
+
+
+class Strict(AbstractDTO[T]):
+    """Decodes a body as ``Strict[Type]`` says."""
+
+    decoder: msgspec.json.Decoder[Any]
+
+    def __class_getitem__(cls, annotation: Any) -> type[Strict[Any]]:
+        """Return the class for bodies of one type."""
+        made = super().__class_getitem__(annotation)
+        if not isinstance(annotation, TypeVar):
+            made.decoder = msgspec.json.Decoder(annotation)
+        return made
+
+    def decode_bytes(self, value: bytes) -> Any:
+        """Return the body as its type; refuse it with a sentence if it is none."""
+        kind = self.asgi_connection.headers.get("content-type", "")
+        if kind.partition(";")[0].strip().lower() != "application/json":
+            said = f"Content-Type: {kind[:60]}" if kind else "no Content-Type"
+            raise Refused(
+                415, f"the body must be JSON, got {said}; send Content-Type: application/json"
+            )
+        try:
+            return self.decoder.decode(value)
+        except msgspec.ValidationError as reason:
+            raise Refused(400, f"the body must be as the document says: {reason}; see /docs") from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as reason:
+            raise Refused(400, f"the body must be JSON in UTF-8: {reason}") from None
+
+    @classmethod
+    def create_for_field_definition(
+        cls, field_definition: FieldDefinition, handler_id: str, backend_cls: Any = None
+    ) -> None:
+        """Prepare nothing: the decoder is all there is."""
+
+    @classmethod
+    def create_openapi_schema(
+        cls, field_definition: FieldDefinition, handler_id: str, schema_creator: Any
+    ) -> Any:
+        """Describe the type itself."""
+        return schema_creator.for_field_definition(field_definition)
+
+    @classmethod
+    def generate_field_definitions(
+        cls, model_type: type[Any]
+    ) -> Generator[DTOFieldDefinition, None, None]:
+        """Yield nothing: fields are not taken apart."""
+        yield from ()
+
+    @classmethod
+    def detect_nested_field(cls, field_definition: FieldDefinition) -> bool:
+        """Return that no field is looked into."""
+        return False

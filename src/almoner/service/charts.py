@@ -1,0 +1,185 @@
+"""Charts: what the page draws over the arrivals, with the same in a sentence and in a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from almoner.report import Report
+from almoner.service.words import count, percent, rate
+
+__all__ = ["Chart", "Moment", "chart_data", "charts"]
+
+TABLE_ROWS = 12
+"""The table beside a chart is for reading, not for calculating: the log has every decision."""
+
+
+class Moment(NamedTuple):
+    """A campaign after so many arrivals; money in amounts."""
+
+    arrivals: int
+    spent: float
+    reserved: float
+    reward: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """A chart by the name that the script draws it under, in words and as a table."""
+
+    name: str
+    title: str
+    sentence: str
+    legend: list[tuple[str, str]]
+    header: list[str]
+    rows: list[list[str]]
+
+
+def charts(
+    report: Report, moments: Sequence[Moment], money: Callable[[float], str]
+) -> list[Chart]:
+    """Return the three charts of a campaign."""
+    path = _thinned(_with_now(report, moments))
+    total = report.arrivals + report.arrivals_left
+    return [
+        _spend(report, path, total, money),
+        _reward(report, path),
+        _ratio(report, path, total),
+    ]
+
+
+def chart_data(report: Report, moments: Sequence[Moment]) -> str:
+    """Return the numbers of all charts as JSON, for the script that draws them."""
+    path = _with_now(report, moments)
+    total = report.arrivals + report.arrivals_left
+    data = {
+        "total": total,
+        "budget": report.budget,
+        "promised": _promised_each(report),
+        "start": report.ratio_start,
+        "boundaries": [_short(boundary) for boundary in report.boundaries],
+        "arrivals": [moment.arrivals for moment in path],
+        "spent": [_short(moment.spent) for moment in path],
+        "committed": [_short(moment.spent + moment.reserved) for moment in path],
+        "reward": [_short(moment.reward) for moment in path],
+        "ratio": [_short(_ratio_left(report, moment, total)) for moment in path],
+    }
+    return json.dumps(data, separators=(",", ":"))
+
+
+def _spend(
+    report: Report, path: list[Moment], total: float, money: Callable[[float], str]
+) -> Chart:
+    each = report.budget / total if total > 0 else 0.0
+    return Chart(
+        name="spend",
+        title="Spend against the straight line",
+        sentence=(
+            f"After {count(report.arrivals)} of {count(total)} arrivals, {money(report.spent)} is "
+            f"spent and {money(report.reserved)} held; the straight line is at "
+            f"{money(each * report.arrivals)}."
+        ),
+        legend=[
+            ("spent", "spent"),
+            ("committed", "spent or held"),
+            ("line", "straight line to the budget"),
+        ],
+        header=["Arrivals", "Spent", "Held", "Straight line"],
+        rows=[
+            [
+                count(moment.arrivals),
+                money(moment.spent),
+                money(moment.reserved),
+                money(each * moment.arrivals),
+            ]
+            for moment in path
+        ],
+    )
+
+
+def _reward(report: Report, path: list[Moment]) -> Chart:
+    each = _promised_each(report)
+    return Chart(
+        name="reward",
+        title="Reward against the plan’s promise",
+        sentence=(
+            f"Rewards add up to {rate(report.reward)} so far, {_compared(report)}. The promise is "
+            "what the best plan for the present estimates would have brought."
+        ),
+        legend=[("reward", "reward so far"), ("promise", "promised by the plan")],
+        header=["Arrivals", "Reward so far", "Promised"],
+        rows=[
+            [count(moment.arrivals), rate(moment.reward), rate(each * moment.arrivals)]
+            for moment in path
+        ],
+    )
+
+
+def _ratio(report: Report, path: list[Moment], total: float) -> Chart:
+    now = _ratio_left(report, path[-1], total)
+    left = "No arrival is to come" if now is None else f"{rate(now)} is left for each arrival to come"
+    jumps = [rate(boundary) for boundary in report.boundaries]
+    listed = ", ".join(jumps[:-1]) + (" and " if len(jumps) > 1 else "") + "".join(jumps[-1:])
+    return Chart(
+        name="ratio",
+        title="Budget left per arrival to come",
+        sentence=(
+            f"{left}; it was {rate(report.ratio_start)} at the start. "
+            + (
+                f"Who is served changes at {listed}: the plan’s boundaries."
+                if jumps
+                else "The plan has no boundary: nothing is worth its cost."
+            )
+        ),
+        legend=[
+            ("ratio", "budget left per arrival"),
+            ("boundary", "boundaries of the plan"),
+        ],
+        header=["Arrivals", "Budget left per arrival to come"],
+        rows=[[count(moment.arrivals), _or_dash(_ratio_left(report, moment, total))] for moment in path],
+    )
+
+
+def _compared(report: Report) -> str:
+    if report.promised <= 0:
+        return "and the plan promises nothing yet"
+    promise = f"against {rate(report.promised)} promised by now"
+    difference = report.reward / report.promised - 1
+    if abs(difference) < 0.005:
+        return f"{promise}: as promised"
+    return f"{promise}: {percent(abs(difference))} {'more' if difference > 0 else 'less'}"
+
+
+def _promised_each(report: Report) -> float:
+    return report.promised / report.arrivals if report.arrivals else 0.0
+
+
+def _ratio_left(report: Report, moment: Moment, total: float) -> float | None:
+    coming = total - moment.arrivals
+    if coming < 1:
+        return None
+    return (report.budget - moment.spent - moment.reserved) / coming
+
+
+def _with_now(report: Report, moments: Sequence[Moment]) -> list[Moment]:
+    """Return the moments from nothing to now: bills and rewards come after the last arrival too."""
+    now = Moment(report.arrivals, report.spent, report.reserved, report.reward)
+    begun = [moment for moment in moments if 0 < moment.arrivals < now.arrivals]
+    return [Moment(0, 0.0, 0.0, 0.0), *begun, *([now] if now.arrivals else [])]
+
+
+def _thinned(path: list[Moment]) -> list[Moment]:
+    if len(path) <= TABLE_ROWS:
+        return path
+    last = len(path) - 1
+    return [path[round(place * last / (TABLE_ROWS - 1))] for place in range(TABLE_ROWS)]
+
+
+def _short(value: float | None) -> Any:
+    return None if value is None else float(f"{value:.6g}")
+
+
+def _or_dash(value: float | None) -> str:
+    return "–" if value is None else rate(value)

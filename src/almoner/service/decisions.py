@@ -1,0 +1,88 @@
+"""What is asked for every visitor: decide, settle, reward, cancel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litestar import Request, post
+from litestar.params import FromPath, JSONBody
+
+from almoner import checks
+from almoner.decision import Decision, Settlement
+from almoner.requests import Cancel, Decide, Reward, Settle
+from almoner.service.answers import Decisions
+from almoner.service.bodies import Strict
+from almoner.service.document import ERRORS
+from almoner.service.schemas import Batch, Bill, Value, Visit
+
+__all__ = ["ROUTES"]
+
+PATH = "/api/campaigns/{name:str}/decisions"
+
+
+@post(PATH, dto=Strict[Visit], return_dto=None, status_code=200, responses=ERRORS)
+async def decide(request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Visit]) -> Decision:
+    """Decide what to do for one arrival, and hold the money for it."""
+    desk = await request.app.state.desks.desk(name)
+    (decision,) = await desk.ask(Decide(data.context, data.available, data.key))
+    request.app.state.metrics.decided(name, decision)
+    return decision  # type: ignore[no-any-return]
+
+
+@post(f"{PATH}/batch", dto=Strict[Batch], return_dto=None, status_code=200, responses=ERRORS)
+async def decide_batch(request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Batch]) -> Decisions:
+    """Decide for several arrivals in their order: all of them or none."""
+    keys = [None] * len(data.contexts) if data.keys is None else data.keys
+    if len(keys) != len(data.contexts):
+        count = len(data.contexts)
+        raise checks.refuse("keys", f"hold {count} keys, one for each context", keys)
+    desk = await request.app.state.desks.desk(name)
+    decisions = await desk.ask(
+        *[
+            Decide(context, data.available, key)
+            for context, key in zip(data.contexts, keys, strict=True)
+        ]
+    )
+    for decision in decisions:
+        request.app.state.metrics.decided(name, decision)
+    return Decisions(decisions=decisions)
+
+
+@post(
+    f"{PATH}/{{decision:int}}/settle",
+    dto=Strict[Bill],
+    return_dto=None,
+    status_code=200,
+    responses=ERRORS,
+)
+async def settle(
+    request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int], data: JSONBody[Bill]
+) -> Settlement:
+    """Replace what is held for an action by what it cost; the rest can be spent again."""
+    desk = await request.app.state.desks.desk(name)
+    (settlement,) = await desk.ask(Settle(decision, data.cost))
+    return settlement  # type: ignore[no-any-return]
+
+
+@post(
+    f"{PATH}/{{decision:int}}/reward",
+    dto=Strict[Value],
+    return_dto=None,
+    status_code=204,
+    responses=ERRORS,
+)
+async def reward(request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int], data: JSONBody[Value]) -> None:
+    """Say what an action or a skip has brought, from 0 to 1; it may come late."""
+    desk = await request.app.state.desks.desk(name)
+    await desk.ask(Reward(decision, data.value))
+
+
+@post(f"{PATH}/{{decision:int}}/cancel", status_code=200, responses=ERRORS)
+async def cancel(request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int]) -> Settlement:
+    """Take back an action that never happened, and refund what is held for it."""
+    desk = await request.app.state.desks.desk(name)
+    (settlement,) = await desk.ask(Cancel(decision))
+    return settlement  # type: ignore[no-any-return]
+
+
+ROUTES = [decide, decide_batch, settle, reward, cancel]

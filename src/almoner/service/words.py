@@ -1,0 +1,138 @@
+"""Figures and sentences as a person reads them on the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+
+from almoner.campaign import RUNNING
+from almoner.decision import WHY
+from almoner.events import CLOSED, PAUSED
+from almoner.report import Report
+
+__all__ = [
+    "count",
+    "money_format",
+    "notices",
+    "pace",
+    "percent",
+    "rate",
+    "state",
+    "summary",
+    "why",
+]
+
+MOST_DECIMALS = 6
+"""As many as the smallest unit of money has by default."""
+
+ON_PACE = 0.005
+"""Less than this share of the budget off the straight line is on it: it rounds to 0 %."""
+
+
+def count(number: float) -> str:
+    """Return a whole number with its thousands apart.
+
+    >>> count(12345.4)
+    '12,345'
+    """
+    return f"{number:,.0f}"
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, with one digit where a whole number would say 0 or 100.
+
+    >>> percent(0.384), percent(0.004), percent(0.9999), percent(1)
+    ('38 %', '0.4 %', '99.9 %', '100 %')
+    """
+    if share in (0, 1) or 0.01 <= share <= 0.99:
+        return f"{share:.0%}".replace("%", " %")
+    digits = math.floor(share * 1000) / 10 if share < 1 else round(share * 100, 1)
+    return f"{max(digits, 0.1) if share > 0 else 0:.1f} %"
+
+
+def rate(value: float) -> str:
+    """Return a mean, a price or a ratio with three digits that matter.
+
+    >>> rate(0.21349), rate(0.00312), rate(12.3456), rate(0), rate(1234.5)
+    ('0.213', '0.00312', '12.3', '0', '1,234')
+    """
+    if value == 0:
+        return "0"
+    places = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{min(places, 8)}f}"
+
+
+def money_format(amounts: Iterable[float]) -> Callable[[float], str]:
+    """Return how to write money where these amounts occur: all with the same number of digits.
+
+    >>> money_format([2000.0, 5.0])(1250.0), money_format([10.0, 0.004])(1.25)
+    ('1,250', '1.250')
+    """
+    places = max((_places(amount) for amount in amounts), default=0)
+    places = min(max(2, places) if places else 0, MOST_DECIMALS)
+    return lambda amount: f"{amount:,.{places}f}"
+
+
+def state(report: Report) -> str:
+    """Return what a campaign is, in one word: finished is one that runs and has nothing to do."""
+    if report.status == RUNNING and report.arrivals_left <= 0:
+        return "finished"
+    return report.status
+
+
+def pace(report: Report) -> str:
+    """Return whether money goes as fast as visitors come.
+
+    The straight line spends the same on every arrival up to the horizon.
+    """
+    if not report.arrivals:
+        return "no arrival yet"
+    if abs(report.pace) < ON_PACE:
+        return "on pace"
+    side = "ahead of" if report.pace > 0 else "behind"
+    return f"spending {percent(abs(report.pace))} {side} the straight line"
+
+
+def summary(report: Report, money: Callable[[float], str]) -> str:
+    """Return in one sentence how a campaign is doing."""
+    total = report.arrivals + report.arrivals_left
+    expected = "expected arrivals" if report.closes else "arrivals"
+    return (
+        f"{count(report.arrivals)} of {count(total)} {expected} have come, and "
+        f"{money(report.spent + report.reserved)} of {money(report.budget)} is spent or held: "
+        f"{pace(report)}."
+    )
+
+
+def notices(report: Report, money: Callable[[float], str]) -> list[str]:
+    """Return what a person should know of the money, a sentence each."""
+    sentences = []
+    if report.status == PAUSED:
+        sentences.append("The campaign is paused: arrivals are skipped, and are not counted.")
+    if report.status == CLOSED:
+        sentences.append("The campaign is closed: only settlements and rewards are still taken.")
+    if report.unusable > 0:
+        sentences.append(
+            f"{money(report.unusable)} is left, but no action costs that little, so it cannot be "
+            "spent."
+        )
+    if report.overrun > 0:
+        sentences.append(
+            f"Bills have exceeded what was held for them by {money(report.overrun)} in all; raise "
+            "the reserves of the next campaign."
+        )
+    return sentences
+
+
+def why(reason: str | None) -> str:
+    """Return why a skip, in words."""
+    return WHY.get(reason or "", reason or "")
+
+
+def _places(amount: float) -> int:
+    """Return with how many decimals an amount was written."""
+    exponent = Decimal(repr(amount)).normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
