@@ -5,7 +5,7 @@ BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 PAPER := two-known two-unknown ten-known ten-unknown crossing concentration boundary ratio
 
-.PHONY: help run test check bench fix docs constraints clean
+.PHONY: help run serve test check bench fix docs constraints clean
 
 help:            ## list the tasks
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -20,10 +20,22 @@ else
 endif
 	@touch $@
 
+# The tests click through the page in a real browser, and follow the guide's curl commands.
+.venv/browser: .venv/ready
+	@command -v chromium >/dev/null && command -v curl >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null; } || \
+	{ echo "the tests need chromium and curl: install them, or run make as root where apt-get is" >&2; exit 1; }
+	@command -v chromium >/dev/null && command -v curl >/dev/null || \
+	{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium curl >/dev/null; }
+	@touch $@
+
 run: .venv/ready ## reproduce the paper's experiments in quick form, into results/
 	$(BIN)/almoner reproduce $(PAPER) --quick --out results
 
-test: .venv/ready ## run all tests
+serve: .venv/ready ## the service with its page and a demonstration campaign, on 127.0.0.1:8000
+	$(BIN)/almoner serve --store sqlite:///almoner-demo.db --demo
+
+test: .venv/ready .venv/browser ## run all tests
 	$(BIN)/python -m pytest
 
 check: .venv/ready ## formatting, lint, types, import arrows
@@ -46,5 +58,5 @@ constraints:     ## pin the newest versions that fit (needs uv)
 	$(UV) pip compile --quiet --universal --no-emit-index-url --no-header --no-annotate --all-extras --python-version 3.11 pyproject.toml --output-file constraints.txt
 
 clean:           ## forget everything that can be made again
-	rm -rf .venv build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv build dist results almoner-demo.db* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
