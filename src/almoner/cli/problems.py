@@ -35,13 +35,13 @@ def plan(
             {
                 "horizon": problem.horizon,
                 "budget": problem.budget,
+                "unusable": _remainder(problem)[0],
                 "ratio": problem.ratio,
                 "upper_bound": problem.horizon * solution.value,
                 "price": solution.price,
                 "boundaries": solution.boundaries.tolist(),
                 "boundary_distance": solution.boundary_distance,
                 "probabilities": solution.probabilities.tolist(),
-                "unusable": _remainder(problem)[0],
             }
         )
         return

@@ -1,38 +1,145 @@
-"""The application, made from data: routes, one error table, one document."""
+"""The application, made from data: routes, one door, one error table, one document."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
+from typing import Any
 
 from litestar import Litestar
 from litestar.datastructures import State
+from litestar.exceptions import HTTPException
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from almoner.service import campaigns, decisions, document, errors
+from almoner.service import campaigns, decisions, document, errors, health, logs, metrics, plans
+from almoner.service.access import Access
+from almoner.service.demo import show
 from almoner.service.desks import Desks
+from almoner.service.health import Readiness, warm_up
+from almoner.service.keys import Keyring
+from almoner.service.metrics import Metrics
 from almoner.store import Store
 
-__all__ = ["create_app"]
-class M:
-    def decided(self, n, d): pass
+__all__ = ["BODY_LIMIT", "RATE", "create_app"]
 
-def create_app(store: Store) -> Litestar:
-    """Return the service on a store."""
-    desks = Desks(store)
+BODY_LIMIT = 2_000_000
+"""Bytes of a request: room for the largest batch with keys."""
+
+RATE = 1_000.0
+"""Requests per second that one client may make in the long run; a batch counts as one."""
+
+KEYS_EVERY = 2.0
+"""Seconds after which a key that was created or revoked is known to be so."""
+
+
+def create_app(
+    store: Store,
+    *,
+    locked: bool = False,
+    rate: float = RATE,
+    hosts: Iterable[str] | None = None,
+    demo: bool = False,
+) -> Litestar:
+    """Return the service on a store.
+
+    Parameters
+    ----------
+    store
+        Where campaigns and keys are kept.
+    locked
+        Whether a key is needed even as long as the store holds none.
+    rate
+        Requests per second that one client may make in the long run.
+    hosts
+        The names that the service answers to while no key is needed; None for any.
+    demo
+        Whether to add a campaign with simulated visitors.
+    """
+    counted = Metrics()
+    desks = Desks(store, on_batch=counted.shared)
+    access = Access(Keyring(store), locked=locked, rate=rate, hosts=hosts)
+    readiness = Readiness(desks)
+
+    def door(app: ASGIApp) -> ASGIApp:
+        return _Door(app, access, counted)
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
+        chores = [asyncio.create_task(_warm(desks)), asyncio.create_task(_look(access))]
+        if demo:
+            chores.append(asyncio.create_task(show(desks)))
         try:
             yield
         finally:
+            for chore in chores:
+                chore.cancel()
+                with suppress(asyncio.CancelledError):
+                    await chore
             await desks.close()
 
+    api = [campaigns, decisions, logs, plans, health, metrics]
     return Litestar(
-        [*campaigns.ROUTES, *decisions.ROUTES],
+        [*(route for module in api for route in module.ROUTES), *_pages()],
+        middleware=[door],
         exception_handlers=errors.HANDLERS,
         openapi_config=document.config(),
-        state=State({"desks": desks, "metrics": M()}),
+        state=State({"desks": desks, "access": access, "metrics": counted, "readiness": readiness}),
         lifespan=[lifespan],
         logging_config=None,
-        request_max_body_size=2_000_000,
+        request_max_body_size=BODY_LIMIT,
     )
+
+
+class _Door:
+    """What every request passes on its way in and every answer on its way out."""
+
+    def __init__(self, app: ASGIApp, access: Access, counted: Metrics) -> None:
+        self._app, self._access, self._counted = app, access, counted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 500
+
+        async def passing(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            self._access.admit(scope)
+            await self._app(scope, receive, passing)
+        except HTTPException as error:
+            status = error.status_code
+            raise
+        finally:
+            self._counted.answered(
+                scope["method"], scope["path_template"], status, time.perf_counter() - started
+            )
+
+
+def _pages() -> list[Any]:
+    """Return the routes of the page, where the page is installed."""
+    if find_spec("almoner.service.pages") is None:
+        return []
+    from almoner.service import pages
+
+    return list(getattr(pages, "ROUTES", []))
+
+
+async def _warm(desks: Desks) -> None:
+    """Do what the first decisions would have to wait for."""
+    await asyncio.to_thread(warm_up)
+    desks.warm.set()
+
+
+async def _look(access: Access) -> None:
+    """Keep up with the keys that are created and revoked."""
+    while True:
+        await asyncio.sleep(KEYS_EVERY)
+        await asyncio.to_thread(access.keyring.refresh)

@@ -44,7 +44,9 @@ class Strict(AbstractDTO[T]):
         try:
             return self.decoder.decode(value)
         except msgspec.ValidationError as reason:
-            raise Refused(400, f"the body must be as the document says: {reason}; see /docs") from None
+            raise Refused(
+                400, f"the body must be as the document says: {reason}; see /docs"
+            ) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as reason:
             raise Refused(400, f"the body must be JSON in UTF-8: {reason}") from None
 

@@ -56,7 +56,9 @@ async def list_campaigns(request: Request[Any, Any, Any]) -> CampaignList:
     opt={"right": ADMINISTER},
     responses={200: ResponseSpec(CampaignView, description="It exists, on these terms"), **ERRORS},
 )
-async def create(request: Request[Any, Any, Any], data: JSONBody[NewCampaign]) -> Response[CampaignView]:
+async def create(
+    request: Request[Any, Any, Any], data: JSONBody[NewCampaign]
+) -> Response[CampaignView]:
     """Create a campaign; one that exists on the same terms is left as it is."""
     if data.name in {".", ".."}:
         raise InvalidTerms(f"name must not be {data.name!r}, which means a folder in a URL")

@@ -37,9 +37,7 @@ class Chart:
     rows: list[list[str]]
 
 
-def charts(
-    report: Report, moments: Sequence[Moment], money: Callable[[float], str]
-) -> list[Chart]:
+def charts(report: Report, moments: Sequence[Moment], money: Callable[[float], str]) -> list[Chart]:
     """Return the three charts of a campaign."""
     path = _thinned(_with_now(report, moments))
     total = report.arrivals + report.arrivals_left
@@ -119,7 +117,9 @@ def _reward(report: Report, path: list[Moment]) -> Chart:
 
 def _ratio(report: Report, path: list[Moment], total: float) -> Chart:
     now = _ratio_left(report, path[-1], total)
-    left = "No arrival is to come" if now is None else f"{rate(now)} is left for each arrival to come"
+    left = (
+        "No arrival is to come" if now is None else f"{rate(now)} is left for each arrival to come"
+    )
     jumps = [rate(boundary) for boundary in report.boundaries]
     listed = ", ".join(jumps[:-1]) + (" and " if len(jumps) > 1 else "") + "".join(jumps[-1:])
     return Chart(
@@ -138,7 +138,10 @@ def _ratio(report: Report, path: list[Moment], total: float) -> Chart:
             ("boundary", "boundaries of the plan"),
         ],
         header=["Arrivals", "Budget left per arrival to come"],
-        rows=[[count(moment.arrivals), _or_dash(_ratio_left(report, moment, total))] for moment in path],
+        rows=[
+            [count(moment.arrivals), _or_dash(_ratio_left(report, moment, total))]
+            for moment in path
+        ],
     )
 
 

@@ -21,7 +21,9 @@ PATH = "/api/campaigns/{name:str}/decisions"
 
 
 @post(PATH, dto=Strict[Visit], return_dto=None, status_code=200, responses=ERRORS)
-async def decide(request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Visit]) -> Decision:
+async def decide(
+    request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Visit]
+) -> Decision:
     """Decide what to do for one arrival, and hold the money for it."""
     desk = await request.app.state.desks.desk(name)
     (decision,) = await desk.ask(Decide(data.context, data.available, data.key))
@@ -30,7 +32,9 @@ async def decide(request: Request[Any, Any, Any], name: FromPath[str], data: JSO
 
 
 @post(f"{PATH}/batch", dto=Strict[Batch], return_dto=None, status_code=200, responses=ERRORS)
-async def decide_batch(request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Batch]) -> Decisions:
+async def decide_batch(
+    request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Batch]
+) -> Decisions:
     """Decide for several arrivals in their order: all of them or none."""
     keys = [None] * len(data.contexts) if data.keys is None else data.keys
     if len(keys) != len(data.contexts):
@@ -56,7 +60,10 @@ async def decide_batch(request: Request[Any, Any, Any], name: FromPath[str], dat
     responses=ERRORS,
 )
 async def settle(
-    request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int], data: JSONBody[Bill]
+    request: Request[Any, Any, Any],
+    name: FromPath[str],
+    decision: FromPath[int],
+    data: JSONBody[Bill],
 ) -> Settlement:
     """Replace what is held for an action by what it cost; the rest can be spent again."""
     desk = await request.app.state.desks.desk(name)
@@ -71,14 +78,21 @@ async def settle(
     status_code=204,
     responses=ERRORS,
 )
-async def reward(request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int], data: JSONBody[Value]) -> None:
+async def reward(
+    request: Request[Any, Any, Any],
+    name: FromPath[str],
+    decision: FromPath[int],
+    data: JSONBody[Value],
+) -> None:
     """Say what an action or a skip has brought, from 0 to 1; it may come late."""
     desk = await request.app.state.desks.desk(name)
     await desk.ask(Reward(decision, data.value))
 
 
 @post(f"{PATH}/{{decision:int}}/cancel", status_code=200, responses=ERRORS)
-async def cancel(request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int]) -> Settlement:
+async def cancel(
+    request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int]
+) -> Settlement:
     """Take back an action that never happened, and refund what is held for it."""
     desk = await request.app.state.desks.desk(name)
     (settlement,) = await desk.ask(Cancel(decision))

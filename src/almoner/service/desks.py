@@ -28,7 +28,9 @@ Waiting = tuple[Sequence[Request], "asyncio.Future[list[Any]]"]
 class Desk:
     """One campaign in one process: a queue on the event loop, and a thread that works it off."""
 
-    def __init__(self, agent: Agent, *, on_batch: Callable[[int], None] = lambda size: None) -> None:
+    def __init__(
+        self, agent: Agent, *, on_batch: Callable[[int], None] = lambda size: None
+    ) -> None:
         self.agent, self.name = agent, agent.name
         self._watch = Watch(agent)
         self._loop = asyncio.get_running_loop()
@@ -94,12 +96,17 @@ class Desk:
 
 
 class Desks:
-    """The campaigns of a store, opened when they are first asked for."""
+    """The campaigns of a store, opened when they are first asked for.
+
+    Nothing is opened before ``warm`` is set: compiling takes seconds, and in the midst of a
+    transaction it would make every other process wait for them.
+    """
 
     def __init__(
         self, store: Store, *, on_batch: Callable[[str, int], None] = lambda name, size: None
     ) -> None:
         self.store = store
+        self.warm = asyncio.Event()
         self._on_batch = on_batch
         self._open: dict[str, asyncio.Task[Desk]] = {}
         self._closed = False
@@ -116,6 +123,7 @@ class Desks:
         """Return the desk of a campaign; with terms, create it or make sure that it has them."""
         if self._closed:
             raise StoreError("the service is stopping; ask again when it has started anew")
+        await self.warm.wait()
         if terms:
             await asyncio.to_thread(self._agent, name, terms)
         opening = self._open.get(name)

@@ -87,7 +87,9 @@ def _framework(request: Request[Any, Any, Any], error: HTTPException) -> Respons
     status = error.status_code
     if status >= 500 and not isinstance(error, Refused):
         return _unexpected(request, error)
-    return error_answer(status, WORDS.get(status, "refused"), _sentence(request, error), error.headers)
+    return error_answer(
+        status, WORDS.get(status, "refused"), _sentence(request, error), error.headers
+    )
 
 
 def _sentence(request: Request[Any, Any, Any], error: HTTPException) -> str:

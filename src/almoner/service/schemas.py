@@ -54,9 +54,7 @@ class Closing(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
     def closing_time(self) -> ClosingTime:
         """Return it as the library has it."""
-        return ClosingTime.from_dict(
-            {name: getattr(self, name) for name in self.__struct_fields__}
-        )
+        return ClosingTime.from_dict({name: getattr(self, name) for name in self.__struct_fields__})
 
 
 class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):

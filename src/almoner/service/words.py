@@ -18,6 +18,9 @@ __all__ = [
     "pace",
     "percent",
     "rate",
+    "sentence",
+    "shares",
+    "skipped",
     "state",
     "summary",
     "why",
@@ -105,6 +108,22 @@ def summary(report: Report, money: Callable[[float], str]) -> str:
     )
 
 
+def shares(report: Report, money: Callable[[float], str]) -> str:
+    """Return where the budget is: what the bar shows."""
+    return (
+        f"Of the budget of {money(report.budget)}, {money(report.spent)} is spent, "
+        f"{money(report.reserved)} held and {money(report.left)} left."
+    )
+
+
+def skipped(report: Report) -> str:
+    """Return how many arrivals were skipped, and why most of them."""
+    total = sum(report.skips.values())
+    if not total:
+        return "none skipped"
+    return f"{count(total)} skipped"
+
+
 def notices(report: Report, money: Callable[[float], str]) -> list[str]:
     """Return what a person should know of the money, a sentence each."""
     sentences = []
@@ -125,6 +144,15 @@ def notices(report: Report, money: Callable[[float], str]) -> list[str]:
     return sentences
 
 
+def sentence(text: str) -> str:
+    """Return words with a capital at the start and a full stop at the end.
+
+    >>> sentence("there is no such campaign")
+    'There is no such campaign.'
+    """
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
 def why(reason: str | None) -> str:
     """Return why a skip, in words."""
     return WHY.get(reason or "", reason or "")
@@ -134,5 +162,3 @@ def _places(amount: float) -> int:
     """Return with how many decimals an amount was written."""
     exponent = Decimal(repr(amount)).normalize().as_tuple().exponent
     return max(0, -exponent) if isinstance(exponent, int) else 0
-
-

@@ -7,7 +7,7 @@ import { follow } from "./live.js";
 const controls = document.querySelector(".controls");
 const dialog = document.querySelector("#confirm-close");
 const buttons = Object.fromEntries(
-  [...controls.querySelectorAll("[data-verb]")].map((button) => [button.dataset.verb, button]),
+  [...(controls?.querySelectorAll("[data-verb]") ?? [])].map((button) => [button.dataset.verb, button]),
 );
 const done = {
   pause: "The campaign is paused: arrivals are skipped until it is resumed.",
@@ -16,10 +16,12 @@ const done = {
 };
 
 function changed() {
-  const { status } = document.querySelector("#state").dataset;
-  buttons.pause.hidden = status !== "running";
-  buttons.resume.hidden = status !== "paused";
-  buttons.close.hidden = status === "closed";
+  if (controls) {
+    const { status } = document.querySelector("#state").dataset;
+    buttons.pause.hidden = status !== "running";
+    buttons.resume.hidden = status !== "paused";
+    buttons.close.hidden = status === "closed";
+  }
   drawCharts(JSON.parse(document.querySelector("#chart-data").textContent));
 }
 
@@ -43,9 +45,9 @@ async function carryOut(verb) {
   (next ?? document.querySelector("main")).focus();
 }
 
-buttons.pause.addEventListener("click", () => carryOut("pause"));
-buttons.resume.addEventListener("click", () => carryOut("resume"));
-buttons.close.addEventListener("click", () => {
+buttons.pause?.addEventListener("click", () => carryOut("pause"));
+buttons.resume?.addEventListener("click", () => carryOut("resume"));
+buttons.close?.addEventListener("click", () => {
   dialog.returnValue = "";
   dialog.showModal();
 });

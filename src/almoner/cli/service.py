@@ -1,0 +1,117 @@
+"""Commands about the HTTP service: start it, and create and revoke the keys to it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime
+
+import click
+
+__all__ = ["keys", "serve"]
+
+STORE = click.option(
+    "--store",
+    "url",
+    metavar="URL",
+    required=True,
+    help="Where campaigns are kept: sqlite:///path/to/file.db or postgresql://host/database.",
+)
+
+
+@click.command()
+@STORE
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port to listen on; 0 for any that is free.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1000.0,
+    show_default=True,
+    help="Requests a second that one client may make in the long run; a batch is one.",
+)
+@click.option("--demo", is_flag=True, help="Add a campaign with simulated visitors.")
+def serve(url: str, host: str, port: int, rate: float, demo: bool) -> None:
+    """Serve campaigns over HTTP, with a page to watch them.
+
+    Without keys it listens on this machine only; see almoner keys. It stops at Ctrl-C or SIGTERM,
+    once everything asked before is answered.
+    """
+    try:
+        from almoner.service.run import serve as run
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("almoner"):
+            raise
+        raise click.ClickException(
+            f"the service needs {missing.name}, which is not installed; "
+            "run pip install 'almoner[serve]'"
+        ) from None
+    run(url, host=host, port=port, rate=rate, demo=demo, say=click.echo)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def keys() -> None:
+    """Create, list and revoke the keys to the service.
+
+    As soon as a store has a key, every request needs one. A service that runs takes notice within
+    seconds.
+    """
+
+
+@keys.command()
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--right",
+    type=click.Choice(["decide", "administer"]),
+    required=True,
+    help="What it is for; who may administer may also decide.",
+)
+@STORE
+def create(name: str, right: str, url: str) -> None:
+    """Create a key and print it, once: only a digest of it is kept."""
+    from almoner.service.keys import create_key
+    from almoner.store import open_store
+
+    with closing(open_store(url)) as store:
+        click.echo(create_key(store, name, right=right))
+
+
+@keys.command("list")
+@STORE
+def list_keys(url: str) -> None:
+    """Print all keys by name, with what they are for."""
+    from almoner.cli.show import print_table
+    from almoner.store import open_store
+
+    with closing(open_store(url, create=False)) as store:
+        rows = [
+            [key.name, key.permits, _day(key.created), _day(key.revoked)] for key in store.keys()
+        ]
+    if rows:
+        print_table(["name", "right", "created", "revoked"], rows, left=4)
+    else:
+        click.echo("there is no key in this store")
+
+
+@keys.command()
+@click.argument("name", metavar="NAME")
+@STORE
+def revoke(name: str, url: str) -> None:
+    """Make a key useless, for good."""
+    from almoner.service.keys import revoke_key
+    from almoner.store import open_store
+
+    with closing(open_store(url, create=False)) as store:
+        revoke_key(store, name)
+    click.echo(f"the key {name!r} opens nothing any more")
+
+
+def _day(moment: int | None) -> str:
+    if moment is None:
+        return ""
+    return datetime.fromtimestamp(moment / 1e6, UTC).strftime("%Y-%m-%d %H:%M UTC")

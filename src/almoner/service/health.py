@@ -1,0 +1,80 @@
+"""Health: does the process live; readiness: are the kernels warm, and does the store answer."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from litestar import Request, get
+from msgspec import Struct
+
+from almoner.agent import Agent
+from almoner.errors import StoreError
+from almoner.report import Watch
+from almoner.service.desks import Desks
+from almoner.service.document import ERRORS
+from almoner.service.errors import Refused
+
+__all__ = ["ROUTES", "Readiness", "warm_up"]
+
+PATIENCE = 5.0
+"""Seconds within which a store that works answers."""
+
+
+class Health(Struct, kw_only=True):
+    """How the service is."""
+
+    status: str
+
+
+class Readiness:
+    """Whether requests can be answered without waiting for a compiler or a store."""
+
+    def __init__(self, desks: Desks) -> None:
+        self._desks = desks
+
+    async def check(self) -> None:
+        """Refuse with a sentence unless all is ready."""
+        if not self._desks.warm.is_set():
+            raise Refused(503, "the kernels are being compiled or loaded; ask again in a moment")
+        try:
+            await asyncio.wait_for(self._desks.names(), PATIENCE)
+        except TimeoutError:
+            raise Refused(503, f"the store has not answered for {PATIENCE:g} s") from None
+        except StoreError as error:
+            raise Refused(503, str(error)) from None
+
+
+def warm_up() -> None:
+    """Compile or load what the first decisions need: kernels for equal and unequal costs."""
+    for costs in ({"one": 1}, {"one": 1, "two": 2}):
+        with Agent.open(
+            "memory:",
+            name="warm-up",
+            contexts=["a", "b"],
+            actions=costs,
+            horizon=8,
+            budget=16,
+            seed=0,
+        ) as agent:
+            for decision in [agent.decide(context) for context in "abab"]:
+                agent.reward(decision.id, 1.0)
+                if not decision.skipped:
+                    agent.settle(decision.id, cost=1)
+            Watch(agent).report()
+
+
+@get("/health")
+async def health() -> Health:
+    """Say that the process lives."""
+    return Health(status="ok")
+
+
+@get("/ready", responses={503: ERRORS[503]})
+async def ready(request: Request[Any, Any, Any]) -> Health:
+    """Say whether the kernels are warm and the store answers."""
+    await request.app.state.readiness.check()
+    return Health(status="ready")
+
+
+ROUTES = [health, ready]

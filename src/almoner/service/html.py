@@ -1,0 +1,67 @@
+"""HTML: templates into responses, with the headers that every page has."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from litestar import MediaType, Request, Response
+from litestar.exceptions import HTTPException
+from litestar.types import ExceptionHandlersMap
+
+from almoner.errors import AlmonerError
+from almoner.service import words
+from almoner.service.access import COOKIE
+from almoner.service.errors import TABLE
+
+__all__ = ["ERROR_PAGES", "HEADERS", "html"]
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; "
+        "frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""Of every page: only the service's own files, nothing inline, in nobody's frame."""
+
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+TEMPLATES.globals.update(count=words.count, percent=words.percent, rate=words.rate)
+
+
+def html(
+    request: Request[Any, Any, Any], template: str, *, status: int = 200, **context: Any
+) -> Response[str]:
+    """Return a page."""
+    text = TEMPLATES.get_template(template).render(
+        here=request.url.path, signed_in=COOKIE in request.cookies, **context
+    )
+    return Response(text, media_type=MediaType.HTML, status_code=status, headers=HEADERS)
+
+
+def _refused(request: Request[Any, Any, Any], error: AlmonerError) -> Response[str]:
+    status, _ = next(TABLE[kind] for kind in type(error).__mro__ if kind in TABLE)
+    return _error_page(request, status, str(error))
+
+
+def _failed(request: Request[Any, Any, Any], error: HTTPException) -> Response[str]:
+    return _error_page(request, error.status_code, error.detail)
+
+
+def _error_page(request: Request[Any, Any, Any], status: int, message: str) -> Response[str]:
+    title = HTTPStatus(status).phrase.capitalize()
+    return html(request, "error.html", status=status, title=title, sentence=words.sentence(message))
+
+
+ERROR_PAGES: ExceptionHandlersMap = {AlmonerError: _refused, HTTPException: _failed}
+"""What goes wrong on a page is shown as a page, in the library's own sentence."""

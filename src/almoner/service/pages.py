@@ -1,0 +1,101 @@
+"""Pages: campaigns watched and created in a browser.
+
+Every page is whole when it arrives; scripts fetch it again and change what differs. Nothing comes
+from another host, and a content security policy says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from litestar import Request, Response, Router, get
+from litestar.datastructures import CacheControlHeader
+from litestar.params import FromPath
+from litestar.static_files import create_static_files_router
+
+from almoner.errors import StoreError
+from almoner.service import apidoc, campaigns, sign_in, views
+from almoner.service.access import ADMINISTER
+from almoner.service.charts import Moment
+from almoner.service.desks import Desk, Desks
+from almoner.service.document import document
+from almoner.service.html import ERROR_PAGES, html
+
+__all__ = ["ROUTES"]
+
+LATEST = 20
+"""Decisions shown on the page of a campaign."""
+
+
+@get("/")
+async def campaigns_page(request: Request[Any, Any, Any]) -> Response[str]:
+    """List the campaigns, newest first."""
+    desks: Desks = request.app.state.desks
+    cards = [await _card(desks, name) for name in reversed(await desks.names())]
+    return await asyncio.to_thread(html, request, "campaigns.html", cards=cards)
+
+
+@get("/campaigns/{name:str}")
+async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[str]:
+    """Show one campaign."""
+    desk: Desk = await request.app.state.desks.desk(name)
+    report, points = await desk.report(), await desk.curve()
+    latest = await campaigns.latest.fn(request, name=name, limit=LATEST)
+    amount = desk.agent.terms.unit.amount
+    moments = [
+        Moment(point.arrivals, amount(point.spent), amount(point.reserved), point.reward)
+        for point in points
+    ]
+
+    def page() -> Response[str]:
+        view = views.campaign_view(report, moments, latest.decisions)
+        administers = sign_in.right(request) == ADMINISTER
+        return html(request, "campaign.html", administers=administers, **view)
+
+    return await asyncio.to_thread(page)
+
+
+@get("/new")
+async def new_page(request: Request[Any, Any, Any]) -> Response[str]:
+    """Show the form that creates a campaign."""
+    return html(request, "new.html", policies=views.learning_policies())
+
+
+@get("/docs")
+async def docs_page(request: Request[Any, Any, Any]) -> Response[str]:
+    """Show the OpenAPI document for reading."""
+    whole = document(request.app)
+    groups, schemas = apidoc.groups(whole), apidoc.schemas(whole)
+    return html(request, "docs.html", groups=groups, schemas=schemas)
+
+
+async def _card(desks: Desks, name: str) -> views.Card:
+    try:
+        desk = await desks.desk(name)
+        return views.card(await desk.report())
+    except StoreError as error:  # one that cannot be read must not hide the others
+        return views.broken_card(name, error)
+
+
+ROUTES = [
+    Router(
+        "/",
+        route_handlers=[campaigns_page, campaign_page, new_page, docs_page],
+        before_request=sign_in.show_sign_in,
+        exception_handlers=ERROR_PAGES,
+        include_in_schema=False,
+    ),
+    Router(
+        "/",
+        route_handlers=sign_in.ROUTES,
+        exception_handlers=ERROR_PAGES,
+        include_in_schema=False,
+    ),
+    create_static_files_router(
+        "/static",
+        [Path(__file__).parent / "static"],
+        cache_control=CacheControlHeader(no_cache=True),
+    ),
+]

@@ -1,0 +1,147 @@
+"""Plans: what a campaign would do, before it starts."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, NamedTuple
+
+import numpy as np
+from litestar import post
+from litestar.params import JSONBody
+from msgspec import Struct
+
+from almoner import checks
+from almoner.campaign import Campaign
+from almoner.checks import Floats
+from almoner.closing import ClosingTime
+from almoner.errors import InvalidTerms
+from almoner.lp import solve
+from almoner.report import UNSEEN
+from almoner.service.bodies import Strict
+from almoner.service.document import ERRORS
+from almoner.service.schemas import Guess
+from almoner.terms import Terms, make_terms
+
+__all__ = ["ROUTES", "ActionPlan", "ContextPlan", "Plan", "preview"]
+
+
+class ActionPlan(Struct, kw_only=True):
+    """One action in one context: its guessed reward, and the probability that it would get."""
+
+    action: str
+    cost: float
+    reserve: float
+    mean: float
+    planned: float
+
+
+class ContextPlan(Struct, kw_only=True):
+    """One context: its share of the arrivals, and what share of it would be served."""
+
+    context: str
+    share: float
+    served: float
+    actions: list[ActionPlan]
+
+
+class Plan(Struct, kw_only=True):
+    """What the optimum would do, if the guesses were right.
+
+    ``value`` is the expected reward of an arrival and ``total`` that of all of them; ``spend`` is
+    what they would cost; the ``price`` is what one more unit of money would bring, and it jumps at
+    the ``boundaries``, which are budgets per arrival like the ``ratio``.
+    """
+
+    budget: float
+    arrivals: float
+    ratio: float
+    price: float
+    value: float
+    total: float
+    spend: float
+    boundaries: list[float]
+    contexts: list[ContextPlan]
+
+
+class _Guesses(NamedTuple):
+    """What `solve` needs."""
+
+    context_probs: Floats
+    reward_means: Floats
+    costs: Floats
+    default_rewards: Floats
+    ratio: float
+
+
+@post("/api/plan", dto=Strict[Guess], return_dto=None, status_code=200, responses=ERRORS)
+async def plan(data: JSONBody[Guess]) -> Plan:
+    """Preview a campaign: who would be served, at what price, and what it would bring."""
+    return await asyncio.to_thread(preview, data)
+
+
+def preview(guess: Guess) -> Plan:
+    """Return the plan of a campaign that is only thought of."""
+    told = {term: value for term, value in guess.terms().items() if value is not None}
+    terms = make_terms(**{"seed": 0, **told})
+    Campaign(terms)  # refuses a policy that does not fit
+    horizon, amount = terms.horizon, terms.unit.amount
+    arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
+    guesses = _guesses(guess, terms, amount(terms.budget) / arrivals)
+    solution = solve(guesses)
+    spend = guesses.context_probs @ (solution.probabilities * guesses.costs).sum(axis=1)
+    return Plan(
+        budget=amount(terms.budget),
+        arrivals=arrivals,
+        ratio=guesses.ratio,
+        price=solution.price,
+        value=solution.value,
+        total=solution.value * arrivals,
+        spend=float(spend) * arrivals,
+        boundaries=solution.boundaries.tolist(),
+        contexts=[
+            ContextPlan(
+                context=context,
+                share=float(guesses.context_probs[place]),
+                served=float(solution.probabilities[place].sum()),
+                actions=[
+                    ActionPlan(
+                        action=action,
+                        cost=amount(terms.costs_in(context)[column]),
+                        reserve=amount(terms.reserves_in(context)[column]),
+                        mean=float(guesses.reward_means[place, column]),
+                        planned=float(solution.probabilities[place, column]),
+                    )
+                    for column, action in enumerate(terms.actions)
+                ],
+            )
+            for place, context in enumerate(terms.contexts)
+        ],
+    )
+
+
+def _guesses(guess: Guess, terms: Terms, ratio: float) -> _Guesses:
+    contexts, amount = terms.contexts, terms.unit.amount
+    shares = np.full(len(contexts), 1 / len(contexts))
+    if guess.context_probs is not None:
+        known = _by_name("context_probs", guess.context_probs, contexts)
+        shares = np.array(checks.probabilities("context_probs", known, error=InvalidTerms))
+    means = np.full((len(contexts), len(terms.actions)), UNSEEN)
+    if guess.reward_means is not None:
+        rows = _by_name("reward_means", guess.reward_means, contexts)
+        named = zip(contexts, rows, strict=True)
+        means = np.array(
+            [_by_name(f"reward_means of {name!r}", row, terms.actions) for name, row in named]
+        )
+    defaults = np.zeros(len(contexts))
+    if isinstance(terms.default_rewards, dict):
+        defaults = np.array([terms.default_rewards[name] for name in contexts])
+    costs = [[amount(cost) for cost in terms.costs_in(name)] for name in contexts]
+    return _Guesses(shares, means, np.array(costs), defaults, ratio)
+
+
+def _by_name(what: str, table: dict[str, Any], names: tuple[str, ...]) -> list[Any]:
+    checks.known_keys(what, table, required=names, error=InvalidTerms)
+    return [table[name] for name in names]
+
+
+ROUTES = [plan]

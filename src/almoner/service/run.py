@@ -1,0 +1,99 @@
+"""Run: the service as a process, from its first breath to the last answer it owes."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import closing
+
+import uvicorn
+
+from almoner.errors import InvalidInput, StoreError
+from almoner.service.access import LOOPBACK_HOSTS
+from almoner.service.app import create_app
+from almoner.service.keys import Keyring
+from almoner.store import open_store
+
+__all__ = ["serve"]
+
+GRACE = 30
+"""Seconds to finish what was asked before a stop signal; then connections are cut."""
+
+SWITCH_SECONDS = 0.0005
+"""How long one thread may keep another from the interpreter: a transaction lets go of it at every
+statement, and would wait 5 ms each time to have it back from a busy event loop."""
+
+
+def serve(
+    url: str,
+    *,
+    host: str,
+    port: int,
+    rate: float,
+    demo: bool = False,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Serve the campaigns of a store over HTTP until a signal says to stop.
+
+    Whatever was answered is durable already; what is under way when the signal comes is finished.
+    """
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    with closing(open_store(url)) as store:
+        local = is_loopback(host)
+        if not local and Keyring(store).useless:
+            raise InvalidInput(
+                f"host must be a loopback address as long as there is no key, got host={host!r}; "
+                "run almoner keys create NAME --right administer first"
+            )
+        app = create_app(
+            store, locked=not local, rate=rate, hosts=LOOPBACK_HOSTS if local else None, demo=demo
+        )
+        config = uvicorn.Config(
+            app,
+            access_log=False,
+            log_level="warning",
+            proxy_headers=False,  # anyone could claim to be anyone
+            server_header=False,
+            timeout_graceful_shutdown=GRACE,
+        )
+        sys.setswitchinterval(SWITCH_SECONDS)
+        with _listening(host, port) as listener:
+            say(f"almoner serves at {_url(listener)}")
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only programs on this machine can reach an address.
+
+    Examples
+    --------
+    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")]
+    [True, True, True, False, False]
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; at port 0, wherever there is room."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except (OSError, OverflowError) as reason:
+        raise StoreError(
+            f"the service cannot listen on {host} port {port}: {reason}; give another --port"
+        ) from None
+    return listener
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

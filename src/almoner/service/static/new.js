@@ -1,0 +1,216 @@
+// The form of a new campaign: rows that come and go, a plan to look at, and then the start.
+
+import { call } from "./api.js";
+import { planView } from "./plan.js";
+
+const form = document.querySelector("#new-campaign");
+const error = document.querySelector("#form-error");
+const planNote = document.querySelector("#plan-note");
+const planBody = document.querySelector("#plan-body");
+const startRow = document.querySelector("#start-row");
+const field = (id) => document.querySelector(`#${id}`);
+let rowsMade = 0;
+
+const kinds = {
+  context: { list: field("contexts"), template: field("context-row") },
+  action: { list: field("actions"), template: field("action-row") },
+};
+
+function addRow(kind) {
+  const row = kinds[kind].template.content.firstElementChild.cloneNode(true);
+  rowsMade += 1;
+  for (const input of row.querySelectorAll("input")) {
+    input.id = `row-${rowsMade}-${input.dataset.field}`;
+    input.previousElementSibling.htmlFor = input.id;
+  }
+  kinds[kind].list.append(row);
+  renumber(kind);
+  return row;
+}
+
+function removeRow(row) {
+  const kind = row.classList.contains("context") ? "context" : "action";
+  const beside = row.previousElementSibling ?? row.nextElementSibling;
+  row.remove();
+  renumber(kind);
+  beside.querySelector("input").focus();
+  layGuesses();
+}
+
+// Rows look alike; a screen reader needs to hear which one a button is of. One must remain.
+function renumber(kind) {
+  const rows = [...kinds[kind].list.children];
+  rows.forEach((row, place) => {
+    const button = row.querySelector("[data-remove]");
+    button.setAttribute("aria-label", `Remove ${kind} ${place + 1}`);
+    button.disabled = rows.length === 1;
+  });
+}
+
+function values(kind) {
+  return [...kinds[kind].list.children].map((row) =>
+    Object.fromEntries(
+      [...row.querySelectorAll("[data-field]")].map((input) => [input.dataset.field, input.value.trim()]),
+    ),
+  );
+}
+
+function names(kind) {
+  return values(kind).map((row, place) => row.name || `${kind} ${place + 1}`);
+}
+
+// The table of guesses has a cell for each pair; what was typed stays with its place.
+function layGuesses() {
+  const before = guesses();
+  const table = field("guesses");
+  table.querySelectorAll("thead, tbody").forEach((part) => part.remove());
+  const head = table.createTHead().insertRow();
+  head.append(heading("Context", "col"), ...names("action").map((name) => heading(name, "col")));
+  const body = table.createTBody();
+  names("context").forEach((context, row) => {
+    const line = body.insertRow();
+    line.append(heading(context, "row"));
+    names("action").forEach((action, column) => {
+      const input = document.createElement("input");
+      Object.assign(input, { type: "number", min: 0, max: 1, step: "any", required: true });
+      input.value = before[row]?.[column] ?? "0.5";
+      input.inputMode = "decimal";
+      input.setAttribute("aria-label", `Mean reward of ${action} for ${context}`);
+      line.insertCell().append(input);
+    });
+  });
+}
+
+function guesses() {
+  return [...field("guesses").querySelectorAll("tbody tr")].map((line) =>
+    [...line.querySelectorAll("input")].map((input) => input.value),
+  );
+}
+
+function heading(text, scope) {
+  const cell = document.createElement("th");
+  cell.scope = scope;
+  cell.textContent = text;
+  return cell;
+}
+
+function horizon() {
+  if (form.elements.ends.value === "arrivals") return Number(field("horizon").value);
+  return { at: new Date(field("closes").value).toISOString(), arrivals: Number(field("expected").value) };
+}
+
+function terms() {
+  const actions = values("action").map((row) => [
+    row.name,
+    row.reserve === ""
+      ? Number(row.cost)
+      : { cost: Number(row.cost), reserve: Number(row.reserve) },
+  ]);
+  return {
+    name: field("name").value.trim(),
+    contexts: values("context").map((row) => row.name),
+    actions: Object.fromEntries(actions),
+    horizon: horizon(),
+    budget: Number(field("budget").value),
+    policy: field("policy").value,
+  };
+}
+
+function expectations() {
+  const contexts = values("context");
+  const total = contexts.reduce((sum, row) => sum + Number(row.weight), 0) || 1;
+  const actions = values("action").map((row) => row.name);
+  const means = guesses().map((line) =>
+    Object.fromEntries(line.map((value, column) => [actions[column], Number(value)])),
+  );
+  return {
+    context_probs: Object.fromEntries(contexts.map((row) => [row.name, Number(row.weight) / total])),
+    reward_means: Object.fromEntries(contexts.map((row, place) => [row.name, means[place]])),
+  };
+}
+
+// Two rows of one name would silently become one in a table of names.
+function refuseTwins() {
+  for (const kind of ["context", "action"]) {
+    const all = values(kind).map((row) => row.name);
+    const twin = all.find((name, place) => all.indexOf(name) !== place);
+    if (twin !== undefined) {
+      throw new Error(`Two ${kind}s are called “${twin}”; give them different names.`);
+    }
+  }
+}
+
+async function attempt(button, work) {
+  button.disabled = true;
+  error.textContent = "";
+  try {
+    refuseTwins();
+    await work();
+  } catch (reason) {
+    error.textContent = reason.message;
+    error.scrollIntoView({ block: "nearest" });
+  } finally {
+    button.disabled = false;
+  }
+}
+
+function forget() {
+  if (startRow.hidden) return;
+  startRow.hidden = true;
+  planNote.hidden = false;
+  planNote.textContent = "The form has changed since; preview the plan again.";
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  attempt(field("preview"), async () => {
+    const plan = await call("POST", "/api/plan", { ...terms(), ...expectations() });
+    planBody.replaceChildren(...planView(plan));
+    planNote.hidden = true;
+    startRow.hidden = false;
+    field("plan").focus();
+  });
+});
+
+field("start").addEventListener("click", () =>
+  attempt(field("start"), async () => {
+    const { name } = await call("POST", "/api/campaigns", terms());
+    location.assign(`/campaigns/${encodeURIComponent(name)}`);
+  }),
+);
+
+form.addEventListener("input", (event) => {
+  forget();
+  if (event.target.dataset.field === "name") layGuesses();
+});
+
+form.addEventListener("click", (event) => {
+  const { add } = event.target.dataset;
+  if (add) {
+    addRow(add).querySelector("input").focus();
+    layGuesses();
+    forget();
+  }
+  if ("remove" in event.target.dataset) {
+    removeRow(event.target.closest(".row"));
+    forget();
+  }
+});
+
+for (const choice of form.elements.ends) {
+  choice.addEventListener("change", () => {
+    for (const part of form.querySelectorAll("[data-ends]")) {
+      part.hidden = part.dataset.ends !== form.elements.ends.value;
+      for (const input of part.querySelectorAll("input")) input.disabled = part.hidden;
+    }
+  });
+}
+
+field("policy").addEventListener("change", () => {
+  field("policy-hint").textContent = field("policy").selectedOptions[0].dataset.hint;
+});
+
+addRow("context");
+addRow("context");
+addRow("action");
+layGuesses();

@@ -1,0 +1,127 @@
+"""Views: what the templates need to know of a campaign, worked out from its report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from almoner.policy.allocation import SkipAlways
+from almoner.policy.contexts import KnownContexts
+from almoner.policy.recipes import RECIPES
+from almoner.policy.rewards import KnownRewards
+from almoner.report import Report
+from almoner.service import charts, pictures, words
+from almoner.service.answers import LoggedDecision
+from almoner.service.charts import Moment
+from almoner.terms import SKIP_NAME
+
+__all__ = ["Card", "broken_card", "campaign_view", "card", "learning_policies"]
+
+CONTEXTS_SHOWN = 30
+"""More contexts than these would make a page that nobody reads; the report has them all."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """A campaign in the list; one that cannot be read has no report, and a sentence instead."""
+
+    name: str
+    state: str
+    sentence: str
+    report: Report | None = None
+    pace: str = ""
+    bar: pictures.Bar | None = None
+    money: Callable[[float], str] = str
+
+
+def card(report: Report) -> Card:
+    """Return a campaign as the list shows it."""
+    money = _money(report)
+    return Card(
+        name=report.name,
+        state=words.state(report),
+        sentence=words.shares(report, money),
+        report=report,
+        pace=words.sentence(words.pace(report)),
+        bar=pictures.budget_bar(report),
+        money=money,
+    )
+
+
+def broken_card(name: str, error: Exception) -> Card:
+    """Return a campaign that cannot be read."""
+    return Card(name=name, state="broken", sentence=words.sentence(str(error)))
+
+
+def campaign_view(
+    report: Report, moments: Sequence[Moment], latest: Sequence[LoggedDecision]
+) -> dict[str, Any]:
+    """Return what the page of one campaign shows."""
+    money = _money(report)
+    often = sorted(report.contexts, key=lambda context: -context.arrivals)
+    shown = {context.context for context in often[:CONTEXTS_SHOWN]}
+    contexts = [context for context in report.contexts if context.context in shown]
+    top = pictures.rate_axis(contexts)
+    return {
+        "report": report,
+        "money": money,
+        "state": words.state(report),
+        "summary": words.summary(report, money),
+        "notices": words.notices(report, money),
+        "shares": words.shares(report, money),
+        "skipped": words.skipped(report),
+        "bar": pictures.budget_bar(report),
+        "charts": charts.charts(report, moments, money),
+        "chart_data": Markup(charts.chart_data(report, moments)),  # noqa: S704  # numbers only
+        "actions": [action.action for action in report.contexts[0].actions],
+        "colours": pictures.COLOURS,
+        "top": top,
+        "ticks": pictures.ticks(top),
+        "contexts": [
+            {
+                "context": context,
+                "bar": pictures.served_bar(context),
+                "actions": [(pair, pictures.whisker(pair, top)) for pair in context.actions],
+            }
+            for context in contexts
+        ],
+        "hidden_contexts": len(report.contexts) - len(contexts),
+        "latest": [_decision(row) for row in latest],
+    }
+
+
+def learning_policies() -> list[tuple[str, str]]:
+    """Return the recipes that need no knowledge beforehand, the default first, each in a line."""
+    made = {name: make() for name, make in RECIPES.items()}
+    learning = [
+        name
+        for name, policy in made.items()
+        if not isinstance(policy.rewards, KnownRewards)
+        and not isinstance(policy.contexts, KnownContexts)
+        and not isinstance(policy.allocation, SkipAlways)
+    ]
+    learning.sort(key=lambda name: name != "thrifty")
+    return [(name, (RECIPES[name].__doc__ or "").partition("\n")[0]) for name in learning]
+
+
+def _money(report: Report) -> Callable[[float], str]:
+    pairs = [pair for context in report.contexts for pair in context.actions]
+    amounts = {amount for pair in pairs for amount in (pair.cost, pair.reserve)}
+    return words.money_format([report.budget, *amounts])
+
+
+def _decision(row: LoggedDecision) -> dict[str, Any]:
+    return {
+        "id": row.decision,
+        "at": row.time,
+        "clock": row.time[11:19],
+        "context": row.context,
+        "action": None if row.action == SKIP_NAME else row.action,
+        "why": words.why(row.reason),
+        "note": "cancelled" if row.cancelled else "",
+        "probability": row.probability,
+        "reward": row.reward,
+    }
