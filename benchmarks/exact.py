@@ -14,7 +14,7 @@ from benchmarks.table import Row, duration, within
 
 __all__ = ["allocation", "oracle"]
 
-TEN = scenario("paper-ten")
+TEN, UNEQUAL = scenario("paper-ten"), scenario("heterogeneous")
 
 
 def oracle() -> list[Row]:
@@ -35,6 +35,14 @@ def oracle() -> list[Row]:
             what="optimal_value, T = 100,000",
             seconds=best_of(lambda: al.optimal_value(long), repeats=3),
             bar=1.0,
+        ),
+        Row(
+            what="optimal_value, unequal costs, T = 10,000",
+            figure=duration(best_of(lambda: al.optimal_value(UNEQUAL), repeats=3)),
+        ),
+        Row(
+            what="exact_value of alp, unequal costs, T = 10,000",
+            figure=duration(best_of(lambda: al.exact_value(UNEQUAL, al.alp()), repeats=3)),
         ),
     ]
 

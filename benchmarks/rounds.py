@@ -1,4 +1,4 @@
-"""Rounds per second on the paper's ten contexts: UCB-ALP in four programs, and other recipes."""
+"""Rounds per second: UCB-ALP in four programs on ten contexts, other recipes, unequal costs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from benchmarks import linprog_loop, literal_c, numpy_loop
 from benchmarks.measure import alternate, best_of, timed
 from benchmarks.table import Row, at_least
 
-__all__ = ["other_recipes", "ucb_alp"]
+__all__ = ["other_recipes", "ucb_alp", "unequal_costs"]
 
-TEN = scenario("paper-ten")
+TEN, UNEQUAL = scenario("paper-ten"), scenario("heterogeneous")
 SHORT = TEN.scaled(1000)
 """The slow programs play a tenth of the rounds, or they would take minutes."""
 
@@ -53,8 +53,23 @@ def other_recipes() -> list[Row]:
     return rows
 
 
-def _simulate(name: str, runs: int) -> al.Runs:
-    return al.simulate(TEN, al.recipe(name), runs=runs, threads=1, against="upper bound")
+def unequal_costs() -> list[Row]:
+    """Return the speed of the optimistic form: indices, hulls and the price anew every round."""
+    rows = []
+    contexts, actions = UNEQUAL.costs.shape
+    for name, runs in (("thrifty", 20), ("horizon_alp", 20)):
+        seconds = best_of(partial(_simulate, name, runs, UNEQUAL))
+        rows.append(
+            Row(
+                what=f"{name}, {contexts} × {actions}, unequal costs",
+                figure=_rate(seconds / runs / UNEQUAL.horizon),
+            )
+        )
+    return rows
+
+
+def _simulate(name: str, runs: int, problem: al.Problem = TEN) -> al.Runs:
+    return al.simulate(problem, al.recipe(name), runs=runs, threads=1, against="upper bound")
 
 
 def _almoner_and_c() -> tuple[float, list[Row]]:

@@ -11,6 +11,7 @@ def main() -> None:
         [
             rounds.ucb_alp(),
             rounds.other_recipes(),
+            rounds.unequal_costs(),
             exact.oracle(),
             exact.allocation(),
             startup.compilation(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
 from hypothesis import strategies as st
 
 from almoner.problem import Problem
@@ -15,6 +16,9 @@ def _paper(name: str, horizon: int, ratio: float) -> Problem:
 
 
 Table = list[list[float]]
+
+MAY_END_UNTRIED = pytest.mark.filterwarnings("ignore::almoner.UntriedPairs")
+"""For tests of other things on problems so small that a tenth of them is no exploration."""
 
 PAPER_TWO = partial(_paper, "paper-two")
 PAPER_TEN = partial(_paper, "paper-ten")
@@ -73,4 +77,5 @@ def any_cost_problems(draw: st.DrawFn) -> Problem:
         default_rewards=defaults,
         horizon=horizon,
         budget=draw(st.integers(0, 6 * horizon)) * draw(st.sampled_from([0.1, 0.5, 1.0])),
+        defaults_known=draw(st.booleans()),
     )

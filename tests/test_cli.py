@@ -61,10 +61,79 @@ def test_simulate_plays_the_default_policy_where_none_is_named() -> None:
 
 @pytest.mark.parametrize(("source", "missing"), [(TWO, set()), (TEN, {"pb", "ucb_pb"})])
 def test_all_stands_for_every_recipe_that_makes_sense(source: str, missing: set[str]) -> None:
-    rows = printed("simulate", source, "--policy", "all", *SMALL)
-    assert [row["policy"] for row in rows] == [
+    result = run("simulate", source, "--policy", "all", *SMALL, "--json")
+    assert result.exit_code == 0
+    assert [row["policy"] for row in json.loads(result.stdout)] == [
         name for name in almoner.RECIPES if name not in missing
     ]
+    assert result.stderr.startswith("Warning: epsilon_first_alp: ")  # 3 rounds are too few
+
+
+def test_a_pair_left_untried_is_one_line_on_stderr_beside_the_table() -> None:
+    result = run("simulate", TWO, "--policy", "epsilon_first_alp", "--policy", "alp", *SMALL)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "Warning: epsilon_first_alp: in 3 of 3 runs exploration ended with a pair untried, which "
+        "then counts as 1; explore for more rounds, or raise the cap\n"
+    )
+    assert "Warning" not in result.stdout
+    assert " alp " in result.stdout
+
+
+DEFAULTS_KNOWN = """\
+context_probs = [0.4, 0.3, 0.3]
+reward_means = [[0.5, 0.45], [0.4, 0.3], [0.3, 0.35]]
+default_rewards = [0.6, 0.1, 0.1]
+defaults_known = true
+horizon = 300
+budget = 240
+"""
+
+
+def test_a_file_may_say_that_the_default_rewards_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "shop.toml"
+    path.write_text(DEFAULTS_KNOWN)
+    problem = Problem.from_file(path)
+    assert problem.defaults_known
+    told = printed("simulate", str(path), "--runs", "20")
+    played = almoner.simulate(problem, almoner.thrifty(), runs=20)
+    assert told == {"policy": "thrifty", **played.summary()}
+    path.write_text(DEFAULTS_KNOWN.replace("true", "false"))
+    assert printed("simulate", str(path), "--runs", "20")["regret_mean"] != told["regret_mean"]
+    path.write_text(DEFAULTS_KNOWN.replace("true", "1"))
+    result = run("simulate", str(path))
+    assert (result.exit_code, result.stderr) == (
+        2,
+        f"Error: {path}: defaults_known must be True or False, got defaults_known=1\n",
+    )
+
+
+LEFTOVER = """\
+context_probs = [1.0]
+reward_means = [[0.5, 0.9]]
+costs = [2, 3]
+horizon = 10
+budget = 8.5
+"""
+
+
+def test_money_that_no_action_can_use_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "leftover.toml"
+    path.write_text(LEFTOVER)
+    options = ["simulate", str(path), "--policy", "alp", "--policy", "skip_always", "--runs", "20"]
+    rows = printed(*options)
+    assert rows[0]["unusable_mean"] > 0
+    assert rows[1]["unusable_mean"] == 0  # skipping leaves what could have been used
+    *_, last = run(*options).stdout.splitlines()
+    mean = rows[0]["unusable_mean"]
+    assert last == f" Left at the end, too little for any action, on average: alp {mean:,.2f}"
+    assert printed("plan", str(path))["unusable"] == 0.5
+    sentence = " 0.50 can never be spent: costs are multiples of 1."
+    assert sentence in run("plan", str(path)).stdout.splitlines()
+    path.write_text(LEFTOVER.replace("8.5", "9").replace("[2, 3]", "[3, 3]"))
+    assert "too little" not in run(*options).stdout
+    assert "can never be spent" not in run("plan", str(path)).stdout
+    assert printed("plan", str(path))["unusable"] == 0
 
 
 def test_regret_is_measured_from_what_was_asked_for() -> None:

@@ -68,6 +68,7 @@ BAD: dict[str, list[Any]] = {
         *([[1, 2, math.inf], [1, 1, 1]], [[1, 2, 0], [1, 1, 1]], [[1, 2, 3], [1, 2]]),
     ],
     "default_rewards": [[0.1], [0.1, 0.2, 0.3], 1.2, [0.1, -0.1], "x", None, [[0.1], [0.2, 0.3]]],
+    "defaults_known": [1, 0, "yes", None, [True]],
     "reward_spread": [-0.1, 1.1, math.nan, "x", None],
     "contexts": [["a"], ["a", "a"], "ab", [1, 2], ["a", ""], None],
     "actions": [["a", "b"], ["a", "b", "b"], 3],
@@ -107,6 +108,8 @@ def test_left_out_fields_are_those_of_the_paper() -> None:
     assert problem.costs.tolist() == [[1, 1, 1], [1, 1, 1]]
     assert problem.default_rewards.tolist() == [0, 0]
     assert (problem.reward_spread, problem.contexts, problem.actions) == (1, (), ())
+    assert problem.defaults_known is False
+    assert set(problem.to_dict()) == set(GOOD)
 
 
 @pytest.mark.parametrize("field", ["context_probs", "reward_means", "costs", "default_rewards"])
@@ -142,6 +145,7 @@ def test_problems_are_equal_when_every_field_is() -> None:
         {"budget": 4.5},
         {"costs": [1, 1, 2]},
         {"default_rewards": [0, 0.1]},
+        {"defaults_known": True},
         {"reward_spread": 0.5},
         {"contexts": ["new", "old"]},
         {"actions": ["a", "b", "c"]},

@@ -137,7 +137,8 @@ def test_public_functions_take_keywords_beyond_what_they_act_on(name: str) -> No
     assert set(places) <= {"problem", "policy", "name"}
 
 
-ERRORS = [value for value in vars(errors).values() if inspect.isclass(value)]
+RAISED = [value for value in vars(errors).values() if inspect.isclass(value)]
+ERRORS = [value for value in RAISED if not issubclass(value, Warning)]
 
 
 def drawn_tree() -> dict[str, str | None]:
@@ -154,10 +155,11 @@ def drawn_tree() -> dict[str, str | None]:
 
 
 def test_the_drawing_of_errors_is_the_tree_of_errors() -> None:
-    bases = {error.__name__: error.__bases__[0].__name__ for error in ERRORS}
+    bases = {error.__name__: error.__bases__[0].__name__ for error in RAISED}
     assert bases.pop("AlmonerError") == "Exception"
     assert {name: parent for name, parent in drawn_tree().items() if parent} == bases
-    assert sorted(errors.__all__) == sorted(error.__name__ for error in ERRORS)
+    assert sorted(errors.__all__) == sorted(error.__name__ for error in RAISED)
+    assert set(errors.__all__) <= set(almoner.__all__)
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=repr)

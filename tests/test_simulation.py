@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import PAPER_TEN, PAPER_TWO, unit_problems
+from problems import MAY_END_UNTRIED, PAPER_TEN, PAPER_TWO, unit_problems
 
 import almoner as al
 from almoner import simulation
@@ -34,7 +34,7 @@ def suited(problem: al.Problem, name: str) -> al.Problem:
 
 
 def assert_same(one: al.Runs, two: al.Runs) -> None:
-    for column in ("reward", "reward_drawn", "spend", "budget_left"):
+    for column in ("reward", "reward_drawn", "spend", "unusable", "budget_left"):
         np.testing.assert_array_equal(getattr(one, column), getattr(two, column))
     np.testing.assert_array_equal(one.regret.values, two.regret.values)
 
@@ -93,6 +93,7 @@ GIVE_UP = ("greedy", "epsilon_first_alp")
 """Policies that never try a pair again whose mean so far is 0."""
 
 
+@MAY_END_UNTRIED
 @pytest.mark.parametrize("name", al.RECIPES)
 def test_no_path_spends_more_than_the_budget(name: str) -> None:
     @settings(max_examples=25)
@@ -110,6 +111,7 @@ def test_no_path_spends_more_than_the_budget(name: str) -> None:
     check()
 
 
+@MAY_END_UNTRIED
 @pytest.mark.parametrize("name", al.RECIPES)
 @pytest.mark.parametrize(
     ("contexts", "actions", "horizon", "budget"),
@@ -219,6 +221,7 @@ def test_the_two_benchmarks_differ_by_the_floor(estimator: str) -> None:
     np.testing.assert_allclose(bound.regret.values - oracle.regret.values, floor, atol=1e-10)
 
 
+@MAY_END_UNTRIED
 @settings(max_examples=60)
 @given(problem=unit_problems(), name=st.sampled_from(sorted(al.RECIPES)), seed=st.integers(0, 99))
 def test_no_replication_has_a_negative_regret_against_the_upper_bound(

@@ -85,7 +85,7 @@ def direct(function: Function, *arguments: Any) -> Function:
     if _SETTINGS.DISABLE_JIT:
         return function
     kernel: Any = function
-    types = tuple(numba.typeof(argument) for argument in arguments)
+    types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
     kernel.compile(types)
     return kernel.get_overload(types)  # type: ignore[no-any-return]
 

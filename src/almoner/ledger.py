@@ -45,11 +45,11 @@ def hold(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
     >>> ledger.left, ledger.committed
     (6, 1)
     """
-    if not 0 <= cost <= reserve <= ledger.left:
+    budget, spent, reserved, planned = ledger
+    if not 0 <= cost <= reserve <= budget - spent - reserved:
         raise BrokenLedger(
             f"a reserve of {reserve} for an expected {cost} does not fit the {ledger.left} left"
         )
-    budget, spent, reserved, planned = ledger
     return Ledger(budget, spent, reserved + reserve, planned + cost)
 
 

@@ -38,7 +38,8 @@ class Desk:
 
     def look_up(self, requests: Sequence[Request]) -> None:
         """Fetch what the log says of all keys and decisions that these requests name, at once."""
-        keys = {ask.key for ask in requests if isinstance(ask, Decide) and is_key(ask.key)}
+        named = [ask.key for ask in requests if isinstance(ask, Decide) and ask.key is not None]
+        keys = {key for key in named if is_key(key)}
         ids = {ask.id for ask in requests if isinstance(ask, _OfDecision) and is_id(ask.id)}
         if keys:
             self._keyed.update(self.writer.keyed(sorted(keys)))

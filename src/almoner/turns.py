@@ -1,12 +1,11 @@
-"""Turns: many callers, one transaction. Whoever finds the door free goes in for all who wait.
+"""Turns: many callers, one transaction. The first to wait at the door goes in for all who follow.
 
-There is no thread of its own and nothing to shut down. While one caller's commit is on its way to
-the disk, the others queue up; the next one in takes the whole queue with it (group commit).
+There is no thread of its own and nothing to shut down. While one transaction is on its way to the
+disk, those who come gather for the next one (group commit).
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
@@ -14,15 +13,16 @@ from typing import Any
 __all__ = ["Turns"]
 
 
-class _Ticket:
-    """One caller's requests, and the answer once there is one."""
+class _Batch:
+    """What several callers ask, and the answers once there are any: then the gate is open."""
 
-    __slots__ = ("answer", "done", "requests")
+    __slots__ = ("answers", "asked", "gate")
 
-    def __init__(self, requests: Sequence[Any]) -> None:
-        self.requests = requests
-        self.done = False
-        self.answer: Any = None
+    def __init__(self) -> None:
+        self.asked: list[Sequence[Any]] = []
+        self.answers: list[Any] = []
+        self.gate = Lock()
+        self.gate.acquire()
 
 
 class Turns:
@@ -37,32 +37,48 @@ class Turns:
 
     def __init__(self, serve: Callable[[list[Sequence[Any]]], list[Any | BaseException]]) -> None:
         self._serve = serve
-        self._waiting: deque[_Ticket] = deque()
         self._door = Lock()
+        self._guard = Lock()
+        self._gathering: _Batch | None = None
 
     def ask(self, requests: Sequence[Any]) -> Any:
         """Return the answer to a caller's requests once it is durable."""
-        (answer,) = self.ask_all([requests])
+        (answer,) = self.ask_all((requests,))
         if isinstance(answer, BaseException):
             raise answer
         return answer
 
     def ask_all(self, callers: Sequence[Sequence[Any]]) -> list[Any]:
         """Return the answer, or the error, of each of several callers."""
-        tickets = [_Ticket(requests) for requests in callers]
-        self._waiting.extend(tickets)
-        with self._door:
-            if not all(ticket.done for ticket in tickets):
-                self._serve_waiting()
-        return [ticket.answer for ticket in tickets]
+        with self._guard:
+            batch = self._gathering
+            leads = batch is None
+            if batch is None:
+                batch = self._gathering = _Batch()
+            place = len(batch.asked)
+            batch.asked.extend(callers)
+        if leads:
+            self._lead(batch)
+        else:
+            # One lets the next one through: to wake all at once, only for them to fight for the
+            # interpreter, takes longer.
+            with batch.gate:
+                pass
+        return batch.answers[place : place + len(callers)]
 
-    def _serve_waiting(self) -> None:
-        tickets: list[_Ticket] = []
+    def _lead(self, batch: _Batch) -> None:
+        """Serve a batch, closed to others from the moment that the door lets it in."""
         try:
-            while self._waiting:
-                tickets.append(self._waiting.popleft())
-            answers = self._serve([ticket.requests for ticket in tickets])
+            with self._door:
+                self._close(batch)
+                batch.answers = self._serve(batch.asked)
         except BaseException as error:  # all of them hear of it, and nobody waits for ever
-            answers = [error] * len(tickets)
-        for ticket, answer in zip(tickets, answers, strict=True):
-            ticket.answer, ticket.done = answer, True
+            self._close(batch)
+            batch.answers = [error] * len(batch.asked)
+        finally:
+            batch.gate.release()
+
+    def _close(self, batch: _Batch) -> None:
+        with self._guard:
+            if self._gathering is batch:
+                self._gathering = None

@@ -132,6 +132,56 @@ def test_frozen_means_stop_learning_and_updated_ones_do_not() -> None:
         assert state.counts[0, 0] == count
 
 
+SMALL = al.Problem(
+    context_probs=[0.3, 0.7, 0.0],
+    reward_means=[[0.5, 0.9], [0.2, 0.4], [0.1, 0.1]],
+    costs=[1, 2],
+    horizon=60,
+    budget=40,
+)
+
+
+def runs_with_a_pair_untried(problem: al.Problem, policy: al.Policy, rounds: int) -> int:
+    """Of 50 runs, from the record of all that happened; the third context never comes."""
+    found = 0
+    for run in range(50):
+        played = al.trace(problem, policy, seed=3, run=run)
+        done = zip(played.contexts[:rounds], played.actions[:rounds], strict=True)
+        found += not {(0, 0), (0, 1), (1, 0), (1, 1)} <= set(done)
+    return found
+
+
+@pytest.mark.parametrize("rounds", [3, 6, 12])
+def test_ending_exploration_with_a_pair_untried_is_warned_of_once(rounds: int) -> None:
+    policy = al.epsilon_first_alp(rounds=rounds)
+    found = runs_with_a_pair_untried(SMALL, policy, rounds)
+    assert 0 < found <= 50
+    with pytest.warns(al.UntriedPairs) as caught:
+        al.simulate(SMALL, policy, runs=50, seed=3)
+    assert [str(warning.message) for warning in caught] == [
+        f"in {found} of 50 runs exploration ended with a pair untried, which then counts as 1; "
+        "explore for more rounds, or raise the cap"
+    ]
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("problem", "policy"),
+    [
+        (SMALL, al.epsilon_first_alp(rounds=60)),  # nothing comes after it
+        (SMALL.replace(horizon=2000, budget=1500), al.epsilon_first_alp(rounds=100)),
+        (SMALL.replace(budget=0.9), al.epsilon_first_alp(rounds=2)),  # too little for any
+        (SMALL.replace(context_probs=[1, 0, 0], budget=2), al.epsilon_first_alp(rounds=1)),
+        (SMALL, al.epsilon_first_alp(test="literal", cap=1.0)),  # never ends
+        (SMALL, al.thrifty()),
+    ],
+)
+def test_nothing_is_warned_of_where_nothing_is_left_untried(
+    problem: al.Problem, policy: al.Policy
+) -> None:
+    al.simulate(problem, policy, runs=50, seed=3)  # a warning would be an error
+
+
 @pytest.mark.parametrize(
     ("bad", "sentence"),
     [

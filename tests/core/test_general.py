@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problems import any_cost_problems, unit_problems
+from problems import MAY_END_UNTRIED, any_cost_problems, unit_problems
 
 import almoner as al
 from almoner.core.draws import round_key
 from almoner.core.general import SKIP
-from almoner.core.state import LEFT, ROUND, new_hulls, new_memo, new_state
-from almoner.core.steps import decide
-from almoner.money import budget_left
+from almoner.core.state import EXPLORED, LEFT, ROUND, new_hulls, new_memo, new_state
+from almoner.core.steps import decide, learn
+from almoner.money import amounts
 from almoner.policy.plan import Plan, make_plan
 
 
@@ -47,9 +47,8 @@ def test_a_decision_has_the_probability_that_the_lp_gives_it(
     plan = make_plan(al.alp(), **problem.terms())._replace(priced=1)
     rounds = data.draw(st.integers(0, problem.horizon - 1))
     left = data.draw(st.integers(0, plan.budget))
-    amount = float(budget_left(problem.budget, plan, np.array(left)))
-    usable = amount - float(budget_left(problem.budget, plan, np.array(0)))
-    solution = al.solve(affordable(problem, amount), ratio=usable / (problem.horizon - rounds))
+    amount = float(amounts(plan, np.array(left)))
+    solution = al.solve(affordable(problem, amount), ratio=amount / (problem.horizon - rounds))
     for context in np.flatnonzero(problem.context_probs > 0):
         wanted = solution.probabilities[context]
         for key in keys(3):
@@ -113,6 +112,7 @@ def test_the_price_does_not_depend_on_where_its_search_begins(
 PRICED = ["alp", "flp", "rounded", "ealp", "ucb_alp", "thompson_rounded", "horizon_alp", "thrifty"]
 
 
+@MAY_END_UNTRIED
 @given(
     problem=any_cost_problems(),
     seed=st.integers(0, 10_000),
@@ -152,9 +152,37 @@ def test_money_that_no_action_can_use_is_left_and_reported() -> None:
         context_probs=[1.0], reward_means=[[0.5, 0.9]], costs=[2, 3], horizon=10, budget=8.5
     )
     played = al.trace(problem, al.alp(), seed=1)
-    assert played.budget_left[-1] < 2
-    assert played.budget_left[-1] % 0.5 == 0
-    assert played.budget_left[-1] > 0
+    assert played.budget_left[-1] in (0.5, 1.5)  # 8 is 2 + 3 + 3 or four times 2; 7 is 2 + 2 + 3
+    assert played.unusable == played.budget_left[-1]
+    runs = al.simulate(problem, al.alp(), runs=20, seed=1)
+    assert runs.unusable[0] == played.unusable
+    left = 8.5 - runs.spend
+    np.testing.assert_array_equal(runs.unusable, np.where(left < 2, left, 0))
+    assert runs.summary()["unusable_mean"] == pytest.approx(runs.unusable.mean())
+
+
+def test_money_that_an_action_could_have_used_is_not_called_unusable() -> None:
+    """Nothing gains anything, so nothing is bought; 1.9 is less than any action costs, 2 is not."""
+    problem = al.Problem(
+        context_probs=[1.0], reward_means=[[0.0, 0.0]], costs=[2, 3], horizon=4, budget=2
+    )
+    for budget, unusable in ((0, 0), (1.9, 1.9), (2, 0), (50, 0)):
+        idle = problem.replace(budget=budget)
+        assert al.simulate(idle, al.alp(), runs=2).unusable.tolist() == [unusable] * 2
+        assert al.trace(idle, al.alp()).unusable == unusable
+
+
+@MAY_END_UNTRIED
+@given(problem=any_cost_problems(), seed=st.integers(0, 1000))
+def test_what_is_unusable_is_what_is_left_below_the_cheapest_cost(
+    problem: al.Problem, seed: int
+) -> None:
+    played = al.trace(problem, al.thrifty(), seed=seed)
+    left = played.budget_left[-1]
+    assert played.unusable == (left if left < problem.costs.min() else 0.0)
+    runs = al.simulate(problem, al.thrifty(), runs=2, seed=seed, against="upper bound", threads=1)
+    assert runs.unusable[0] == played.unusable
+    np.testing.assert_array_less(runs.unusable, problem.costs.min())
 
 
 def test_what_is_unaffordable_is_dropped_before_the_lp_not_after() -> None:
@@ -184,10 +212,74 @@ DEFAULTS = al.Problem(
 )
 
 
-def test_a_context_whose_actions_gain_nothing_is_never_charged() -> None:
-    played = al.trace(DEFAULTS, al.alp(), seed=3)
+TOLD = DEFAULTS.replace(defaults_known=True)
+
+
+@pytest.mark.parametrize("policy", [al.alp(), al.flp(), al.rounded(), al.ealp()])
+@pytest.mark.parametrize("problem", [DEFAULTS, TOLD])
+def test_a_context_whose_actions_gain_nothing_is_never_charged(
+    problem: al.Problem, policy: al.Policy
+) -> None:
+    played = al.trace(problem, policy, seed=3)
     assert np.all(played.actions[played.contexts == 0] == SKIP)
     assert np.all(played.actions[played.contexts == 2] != 0)
+
+
+LEARNERS = [
+    name
+    for name, make in al.RECIPES.items()
+    if not isinstance(make().rewards, al.KnownRewards) and name not in {"ucb_pb", "skip_always"}
+]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("problem", [DEFAULTS, TOLD])
+def test_a_converged_learner_never_charges_a_context_whose_actions_gain_nothing(
+    problem: al.Problem, name: str
+) -> None:
+    """After a million looks at everything .6 is more than .5 by any index, and .1 less than .3."""
+    plan = make_plan(al.recipe(name), **problem.terms())
+    state = new_state(plan)
+    state.counts[:], state.skip_counts[:] = 1e6, 1e6
+    state.sums[:] = 1e6 * problem.reward_means
+    state.skip_sums[:] = 1e6 * problem.default_rewards
+    state.context_counts[:] = 5000 * problem.context_probs
+    state.clock[ROUND], state.clock[LEFT], state.clock[EXPLORED] = 5000, 4000, 500
+    memo, hulls = new_memo(plan, state), new_hulls(plan)
+    best = [SKIP, 0, 1]
+    for key in keys(200):
+        for context in range(3):
+            assert decide(plan, state, memo, hulls, context, key) == (best[context], 1.0)
+
+
+@pytest.mark.parametrize("policy", [al.thrifty(), al.horizon_alp()])
+def test_knowing_the_default_rewards_is_better_than_learning_them(policy: al.Policy) -> None:
+    """About 39 against 49 on the same arrivals; 3 standard errors of the difference."""
+    learned, told = (
+        al.simulate(problem, policy, runs=600, seed=1, against="upper bound")
+        for problem in (DEFAULTS, TOLD)
+    )
+    saved = al.Sample(learned.regret.values - told.regret.values)
+    assert saved.mean > 3 * saved.stderr
+    assert told.spend.max() <= TOLD.budget
+
+
+def test_known_default_rewards_are_taken_from_the_indices() -> None:
+    """One pair of context 1 seen, at a mean of .4: with .1 for skipping it gains .3 a unit."""
+    plan = make_plan(al.greedy(), **TOLD.terms())
+    state = new_state(plan)
+    state.counts[1], state.sums[1] = 10, [4, 3]
+    memo, hulls = new_memo(plan, state), new_hulls(plan)
+    assert hulls is not None
+    decide(plan, state, memo, hulls, 1, keys(1)[0])
+    np.testing.assert_allclose(hulls.gains[1], [0.3, 0.2], atol=1e-15)
+
+
+def test_skipping_teaches_nothing_where_the_default_rewards_are_known() -> None:
+    plan = make_plan(al.thrifty(), **TOLD.terms())
+    state = new_state(plan)
+    learn(plan, state, new_memo(plan, state), 1, SKIP, 0.25, np.uint64(0))
+    assert not state.skip_counts.any()
 
 
 @pytest.mark.parametrize("policy", [al.thrifty(), al.horizon_alp()])
@@ -202,8 +294,6 @@ def test_a_learned_default_costs_little_and_ignoring_it_a_lot(policy: al.Policy)
 def test_skipping_is_learned_like_any_action() -> None:
     plan = make_plan(al.thrifty(), **DEFAULTS.terms())
     state = new_state(plan)
-    from almoner.core.steps import learn
-
     memo = new_memo(plan, state)
     learn(plan, state, memo, 1, SKIP, 0.25, np.uint64(0))
     learn(plan, state, memo, 1, SKIP, 0.75, np.uint64(0))
@@ -219,6 +309,7 @@ def test_procrastination_is_refused_where_costs_differ() -> None:
         al.simulate(problem, al.pb(), runs=1)
 
 
+@MAY_END_UNTRIED
 def test_every_policy_part_runs_at_unequal_costs() -> None:
     problem = al.Problem(
         context_probs=[0.3, 0.7],

@@ -94,6 +94,7 @@ def test_the_compiled_loop_does_what_its_python_does(
         np.testing.assert_allclose(have[column], want[column], rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.filterwarnings("ignore::almoner.UntriedPairs")  # a tenth of 40 rounds
 def test_all_recipes_on_all_shapes_run_one_of_two_compiled_loops() -> None:
     """One where the best action is served or skipped, one where options compete at a price."""
     for problem in SMALL:

@@ -15,7 +15,7 @@ from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State, new_hulls, new_
 from almoner.core.steps import SKIP, decide, learn, serve_share, take
 from almoner.policy.plan import Plan, make_plan
 
-TWO = {
+TWO: dict[str, Any] = {
     "costs": np.ones((2, 2)),
     "context_probs": np.array([0.25, 0.75]),
     "reward_means": np.array([[0.2, 0.8], [0.1, 0.4]]),

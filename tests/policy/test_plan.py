@@ -9,7 +9,15 @@ import pytest
 from almoner.errors import InvalidPolicy
 from almoner.policy.base import PARTS, Policy
 from almoner.policy.contexts import TruncatedContexts
-from almoner.policy.plan import BY_RULE, NEVER, applicable, make_plan
+from almoner.policy.plan import (
+    BY_RULE,
+    KNOWN_DEFAULTS,
+    LEARNED_DEFAULTS,
+    NEVER,
+    NO_DEFAULTS,
+    applicable,
+    make_plan,
+)
 from almoner.policy.recipes import (
     RECIPES,
     alp,
@@ -108,6 +116,37 @@ def test_known_rewards_are_planned_as_gains_over_skipping() -> None:
     assert plan.prior == pytest.approx(np.array([[-0.3, 0.3, 0.0], [0.0, 0.3, 0.2]]), abs=1e-15)
 
 
+SOME = np.array([0.5, 0.0])
+
+DEFAULT_MODES: list[tuple[dict[str, Any], int, list[float]]] = [
+    ({}, NO_DEFAULTS, [0, 0]),
+    ({"default_rewards": np.zeros(2)}, NO_DEFAULTS, [0, 0]),
+    ({"default_rewards": np.zeros(2), "defaults_known": True}, NO_DEFAULTS, [0, 0]),
+    ({"default_rewards": SOME}, LEARNED_DEFAULTS, [0, 0]),
+    ({"default_rewards": SOME, "defaults_known": True}, KNOWN_DEFAULTS, [0.5, 0]),
+    ({"learn_defaults": True}, LEARNED_DEFAULTS, [0, 0]),
+    ({"default_rewards": SOME, "learn_defaults": True}, LEARNED_DEFAULTS, [0, 0]),
+]
+
+
+@pytest.mark.parametrize(("terms", "mode", "defaults"), DEFAULT_MODES)
+def test_a_learner_is_told_the_default_rewards_or_learns_them(
+    terms: dict[str, Any], mode: int, defaults: list[float]
+) -> None:
+    plan = make_plan(thrifty(), **TERMS, **terms)
+    assert (plan.default_mode, plan.defaults.tolist()) == (mode, defaults)
+    assert plan.defaults.flags.writeable
+    assert plan.defaults.dtype == np.float64
+    assert plan.priced == (mode != NO_DEFAULTS)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_known_rewards_come_with_known_defaults_whoever_is_told(known: bool) -> None:
+    plan = make_plan(alp(), **TERMS, **TRUTH, default_rewards=SOME, defaults_known=known)
+    assert (plan.default_mode, plan.defaults.tolist(), plan.priced) == (NO_DEFAULTS, [0, 0], 0)
+    assert plan.prior == pytest.approx(MEANS - SOME[:, None])
+
+
 @pytest.mark.parametrize(
     ("policy", "freeze"),
     [(ealp(), NEVER), (ealp2(), BY_RULE), (ealp2(until=70), 70), (ucb_ealp2(until=1), 1)],
@@ -164,15 +203,33 @@ REFUSED: list[tuple[Policy, dict[str, Any], str]] = [
         "use rounded() or thrifty() instead",
     ),
     (
+        ucb_pb(),
+        {**TERMS, "default_rewards": np.array([0.0, 0.3]), "defaults_known": True},
+        "Procrastinate is defined where every action costs the same and skipping brings nothing; "
+        "use rounded() or thrifty() instead",
+    ),
+    (
+        alp(context_probs=[0.4, 0.6], reward_means=MEANS),
+        {**TERMS, "learn_defaults": True},
+        "a policy that takes means as known must know the default rewards too, and cannot learn "
+        "them; give default_rewards, or choose one that learns, such as thrifty()",
+    ),
+    (
+        thrifty(),
+        {**TERMS, "defaults_known": True, "learn_defaults": True},
+        "default rewards are either known or learned, got defaults_known=True and "
+        "learn_defaults=True; give one of the two",
+    ),
+    (
         alp(),
         {**TERMS, "reward_means": MEANS},
-        "the policy takes probs as known, but they were not given; give probs=… in the policy, "
+        "the policy takes probs as known, but they were not given; give context_probs=… to its recipe, "
         "or choose one that learns, such as thrifty()",
     ),
     (
         pb(),
         {**TERMS, "context_probs": PROBS},
-        "the policy takes means as known, but they were not given; give means=… in the policy, "
+        "the policy takes means as known, but they were not given; give reward_means=… to its recipe, "
         "or choose one that learns, such as thrifty()",
     ),
     (

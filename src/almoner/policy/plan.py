@@ -40,6 +40,9 @@ NO_TEST, USABLE_TEST, LITERAL_TEST = range(3)
 """Which test may end exploration: the places in ``EXPLORATION_TESTS``."""
 
 
+_GIVEN_AS = {"means": "reward_means", "probs": "context_probs"}
+
+
 class Exploration(NamedTuple):
     """When exploration ends: after ``rounds``, at a spend of ``spend`` units, or by a test.
 
@@ -209,8 +212,8 @@ def _known(name: str, given: object, truth: Floats | None, shape: tuple[int, ...
     known = truth if given is None else np.asarray(given, dtype=np.float64)
     if known is None:
         raise InvalidPolicy(
-            f"the policy takes {name} as known, but they were not given; give {name}=… in the "
-            "policy, or choose one that learns, such as thrifty()"
+            f"the policy takes {name} as known, but they were not given; give {_GIVEN_AS[name]}=… to "
+            "its recipe, or choose one that learns, such as thrifty()"
         )
     if known.shape != shape:
         raise InvalidPolicy(f"{name} must have shape {shape} as the costs have, got {known.shape}")

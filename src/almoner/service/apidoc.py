@@ -53,6 +53,7 @@ class Operation:
     description: str
     parameters: list[Field]
     body: list[Piece]
+    body_fields: list[Field]
     answers: list[tuple[str, list[Piece], str]]
     errors: list[tuple[str, list[Piece], str]]
 
@@ -78,10 +79,12 @@ class Schema:
 def groups(document: dict[str, Any]) -> list[Group]:
     """Return all operations, by what they are about."""
     found: dict[str, list[Operation]] = {}
+    fields = {schema.name: schema.fields for schema in schemas(document)}
     for path, methods in document.get("paths", {}).items():
         for method in METHODS:
             if method in methods:
-                found.setdefault(_group(path), []).append(_operation(path, method, methods[method]))
+                operation = _operation(path, method, methods[method], fields)
+                found.setdefault(_group(path), []).append(operation)
     order = [title for title in ("Campaigns", "Decisions", "Planning") if title in found]
     order += [title for title in found if title not in order]
     return [Group(title=title, operations=found[title]) for title in order]
@@ -92,7 +95,7 @@ def schemas(document: dict[str, Any]) -> list[Schema]:
     return [
         Schema(
             name=name,
-            description=schema.get("description", ""),
+            description=_said(schema),
             fields=list(_fields(schema)),
             kind=[] if "properties" in schema else list(_pieces(schema)),
         )
@@ -108,8 +111,10 @@ def _group(path: str) -> str:
     return "Planning" if path.startswith("/api/plan") else "Service"
 
 
-def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
-    content = operation.get("requestBody", {}).get("content", {})
+def _operation(
+    path: str, method: str, operation: dict[str, Any], fields: dict[str, list[Field]]
+) -> Operation:
+    body = _content(operation.get("requestBody", {}))
     answers = [
         (status, _content(answer), answer.get("description", ""))
         for status, answer in sorted(operation.get("responses", {}).items())
@@ -118,7 +123,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
         anchor=re.sub(r"\W+", "-", f"{method} {path}").strip("-"),
         method=method.upper(),
         path=re.sub(r"\{(\w+):\w+\}", r"{\1}", path),
-        title=operation.get("summary", ""),
+        title=re.sub(r"(?<=[a-z])(?=[A-Z])", " ", operation.get("summary", "")).capitalize(),
         description=operation.get("description", ""),
         parameters=[
             Field(
@@ -129,7 +134,8 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
             )
             for parameter in operation.get("parameters", [])
         ],
-        body=_content({"content": content}),
+        body=body,
+        body_fields=[field for piece in body for field in fields.get(piece.schema or "", [])],
         answers=[answer for answer in answers if answer[0] < "400"],
         errors=[answer for answer in answers if answer[0] >= "400"],
     )
@@ -142,10 +148,34 @@ def _content(holder: dict[str, Any]) -> list[Piece]:
     return []
 
 
+def _said(schema: dict[str, Any]) -> str:
+    """Return a description without its list of attributes, which are told field by field."""
+    text = schema.get("description", "").partition("\n\nAttributes\n")[0]
+    return " ".join(text.replace("``", "").split())
+
+
 def _fields(schema: dict[str, Any]) -> Iterator[Field]:
-    required = schema.get("required", [])
+    required, notes = schema.get("required", []), _attributes(schema)
     for name, field in schema.get("properties", {}).items():
-        yield Field(name, list(_pieces(field)), name in required, _note(field, ""))
+        yield Field(name, list(_pieces(field)), name in required, _note(field, notes.get(name, "")))
+
+
+def _attributes(schema: dict[str, Any]) -> dict[str, str]:
+    """Return what a docstring in numpydoc form says of each attribute, or of the first of several.
+
+    >>> _attributes({"description": "It.\\n\\nAttributes\\n----------\\na, b\\n    Two of them."})
+    {'a': 'Two of them.'}
+    """
+    _, _, text = schema.get("description", "").partition("\n\nAttributes\n")
+    notes: dict[str, str] = {}
+    name = ""
+    for line in text.splitlines()[1:]:
+        if line.strip() and not line.startswith(" "):
+            name = line.partition(",")[0].strip()
+            notes[name] = ""
+        elif line.strip():
+            notes[name] = f"{notes[name]} {line.strip()}".strip()
+    return {name: note.replace("``", "") for name, note in notes.items()}
 
 
 def _note(schema: dict[str, Any], description: str) -> str:

@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from almoner.report import Report
-from almoner.service.words import count, percent, rate
+from almoner.service.words import count, percent, rate, total
 
 __all__ = ["Chart", "Moment", "chart_data", "charts"]
 
 TABLE_ROWS = 12
 """The table beside a chart is for reading, not for calculating: the log has every decision."""
+
+
+BOUNDARIES_NAMED = 8
+"""A sentence with more numbers than these is not read."""
 
 
 class Moment(NamedTuple):
@@ -62,22 +66,24 @@ def chart_data(report: Report, moments: Sequence[Moment]) -> str:
         "spent": [_short(moment.spent) for moment in path],
         "committed": [_short(moment.spent + moment.reserved) for moment in path],
         "reward": [_short(moment.reward) for moment in path],
-        "ratio": [_short(_ratio_left(report, moment, total)) for moment in path],
+        "ratio": [_short(_ratio_left(report, horizon, moment)) for moment in path],
     }
     return json.dumps(data, separators=(",", ":"))
 
 
 def _spend(
-    report: Report, path: list[Moment], total: float, money: Callable[[float], str]
+    report: Report, horizon: float, path: list[Moment], money: Callable[[float], str]
 ) -> Chart:
-    each = report.budget / total if total > 0 else 0.0
+    def line(arrivals: int) -> str:
+        return money(report.budget * min(1.0, arrivals / horizon))
+
     return Chart(
         name="spend",
         title="Spend against the straight line",
         sentence=(
-            f"After {count(report.arrivals)} of {count(total)} arrivals, {money(report.spent)} is "
-            f"spent and {money(report.reserved)} held; the straight line is at "
-            f"{money(each * report.arrivals)}."
+            f"After {count(report.arrivals)} of {count(horizon)} arrivals, {money(report.spent)} "
+            f"is spent and {money(report.reserved)} held; the straight line is at "
+            f"{line(report.arrivals)}."
         ),
         legend=[
             ("spent", "spent"),
@@ -90,66 +96,69 @@ def _spend(
                 count(moment.arrivals),
                 money(moment.spent),
                 money(moment.reserved),
-                money(each * moment.arrivals),
+                line(moment.arrivals),
             ]
             for moment in path
         ],
     )
 
 
-def _reward(report: Report, path: list[Moment]) -> Chart:
-    each = _promised_each(report)
+def _reward(report: Report, horizon: float, path: list[Moment]) -> Chart:
+    def promised(arrivals: int) -> float:
+        return _promised_each(report) * min(arrivals, horizon)
+
+    now = promised(report.arrivals)
     return Chart(
         name="reward",
         title="Reward against the plan’s promise",
         sentence=(
-            f"Rewards add up to {rate(report.reward)} so far, {_compared(report)}. The promise is "
-            "what the best plan for the present estimates would have brought."
+            f"Rewards add up to {total(report.reward)} so far, {_compared(report.reward, now)}. "
+            "The promise is what the best plan for the present estimates would have brought."
         ),
         legend=[("reward", "reward so far"), ("promise", "promised by the plan")],
         header=["Arrivals", "Reward so far", "Promised"],
         rows=[
-            [count(moment.arrivals), rate(moment.reward), rate(each * moment.arrivals)]
+            [count(moment.arrivals), total(moment.reward), f"{promised(moment.arrivals):,.1f}"]
             for moment in path
         ],
     )
 
 
-def _ratio(report: Report, path: list[Moment], total: float) -> Chart:
-    now = _ratio_left(report, path[-1], total)
-    left = (
-        "No arrival is to come" if now is None else f"{rate(now)} is left for each arrival to come"
-    )
-    jumps = [rate(boundary) for boundary in report.boundaries]
-    listed = ", ".join(jumps[:-1]) + (" and " if len(jumps) > 1 else "") + "".join(jumps[-1:])
+def _ratio(report: Report, horizon: float, path: list[Moment]) -> Chart:
+    now = _ratio_left(report, horizon, path[-1])
+    left = "No arrival is to come" if now is None else f"{rate(now)} is left for each one to come"
     return Chart(
         name="ratio",
         title="Budget left per arrival to come",
-        sentence=(
-            f"{left}; it was {rate(report.ratio_start)} at the start. "
-            + (
-                f"Who is served changes at {listed}: the plan’s boundaries."
-                if jumps
-                else "The plan has no boundary: nothing is worth its cost."
-            )
-        ),
+        sentence=f"{left}; it was {rate(report.ratio_start)} at the start. {_jumps(report)}",
         legend=[
             ("ratio", "budget left per arrival"),
+            ("start", "at the start"),
             ("boundary", "boundaries of the plan"),
         ],
         header=["Arrivals", "Budget left per arrival to come"],
         rows=[
-            [count(moment.arrivals), _or_dash(_ratio_left(report, moment, total))]
+            [count(moment.arrivals), _or_dash(_ratio_left(report, horizon, moment))]
             for moment in path
         ],
     )
 
 
-def _compared(report: Report) -> str:
-    if report.promised <= 0:
+def _jumps(report: Report) -> str:
+    found = [rate(boundary) for boundary in report.boundaries]
+    if not found:
+        return "The plan has no boundary: nothing is worth its cost."
+    if len(found) > BOUNDARIES_NAMED:
+        return f"Who is served changes at {len(found)} boundaries, from {found[0]} to {found[-1]}."
+    listed = ", ".join(found[:-1]) + (" and " if len(found) > 1 else "") + found[-1]
+    return f"Who is served changes at {listed}: the plan’s boundaries."
+
+
+def _compared(reward: float, promised: float) -> str:
+    if promised <= 0:
         return "and the plan promises nothing yet"
-    promise = f"against {rate(report.promised)} promised by now"
-    difference = report.reward / report.promised - 1
+    promise = f"against {promised:,.1f} promised by now"
+    difference = reward / promised - 1
     if abs(difference) < 0.005:
         return f"{promise}: as promised"
     return f"{promise}: {percent(abs(difference))} {'more' if difference > 0 else 'less'}"
@@ -159,8 +168,8 @@ def _promised_each(report: Report) -> float:
     return report.promised / report.arrivals if report.arrivals else 0.0
 
 
-def _ratio_left(report: Report, moment: Moment, total: float) -> float | None:
-    coming = total - moment.arrivals
+def _ratio_left(report: Report, horizon: float, moment: Moment) -> float | None:
+    coming = horizon - moment.arrivals
     if coming < 1:
         return None
     return (report.budget - moment.spent - moment.reserved) / coming

@@ -36,7 +36,7 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-TEMPLATES.globals.update(count=words.count, percent=words.percent, rate=words.rate)
+TEMPLATES.globals.update(count=words.count, percent=words.percent, rate=words.rate, total=words.total)
 
 
 def html(

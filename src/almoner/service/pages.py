@@ -15,6 +15,7 @@ from litestar.datastructures import CacheControlHeader
 from litestar.params import FromPath
 from litestar.static_files import create_static_files_router
 
+from almoner.closing import ClosingTime
 from almoner.errors import StoreError
 from almoner.service import apidoc, campaigns, sign_in, views
 from almoner.service.access import ADMINISTER
@@ -49,8 +50,12 @@ async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) ->
         for point in points
     ]
 
+    horizon = desk.agent.terms.horizon
+    if isinstance(horizon, ClosingTime):
+        horizon = report.arrivals + report.arrivals_left
+
     def page() -> Response[str]:
-        view = views.campaign_view(report, moments, latest.decisions)
+        view = views.campaign_view(report, horizon, moments, latest.decisions)
         administers = sign_in.right(request) == ADMINISTER
         return html(request, "campaign.html", administers=administers, **view)
 

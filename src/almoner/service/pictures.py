@@ -43,10 +43,10 @@ class Segment(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A bar, and where the straight line would be on it."""
+    """A bar, and where the straight line would be on it while the campaign is under way."""
 
     segments: list[Segment]
-    mark: float
+    mark: float | None
 
 
 class Whisker(NamedTuple):
@@ -65,7 +65,7 @@ def budget_bar(report: Report) -> Bar:
     total = report.arrivals + report.arrivals_left
     return Bar(
         [Segment(0.0, spent, "spent"), Segment(spent, held, "held")],
-        100 * report.arrivals / total if total > 0 else 100.0,
+        100 * report.arrivals / total if 0 < report.arrivals < total else None,
     )
 
 

@@ -57,9 +57,12 @@ def broken_card(name: str, error: Exception) -> Card:
 
 
 def campaign_view(
-    report: Report, moments: Sequence[Moment], latest: Sequence[LoggedDecision]
+    report: Report,
+    horizon: float,
+    moments: Sequence[Moment],
+    latest: Sequence[LoggedDecision],
 ) -> dict[str, Any]:
-    """Return what the page of one campaign shows."""
+    """Return what the page of one campaign shows; the horizon may be a forecast."""
     money = _money(report)
     often = sorted(report.contexts, key=lambda context: -context.arrivals)
     shown = {context.context for context in often[:CONTEXTS_SHOWN]}
@@ -67,18 +70,20 @@ def campaign_view(
     top = pictures.rate_axis(contexts)
     return {
         "report": report,
+        "horizon": horizon,
         "money": money,
         "state": words.state(report),
-        "summary": words.summary(report, money),
-        "notices": words.notices(report, money),
+        "summary": words.summary(report, horizon, money),
+        "notices": words.notices(report, horizon, money),
         "shares": words.shares(report, money),
         "skipped": words.skipped(report),
         "bar": pictures.budget_bar(report),
-        "charts": charts.charts(report, moments, money),
-        "chart_data": Markup(charts.chart_data(report, moments)),  # noqa: S704  # numbers only
+        "charts": charts.charts(report, horizon, moments, money),
+        "chart_data": Markup(charts.chart_data(report, horizon, moments)),  # noqa: S704  # numbers only
         "actions": [action.action for action in report.contexts[0].actions],
         "colours": pictures.COLOURS,
         "top": top,
+        "mean": words.mean_format(top),
         "ticks": pictures.ticks(top),
         "contexts": [
             {

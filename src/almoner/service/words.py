@@ -13,6 +13,7 @@ from almoner.report import Report
 
 __all__ = [
     "count",
+    "mean_format",
     "money_format",
     "notices",
     "pace",
@@ -23,11 +24,14 @@ __all__ = [
     "skipped",
     "state",
     "summary",
+    "total",
     "why",
 ]
 
 MOST_DECIMALS = 6
 """As many as the smallest unit of money has by default."""
+
+FINISHED = "finished"
 
 ON_PACE = 0.005
 """Less than this share of the budget off the straight line is on it: it rounds to 0 %."""
@@ -66,6 +70,25 @@ def rate(value: float) -> str:
     return f"{value:,.{min(places, 8)}f}"
 
 
+def total(value: float) -> str:
+    """Return a sum of rewards: whole where it is whole.
+
+    >>> total(151.0), total(1234.25), total(0.04)
+    ('151', '1,234.2', '0.0')
+    """
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
+
+
+def mean_format(top: float) -> Callable[[float], str]:
+    """Return how to write means that lie between 0 and ``top``: all with the same digits.
+
+    >>> mean_format(0.5)(0.0821), mean_format(0.05)(0.0821)
+    ('0.082', '0.0821')
+    """
+    places = 3 if top >= 0.1 else 4
+    return lambda mean: f"{mean:.{places}f}"
+
+
 def money_format(amounts: Iterable[float]) -> Callable[[float], str]:
     """Return how to write money where these amounts occur: all with the same number of digits.
 
@@ -79,9 +102,7 @@ def money_format(amounts: Iterable[float]) -> Callable[[float], str]:
 
 def state(report: Report) -> str:
     """Return what a campaign is, in one word: finished is one that runs and has nothing to do."""
-    if report.status == RUNNING and report.arrivals_left <= 0:
-        return "finished"
-    return report.status
+    return FINISHED if report.status == RUNNING and report.arrivals_left <= 0 else report.status
 
 
 def pace(report: Report) -> str:
@@ -91,18 +112,22 @@ def pace(report: Report) -> str:
     """
     if not report.arrivals:
         return "no arrival yet"
+    if report.arrivals_left <= 0:
+        used = (report.spent + report.reserved) / report.budget if report.budget else 1.0
+        return f"{percent(used)} of the budget used at the end"
     if abs(report.pace) < ON_PACE:
         return "on pace"
     side = "ahead of" if report.pace > 0 else "behind"
     return f"spending {percent(abs(report.pace))} {side} the straight line"
 
 
-def summary(report: Report, money: Callable[[float], str]) -> str:
+def summary(report: Report, horizon: float, money: Callable[[float], str]) -> str:
     """Return in one sentence how a campaign is doing."""
-    total = report.arrivals + report.arrivals_left
-    expected = "expected arrivals" if report.closes else "arrivals"
+    kind = "expected arrivals" if report.closes else "arrivals"
+    if not report.arrivals:
+        return f"Nobody has come yet; {money(report.budget)} is for {count(horizon)} {kind}."
     return (
-        f"{count(report.arrivals)} of {count(total)} {expected} have come, and "
+        f"{count(min(report.arrivals, horizon))} of {count(horizon)} {kind} have come, and "
         f"{money(report.spent + report.reserved)} of {money(report.budget)} is spent or held: "
         f"{pace(report)}."
     )
@@ -117,16 +142,18 @@ def shares(report: Report, money: Callable[[float], str]) -> str:
 
 
 def skipped(report: Report) -> str:
-    """Return how many arrivals were skipped, and why most of them."""
-    total = sum(report.skips.values())
-    if not total:
-        return "none skipped"
-    return f"{count(total)} skipped"
+    """Return how many arrivals were skipped."""
+    return f"{count(sum(report.skips.values()))} skipped"
 
 
-def notices(report: Report, money: Callable[[float], str]) -> list[str]:
-    """Return what a person should know of the money, a sentence each."""
+def notices(report: Report, horizon: float, money: Callable[[float], str]) -> list[str]:
+    """Return what a person should know beyond the figures, a sentence each."""
     sentences = []
+    if report.arrivals > horizon:
+        sentences.append(
+            f"{count(report.arrivals - horizon)} more have come after the horizon of "
+            f"{count(horizon)} arrivals, and were skipped."
+        )
     if report.status == PAUSED:
         sentences.append("The campaign is paused: arrivals are skipped, and are not counted.")
     if report.status == CLOSED:

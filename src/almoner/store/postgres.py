@@ -80,9 +80,10 @@ class _Statements:
         cursor = self._connection.execute(_translate(statement), values, prepare=True)
         return cursor.fetchall() if cursor.description else []
 
-    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.executemany(_translate(statement), rows)
+    def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
+        with self._connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
 
 
 def _translate(statement: str) -> Any:

@@ -18,10 +18,7 @@ CHUNK = 500
 
 _COLUMNS = ", ".join(f'"{name}"' for name in Event._fields)
 _SELECT = f"SELECT {_COLUMNS} FROM almoner_events WHERE campaign = ? AND "  # noqa: S608
-_INSERT = (
-    f"INSERT INTO almoner_events (campaign, {_COLUMNS}) "  # noqa: S608
-    f"VALUES ({', '.join('?' * (len(Event._fields) + 1))})"
-)
+_INTO = f"almoner_events (campaign, {_COLUMNS})"
 
 
 class Statements(Protocol):
@@ -30,8 +27,8 @@ class Statements(Protocol):
     def run(self, statement: str, *values: Any) -> list[Any]:
         """Run a statement and return its rows."""
 
-    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Run a statement once for each row of values."""
+    def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows into the columns of a table, ``table (column, …)``."""
 
 
 class Database(Protocol):
@@ -169,7 +166,7 @@ class _Writer:
         return {event.key or "": event for event in self._among("key", keys)}
 
     def append(self, events: Sequence[Event]) -> None:
-        self._transaction.run_many(_INSERT, [(self._campaign, *event) for event in events])
+        self._transaction.insert(_INTO, [(self._campaign, *event) for event in events])
 
     def snapshot(self) -> str | None:
         query = "SELECT body FROM almoner_snapshots WHERE campaign = ?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -15,6 +16,10 @@ __all__ = ["SqliteDatabase"]
 
 PATIENCE = 60.0
 """Seconds to wait for another process that is writing."""
+
+AT_ONCE = 64
+"""Rows inserted by one statement, or else a smaller power of two: few statements to keep prepared.
+One for each row would have threads fight for the interpreter after every row."""
 
 
 class SqliteDatabase:
@@ -95,5 +100,18 @@ class _Statements:
     def run(self, statement: str, *values: Any) -> list[Any]:
         return self._connection.execute(statement, values).fetchall()
 
-    def run_many(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        self._connection.executemany(statement, rows)
+    def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
+        start = 0
+        while start < len(rows):
+            size = min(AT_ONCE, 1 << (len(rows) - start).bit_length() - 1)
+            part = rows[start : start + size]
+            self._connection.execute(
+                _insert(into, size, len(part[0])), [value for row in part for value in row]
+            )
+            start += size
+
+
+@cache
+def _insert(into: str, rows: int, columns: int) -> str:
+    row = f"({', '.join('?' * columns)})"
+    return f"INSERT INTO {into} VALUES {', '.join([row] * rows)}"  # noqa: S608

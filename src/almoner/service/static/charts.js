@@ -1,8 +1,8 @@
 // Three charts over the arrivals, drawn by uPlot; the server has said the same in words and a table.
 
-const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const number = (value) => (Math.abs(value) >= 1000 ? whole : plain).format(value);
+const number = (value) => (Math.abs(value) >= 100 ? whole : plain).format(value);
 const drawn = new Map();
 
 export function drawCharts(data) {
@@ -13,12 +13,13 @@ export function drawCharts(data) {
 
 // Lines to the horizon need a point there; what has not happened yet has none.
 function withHorizon(data) {
-  const end = data.arrivals.at(-1);
-  if (data.total <= end) return data;
+  const now = data.arrivals.length - 1;
+  if (data.horizon <= data.arrivals[now]) return { ...data, now };
   const longer = (values) => [...values, null];
   return {
     ...data,
-    arrivals: [...data.arrivals, data.total],
+    now,
+    arrivals: [...data.arrivals, data.horizon],
     spent: longer(data.spent),
     committed: longer(data.committed),
     reward: longer(data.reward),
@@ -28,35 +29,39 @@ function withHorizon(data) {
 
 const charts = {
   spend(data) {
-    const line = data.arrivals.map((arrivals) => (data.budget * arrivals) / (data.total || 1));
+    const line = data.arrivals.map((arrivals) => data.budget * Math.min(1, arrivals / data.horizon));
     return {
       data: [data.arrivals, data.committed, data.spent, line],
       lines: [
-        { kind: "committed", color: "--held", fill: 0.28 },
-        { kind: "spent", color: "--spent", fill: 0.22, dot: true },
+        { kind: "committed", color: "--held" },
+        { kind: "spent", color: "--spent", fill: 20, dot: true },
         { kind: "line", color: "--line", dash: [6, 4] },
       ],
+      between: { lines: [1, 2], color: "--held", fill: 35 },
       unit: "money",
       top: Math.max(data.budget, ...data.committed) * 1.06 || 1,
       marks: [],
+      now: data.now,
     };
   },
   reward(data) {
-    const promise = data.arrivals.map((arrivals) => data.promised * arrivals);
+    const promise = data.arrivals.map((arrivals) => data.promised * Math.min(arrivals, data.horizon));
     return {
       data: [data.arrivals, data.reward, promise],
       lines: [
-        { kind: "reward", color: "--reward", fill: 0.15, dot: true },
+        { kind: "reward", color: "--reward", fill: 15, dot: true },
         { kind: "promise", color: "--line", dash: [6, 4] },
       ],
       unit: "sum of rewards",
       top: Math.max(...promise, ...data.reward) * 1.06 || 1,
       marks: [],
+      now: data.now,
     };
   },
   ratio(data) {
     // Near the horizon few arrivals share what is left: the ratio leaps, and may leave the chart.
-    const usual = Math.max(data.start, ...data.ratio.filter((_, place) => data.arrivals[place] <= 0.9 * data.total));
+    const early = data.ratio.filter((_, place) => data.arrivals[place] <= 0.9 * data.horizon);
+    const usual = Math.max(data.start, ...early);
     const highest = Math.max(0, ...data.boundaries.filter((boundary) => boundary <= 3 * usual));
     return {
       data: [data.arrivals, data.ratio, data.arrivals.map(() => data.start)],
@@ -67,6 +72,7 @@ const charts = {
       unit: "money per arrival",
       top: Math.max(usual, highest) * 1.12 || 1,
       marks: data.boundaries,
+      now: data.now,
     };
   },
 };
@@ -76,7 +82,7 @@ function draw(place, chart) {
   if (known) {
     known.chart = chart;
     known.plot.setData(chart.data);
-    rest(known.plot, place, chart);
+    tell(known.plot, place, chart);
     return;
   }
   const entry = { chart, plot: null };
@@ -84,7 +90,7 @@ function draw(place, chart) {
   const build = () => {
     entry.plot?.destroy();
     entry.plot = new uPlot(options(place, entry), entry.chart.data, place);
-    rest(entry.plot, place, entry.chart);
+    tell(entry.plot, place, entry.chart);
   };
   build();
   new ResizeObserver(() => entry.plot.setSize(size(place))).observe(place);
@@ -99,12 +105,15 @@ function options(place, entry) {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue(name).trim();
   const family = getComputedStyle(document.body).fontFamily;
+  const faint = (part) => `color-mix(in srgb, ${color(part.color)} ${part.fill}%, transparent)`;
+  const { between } = entry.chart;
   const axis = {
     stroke: color("--muted"),
     font: `12px ${family}`,
     labelFont: `12px ${family}`,
-    labelSize: 20,
-    labelGap: 2,
+    labelSize: 18,
+    labelGap: 0,
+    gap: 4,
     grid: { stroke: color("--rule"), width: 1 },
     ticks: { show: false },
     values: (_, values) => values.map(number),
@@ -119,7 +128,7 @@ function options(place, entry) {
       y: { range: () => [0, entry.chart.top] },
     },
     axes: [
-      { ...axis, label: "arrivals", space: 70, size: 30 },
+      { ...axis, label: "arrivals", space: 70, size: 22 },
       { ...axis, label: entry.chart.unit, space: 40, size: widest },
     ],
     series: [
@@ -128,12 +137,13 @@ function options(place, entry) {
         stroke: color(line.color),
         width: line.dash ? 1.5 : 2.25,
         dash: line.dash,
-        fill: line.fill && `color-mix(in srgb, ${color(line.color)} ${line.fill * 100}%, transparent)`,
+        fill: line.fill && faint(line),
         points: { show: false },
       })),
     ],
+    bands: between ? [{ series: between.lines, fill: faint(between) }] : [],
     hooks: {
-      setCursor: [(plot) => rest(plot, place, entry.chart)],
+      setCursor: [(plot) => tell(plot, place, entry.chart)],
       draw: [
         (plot) => drawMarks(plot, entry.chart.marks, color("--boundary"), family),
         (plot) => drawNow(plot, entry.chart, color),
@@ -147,15 +157,12 @@ function widest(plot, values) {
 }
 
 // The legend tells the values under the cursor, or those of now.
-function rest(plot, place, chart) {
-  const under = plot.cursor.idx;
+function tell(plot, place, chart) {
+  const at = plot.cursor.idx ?? chart.now;
   chart.lines.forEach((line, index) => {
-    const values = chart.data[index + 1];
-    const known = values.findLastIndex((value) => value !== null);
-    const at = line.dash ? Math.max(0, chart.data[1].findLastIndex((value) => value !== null)) : known;
-    const value = values[under ?? at];
+    const value = chart.data[index + 1][at];
     const label = place.closest("figure").querySelector(`[data-value="${line.kind}"]`);
-    if (label) label.textContent = value === null || value === undefined ? "–" : number(value);
+    label.textContent = value === null || value === undefined ? "–" : number(value);
   });
 }
 
@@ -168,6 +175,7 @@ function drawMarks(plot, marks, color, family) {
   ctx.setLineDash([2 * uPlot.pxRatio, 3 * uPlot.pxRatio]);
   ctx.font = `${12 * uPlot.pxRatio}px ${family}`;
   ctx.textAlign = "right";
+  ctx.textBaseline = "bottom";
   for (const mark of marks) {
     if (mark > plot.scales.y.max) continue;
     const y = plot.valToPos(mark, "y", true);
@@ -176,7 +184,7 @@ function drawMarks(plot, marks, color, family) {
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
     if (lowest - y < 15 * uPlot.pxRatio) continue;
-    ctx.fillText(number(mark), bbox.left + bbox.width - 4 * uPlot.pxRatio, y - 4 * uPlot.pxRatio);
+    ctx.fillText(number(mark), bbox.left + bbox.width - 4 * uPlot.pxRatio, y - 2 * uPlot.pxRatio);
     lowest = y;
   }
   ctx.restore();
@@ -185,11 +193,11 @@ function drawMarks(plot, marks, color, family) {
 function drawNow(plot, chart, color) {
   const { ctx } = plot;
   chart.lines.forEach((line, index) => {
-    const values = chart.data[index + 1];
-    const at = values.findLastIndex((value) => value !== null);
-    if (!line.dot || at < 0 || values[at] > plot.scales.y.max) return;
+    const value = chart.data[index + 1][chart.now];
+    if (!line.dot || value === null || value > plot.scales.y.max) return;
+    const x = plot.valToPos(chart.data[0][chart.now], "x", true);
     ctx.beginPath();
-    ctx.arc(plot.valToPos(chart.data[0][at], "x", true), plot.valToPos(values[at], "y", true), 4 * uPlot.pxRatio, 0, 7);
+    ctx.arc(x, plot.valToPos(value, "y", true), 4 * uPlot.pxRatio, 0, 2 * Math.PI);
     ctx.fillStyle = color(line.color);
     ctx.fill();
   });

@@ -1,9 +1,10 @@
 // A plan before it starts, as figures and as a bar for each context.
 
-const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
-const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+const hundredths = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const figure = (value) => (Math.abs(value) >= 1000 ? whole : digits).format(value);
+const figure = (value) => (Math.abs(value) >= 100 ? whole : digits).format(value);
+const percent = (share) => `${hundredths.format(100 * share)} %`;
 const COLOURS = 6; // as many as the style sheet has
 
 export function planView(plan) {
@@ -17,7 +18,7 @@ export function planView(plan) {
         ["Expected reward", figure(plan.total), `from ${figure(plan.arrivals)} arrivals`],
         ["Expected spend", figure(plan.spend), `of ${figure(plan.budget)}`],
         ["Budget per arrival", figure(plan.ratio), boundaries(plan)],
-        ["Price", figure(plan.price), "reward that 1 more would bring"],
+        ["Price", figure(plan.price), "reward from 1 more"],
       ].map(([term, value, note]) =>
         make("div", {}, make("dt", {}, term), make("dd", {}, value), make("dd", { class: "note" }, note)),
       ),
@@ -63,11 +64,11 @@ function contextRow({ context, share, served, actions }) {
   });
   const parts = actions
     .filter(({ planned }) => planned > 0)
-    .map(({ action, planned }) => `${action} ${percent.format(planned)}`);
+    .map(({ action, planned }) => `${action} ${percent(planned)}`);
   return make(
     "li",
     {},
-    make("span", { class: "name" }, `${context} `, make("span", { class: "of" }, `${percent.format(share)} of arrivals`)),
+    make("span", { class: "name" }, `${context} `, make("span", { class: "of" }, `${percent(share)} of arrivals`)),
     make("span", { class: "value" }, parts.join(", ") || "skipped"),
     bar,
   );

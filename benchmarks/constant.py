@@ -1,0 +1,43 @@
+"""The same framework on the same server, answering a constant: what no service on it can beat.
+
+``python -m benchmarks.constant`` prints the address that it listens at.
+"""
+
+from __future__ import annotations
+
+import socket
+
+import uvicorn
+from litestar import Litestar, post
+
+from almoner.decision import Decision
+
+__all__ = ["main"]
+
+CONSTANT = Decision(
+    id=1,
+    context="new",
+    action="coupon",
+    probability=1.0,
+    reserved=5.0,
+    price=0.1,
+    budget_left=1995.0,
+    reason=None,
+)
+
+
+@post("/constant", status_code=200)
+async def constant() -> Decision:
+    return CONSTANT
+
+
+def main() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
+        print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+        app = Litestar([constant], logging_config=None)
+        config = uvicorn.Config(app, access_log=False, log_level="warning")
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()

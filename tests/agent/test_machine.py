@@ -1,0 +1,184 @@
+"""Any sequence of requests, over every store, against a model in plain Python.
+
+After every step: ``spent + reserved + left == budget`` and ``left >= 0`` in whole units, the model
+agrees with the ledger, and a fresh fold of the log is exactly where the agent is.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+
+import pytest
+from agents import STORES, fold, fresh_place, refused
+from campaign_model import ACTIONS, CONTEXTS, Entry, Model
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+import almoner as al
+from almoner.campaign import Campaign
+
+CENT = Decimal("0.01")
+CONTEXT = st.sampled_from(CONTEXTS)
+AVAILABLE = st.none() | st.lists(st.sampled_from(list(ACTIONS)), max_size=3)
+KEY = st.none() | st.sampled_from(["k1", "k2", "k3", "k4"])
+BILL = st.sampled_from([Decimal(0), Decimal(2), Decimal(50)]) | st.decimals(0, 8, places=3)
+REWARD = st.sampled_from([0.0, 0.25, 1.0])
+POLICIES = ["thrifty", "ucb-ealp", "thompson-rounded", "greedy", "horizon-alp"]
+
+EXAMPLES = {"memory": 40, "sqlite": 12, "postgres": 5}
+
+
+class Requests(RuleBasedStateMachine):
+    """One campaign, two agents that take turns on it, and the model."""
+
+    kind: str
+
+    @initialize(
+        budget=st.sampled_from([0, 1000, 2345, 9000]),
+        horizon=st.integers(1, 60),
+        policy=st.sampled_from(POLICIES),
+        defaults=st.sampled_from([None, "learned"]),
+    )
+    def create(self, budget: int, horizon: int, policy: str, defaults: str | None) -> None:
+        self.stack = ExitStack()
+        self.place = self.stack.enter_context(fresh_place(self.kind))
+        self.agent = self.place.open(
+            contexts=CONTEXTS,
+            actions=ACTIONS,
+            horizon=horizon,
+            budget=budget * CENT,
+            policy=policy,
+            unit=CENT,
+            default_rewards=defaults,
+            seed=budget + horizon,
+        )
+        self.other = self.place.open()
+        self.model = Model(budget=budget, horizon=horizon)
+
+    def teardown(self) -> None:
+        if hasattr(self, "stack"):
+            self.stack.close()
+
+    def drawn(self, data: st.DataObject) -> Entry:
+        return self.model.entries[data.draw(st.sampled_from(sorted(self.model.entries)))]
+
+    @rule(context=CONTEXT, available=AVAILABLE, key=KEY)
+    def decide(self, context: str, available: list[str] | None, key: str | None) -> None:
+        if self.model.conflicts([context], [key]):
+            with refused(self.agent, al.Conflict):
+                self.agent.decide(context, available=available, key=key)
+        else:
+            decision = self.agent.decide(context, available=available, key=key)
+            self.model.decided(decision, available, key)
+
+    @rule(arrivals=st.lists(st.tuples(CONTEXT, KEY), max_size=4), available=AVAILABLE)
+    def decide_many(self, arrivals: list[tuple[str, str | None]], available: Any) -> None:
+        contexts, keys = [context for context, _ in arrivals], [key for _, key in arrivals]
+        if self.model.conflicts(contexts, keys):
+            with refused(self.agent, al.Conflict):
+                self.agent.decide_many(contexts, available=available, keys=keys)
+        else:
+            answers = self.agent.decide_many(contexts, available=available, keys=keys)
+            for decision, key in zip(answers, keys, strict=True):
+                self.model.decided(decision, available, key)
+
+    @precondition(lambda self: self.model.entries)
+    @rule(data=st.data(), cost=BILL)
+    def settle(self, data: st.DataObject, cost: Decimal) -> None:
+        entry, bill = self.drawn(data), int((cost / CENT).to_integral_value(ROUND_CEILING))
+        if entry.may_be_settled(bill):
+            self.model.settled(entry, bill, self.agent.settle(entry.decision.id, cost=cost))
+        else:
+            with refused(self.agent, al.Conflict):
+                self.agent.settle(entry.decision.id, cost=cost)
+
+    @precondition(lambda self: self.model.entries)
+    @rule(data=st.data(), value=REWARD)
+    def reward(self, data: st.DataObject, value: float) -> None:
+        entry = self.drawn(data)
+        if entry.may_be_rewarded(value):
+            self.agent.reward(entry.decision.id, value)
+            entry.reward = value
+        else:
+            with refused(self.agent, al.Conflict):
+                self.agent.reward(entry.decision.id, value)
+
+    @precondition(lambda self: self.model.entries)
+    @rule(data=st.data())
+    def cancel(self, data: st.DataObject) -> None:
+        entry = self.drawn(data)
+        if entry.may_be_cancelled():
+            self.model.cancelled(entry, self.agent.cancel(entry.decision.id))
+        else:
+            with refused(self.agent, al.Conflict):
+                self.agent.cancel(entry.decision.id)
+
+    @rule(running=st.booleans())
+    def pause_or_resume(self, running: bool) -> None:
+        (self.agent.resume if running else self.agent.pause)()
+        self.model.status = "running" if running else "paused"
+
+    @rule()
+    def let_the_other_agent_go_on(self) -> None:
+        self.agent, self.other = self.other, self.agent
+
+    @rule()
+    def open_again(self) -> None:
+        self.agent.close()
+        self.agent = self.place.open()
+
+    @rule(snapshot=st.sampled_from([None, "damaged"]))
+    def lose_the_snapshot(self, snapshot: str | None) -> None:
+        with self.agent.store.writing(self.agent.name) as writer:
+            writer.save_snapshot(snapshot)
+
+    @rule(data=st.data())
+    def ask_for_nonsense(self, data: st.DataObject) -> None:
+        nonsense = [
+            lambda: self.agent.decide("nobody"),
+            lambda: self.agent.decide("new", available=["fax"]),
+            lambda: self.agent.decide("new", key=""),
+            lambda: self.agent.decide_many(["new", "nobody"]),
+            lambda: self.agent.settle(10**9, cost=1),
+            lambda: self.agent.reward(1, float("nan")),
+            lambda: self.agent.reward(0, 1.0),
+            lambda: self.agent.settle(1, cost=-1),
+            lambda: self.agent.cancel(True),
+        ]
+        with refused(self.agent, al.AlmonerError):
+            data.draw(st.sampled_from(nonsense))()
+
+    @invariant()
+    def money_adds_up(self) -> None:
+        ledger, model = self.agent.ledger, self.model
+        assert ledger.spent + ledger.reserved + ledger.left == ledger.budget
+        assert ledger.left >= 0
+        assert (ledger.budget, ledger.spent) == (model.budget, model.spent)
+        assert (ledger.reserved, ledger.left) == (model.reserved, model.left)
+        assert self.agent.look(lambda campaign: campaign.overrun) == model.overrun
+
+    @invariant()
+    def the_log_is_the_truth(self) -> None:
+        assert self.agent.look(Campaign.to_dict) == fold(self.agent)
+
+
+@pytest.mark.parametrize("kind", STORES)
+def test_money_is_exact_whatever_is_asked(
+    kind: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.CRITICAL, "almoner")  # overruns and damaged snapshots are wanted here
+    monkeypatch.setattr("almoner.agent.SNAPSHOT_EVERY", 7)  # so that there are any
+    machine = type("Requests", (Requests,), {"kind": kind})
+    steps = settings(max_examples=EXAMPLES[kind], stateful_step_count=30)
+    run_state_machine_as_test(machine, settings=steps)

@@ -1,0 +1,134 @@
+"""Fresh stores of every kind for the tests of agents, and what can be compared of a campaign."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from postgres_server import fresh_database, postgres_url
+
+from almoner import Agent, AlmonerError
+from almoner.campaign import Campaign
+from almoner.core.state import State
+from almoner.store import Store, open_store
+
+STORES = ("memory", "sqlite", "postgres")
+
+TERMS: dict[str, Any] = {
+    "contexts": ["new", "returning"],
+    "actions": {"mail": 1.0, "coupon": 5.0},
+    "horizon": 40,
+    "budget": 60.0,
+    "seed": 1,
+}
+"""So much money that the policy never saves: before any reward it always takes the cheap action."""
+
+_NUMBERS = itertools.count()
+
+
+class Place:
+    """A campaign that does not exist yet, in a store of some kind, and all agents opened on it."""
+
+    def __init__(self, kind: str, folder: Path) -> None:
+        self.kind, self.name = kind, f"campaign-{next(_NUMBERS)}"
+        self.url: str | Store
+        if kind == "memory":
+            self.url = open_store("memory:")
+        elif kind == "sqlite":
+            self.url = f"sqlite:///{folder / 'campaigns.db'}"
+        else:
+            self.url = _database()
+        self._agents: list[Agent] = []
+
+    def open(self, **terms: Any) -> Agent:
+        """Create or resume the campaign; every call gives an agent that knows only the store."""
+        agent = Agent.open(self.url, **{"name": self.name, **terms})
+        self._agents.append(agent)
+        return agent
+
+    def create(self, **terms: Any) -> Agent:
+        """Create the campaign on `TERMS`, some of them replaced."""
+        return self.open(**{**TERMS, **terms})
+
+    def close(self) -> None:
+        """Close all agents."""
+        for agent in self._agents:
+            agent.close()
+
+
+@contextmanager
+def fresh_place(kind: str) -> Iterator[Place]:
+    """Give a place in a folder of its own, for tests that cannot ask for the fixture."""
+    with TemporaryDirectory(prefix="almoner-") as folder:
+        place = Place(kind, Path(folder))
+        try:
+            yield place
+        finally:
+            place.close()
+
+
+@pytest.fixture(params=STORES)
+def place(request: pytest.FixtureRequest) -> Iterator[Place]:
+    """A place in each kind of store."""
+    with fresh_place(request.param) as fresh:
+        yield fresh
+
+
+@pytest.fixture
+def memory() -> Iterator[Place]:
+    """A place in memory, for what does not depend on the store."""
+    with fresh_place("memory") as fresh:
+        yield fresh
+
+
+@functools.cache
+def _database() -> str:
+    """Return one database for all tests: campaigns do not meet, and it takes time to create."""
+    return fresh_database(postgres_url())
+
+
+def state_of(state: State) -> dict[str, Any]:
+    """Return a copy of all that was learned, for comparisons."""
+    return {name: values.tolist() for name, values in state._asdict().items()}
+
+
+def standing(agent: Agent) -> dict[str, Any]:
+    """Return everything that a request could have changed: ledger, state, names and log."""
+    return {**agent.look(Campaign.to_dict), "log": list(agent.events())}
+
+
+def folded(agent: Agent) -> dict[str, Any]:
+    """Return the same from a fresh fold of the log."""
+    return {**fold(agent), "log": list(agent.events())}
+
+
+def fold(agent: Agent) -> dict[str, Any]:
+    """Return where a fresh campaign is after the log."""
+    campaign = Campaign(agent.terms)
+    campaign.apply(agent.events())
+    return campaign.to_dict()
+
+
+@contextmanager
+def refused(agent: Agent, error: type[AlmonerError], match: str | None = None) -> Iterator[None]:
+    """Expect an error of one sentence that changes nothing."""
+    before = standing(agent)
+    with pytest.raises(error, match=match) as raised:
+        yield
+    assert_sentence(raised.value)
+    assert standing(agent) == before
+
+
+def assert_sentence(error: BaseException) -> None:
+    """Hold an error to being one sentence for a person."""
+    text = str(error)
+    assert isinstance(error, AlmonerError)
+    assert text == text.strip() != ""
+    assert "\n" not in text
+    assert len(text) < 500
