@@ -195,3 +195,37 @@ def test_bad_settings_are_refused(bad: dict[str, object], sentence: str) -> None
     with pytest.raises(al.InvalidPolicy) as caught:
         al.ExploreFirst(**bad)  # type: ignore[arg-type]
     assert str(caught.value).startswith(sentence)
+
+
+def test_a_default_that_must_be_learned_is_explored_like_the_actions() -> None:
+    """Without it skipping would count as 1 for ever, and nothing would ever be paid for again."""
+    problem = al.Problem(
+        context_probs=[0.4, 0.3, 0.3],
+        reward_means=[[0.5, 0.45], [0.4, 0.3], [0.3, 0.35]],
+        default_rewards=[0.6, 0.1, 0.1],
+        costs=[[1, 2]] * 3,
+        horizon=1000,
+        budget=800,
+    )
+    policy = al.epsilon_first_alp(rounds=90, update=False)
+    trace = al.trace(problem, policy, seed=3)
+    for context in range(3):
+        actions = trace.actions[:90][trace.contexts[:90] == context]
+        counts = [int((actions == action).sum()) for action in (-1, 0, 1)]
+        assert max(counts) - min(counts) <= 1
+    assert trace.budget_left[-1] < 100
+
+
+def test_the_last_reward_of_exploration_is_learned_from() -> None:
+    """One context, two actions, two rounds of exploration: both are tried, and both are known."""
+    problem = al.Problem(
+        context_probs=[1.0],
+        reward_means=[[1.0, 0.0]],
+        costs=[[1, 2]],
+        reward_spread=0,
+        horizon=40,
+        budget=60,
+    )
+    policy = al.epsilon_first_alp(rounds=2, update=False)
+    for seed in range(4):  # either order of the two
+        assert set(al.trace(problem, policy, seed=seed).actions[2:].tolist()) == {0}

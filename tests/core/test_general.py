@@ -323,3 +323,18 @@ def test_every_policy_part_runs_at_unequal_costs() -> None:
             runs = al.simulate(problem, make(), runs=2, against="upper bound")
             assert runs.spend.max() <= 30
             assert dataclasses.is_dataclass(runs)
+
+
+def test_a_fixed_plan_told_to_drop_its_frugality_does_so_with_unequal_costs_too() -> None:
+    problem = al.Problem(
+        context_probs=[0.5, 0.5],
+        reward_means=[[0.3, 0.5], [0.2, 0.6]],
+        costs=[[1, 2], [1, 2]],
+        horizon=300,
+        budget=300,
+    )
+    best = al.optimal_value(problem)
+    plain, bold = (al.exact_value(problem, al.flp(override=told)) for told in (False, True))
+    assert best > bold > plain + 1
+    measured = al.simulate(problem, al.flp(override=True), runs=400, seed=1).regret
+    assert abs(measured.mean - (best - bold)) < 4 * measured.stderr

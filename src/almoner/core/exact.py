@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.compiled import compiled, exposed, inlined
-from almoner.core.general import SKIP, find_price, raise_hulls
-from almoner.core.ranking import TOLERANCE
+from almoner.compiled import compiled, exposed
+from almoner.core.general import SKIP, find_price, options_at, priced_ratio, raise_hulls
 from almoner.core.state import LEFT, ROUND, Hulls, Memo, State
 from almoner.core.steps import ratio_of, serve_share
 from almoner.policy.allocation import RoundedLP, SkipAlways
@@ -239,10 +238,7 @@ def policy_gain_on_grid(
     """
     if plan.rule == _SKIP_ALWAYS:
         return 0.0
-    dearest, none = 0, np.uint64(0)
-    for context in range(plan.costs.shape[0]):
-        for action in range(plan.costs.shape[1]):
-            dearest = max(dearest, plan.costs[context, action])
+    dearest, none = plan.dearest, np.uint64(0)
     chances[plan.budget] = 1.0
     low = high = plan.budget
     total = 0.0
@@ -262,9 +258,9 @@ def policy_gain_on_grid(
                 state.clock[LEFT] = left
                 raise_hulls(plan, state, memo, hulls, -1, none)
                 raised = left >= dearest
-            price, rate = find_price(plan, hulls, 1.0, ratio_of(plan, left, remaining))
+            price, rate = find_price(plan, hulls, 1.0, priced_ratio(plan, left, remaining))
             for context in range(len(probs)):
-                base, step, share = _options(plan, hulls, context, price, rate)
+                base, step, share = options_at(plan, hulls, context, price, rate)
                 likely = chance * probs[context]
                 if step != SKIP:
                     later[left - plan.costs[context, step]] += likely * share
@@ -281,22 +277,3 @@ def policy_gain_on_grid(
         while low < high and chances[low] < NEGLIGIBLE:
             low += 1
     return total
-
-
-@inlined
-def _options(
-    plan: Plan, hulls: Hulls, context: int, price: float, rate: float
-) -> tuple[int, int, float]:
-    """Return what a context gets at least, what it gets at most, and how likely the latter is."""
-    base, step = SKIP, SKIP
-    for place in range(hulls.sizes[context]):
-        slope = hulls.slopes[context, place]
-        if slope > price + TOLERANCE:
-            base = hulls.tops[context, place]
-        elif slope >= price - TOLERANCE:
-            step = hulls.tops[context, place]
-    if step == SKIP:
-        return base, step, 0.0
-    if plan.rule == _ROUNDED:
-        return base, step, 1.0 if rate >= 0.5 else 0.0
-    return base, step, rate

@@ -13,12 +13,12 @@ import math
 
 import numpy as np
 
-from almoner.compiled import compiled, inlined
+from almoner.compiled import compiled, exposed, inlined
 from almoner.core.draws import uniform
 from almoner.core.general import SKIP, find_price, raise_hulls
 from almoner.core.ranking import TIE_LANE, TOLERANCE, Mask, weights_of
 from almoner.core.state import LEFT, ROUND, TESTED, Hulls, Memo, State
-from almoner.policy.plan import LITERAL_TEST, USABLE_TEST, Plan
+from almoner.policy.plan import LEARNED_DEFAULTS, LITERAL_TEST, USABLE_TEST, Plan
 
 __all__ = ["exploration_over", "least_tried"]
 
@@ -30,19 +30,21 @@ PATIENCE = 3.0
 def least_tried(
     plan: Plan, state: State, context: int, key: np.uint64, available: Mask | None
 ) -> tuple[int, float]:
-    """Return the action tried least of those to be had in this context, a tie drawn at random."""
+    """Return the action tried least of those to be had in this context, a tie drawn at random.
+
+    Where skipping has a reward that must be learned, it is tried like the others.
+    """
+    first = SKIP if plan.default_mode == LEARNED_DEFAULTS else 0
     fewest, ties = math.inf, 0
-    for action in range(plan.costs.shape[1]):
+    for action in range(first, plan.costs.shape[1]):
         if _to_be_had(plan, state, context, action, available):
-            count = state.counts[context, action]
+            count = _tries(state, context, action)
             ties = ties + 1 if count == fewest else (1 if count < fewest else ties)
             fewest = min(fewest, count)
-    if ties == 0:
-        return SKIP, 1.0
     pick = int(uniform(key, TIE_LANE) * ties)
-    for action in range(plan.costs.shape[1]):
+    for action in range(first, plan.costs.shape[1]):
         fits = _to_be_had(plan, state, context, action, available)
-        if fits and state.counts[context, action] == fewest:
+        if fits and _tries(state, context, action) == fewest:
             if pick == 0:
                 return action, 1.0 / ties
             pick -= 1
@@ -50,14 +52,21 @@ def least_tried(
 
 
 @inlined
+def _tries(state: State, context: int, action: int) -> float:
+    return state.skip_counts[context] if action == SKIP else state.counts[context, action]
+
+
+@inlined
 def _to_be_had(plan: Plan, state: State, context: int, action: int, available: Mask | None) -> bool:
     """Return whether an action is affordable, and available to this request."""
+    if action == SKIP:
+        return True
     if available is not None and not available[action]:
         return False
     return plan.costs[context, action] <= state.clock[LEFT]
 
 
-@compiled
+@exposed
 def exploration_over(plan: Plan, state: State, memo: Memo, hulls: Hulls) -> bool:
     """Return whether exploration ends after the round just booked."""
     t, spent = state.clock[ROUND], plan.budget - state.clock[LEFT]

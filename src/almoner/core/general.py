@@ -22,7 +22,15 @@ from almoner.policy.allocation import FixedLP, RoundedLP, SkipAlways
 from almoner.policy.plan import LEARNED_DEFAULTS, Plan
 from almoner.policy.rewards import Thompson
 
-__all__ = ["SKIP", "allocate", "default_index", "find_price", "raise_hulls"]
+__all__ = [
+    "SKIP",
+    "allocate",
+    "default_index",
+    "find_price",
+    "options_at",
+    "priced_ratio",
+    "raise_hulls",
+]
 
 SKIP = -1
 """The action of doing nothing."""
@@ -58,13 +66,26 @@ def allocate(
         return SKIP, 1.0
     _, total, _ = weights_of(plan, state, t)
     raise_hulls(plan, state, memo, hulls, context, key)
-    ratio = plan.budget / plan.horizon if plan.rule == _FIXED else left / remaining
-    price, rate = find_price(plan, hulls, total, ratio * total)
+    price, rate = find_price(plan, hulls, total, priced_ratio(plan, left, remaining) * total)
     if available is not None:
         for action in range(plan.costs.shape[1]):
             if not available[action]:
                 hulls.gains[context, action] = -math.inf
         _raise_hull(plan, hulls, context)
+    base, step, rate = options_at(plan, hulls, context, price, rate)
+    if uniform(key, SERVE_LANE) < rate:
+        return _untie(plan, hulls, context, step, rate, key)
+    return _untie(plan, hulls, context, base, 1.0 - rate, key)
+
+
+@inlined
+def options_at(
+    plan: Plan, hulls: Hulls, context: int, price: float, rate: float
+) -> tuple[int, int, float]:
+    """Return what a context gets at least, what it gets at most, and how likely the latter is.
+
+    ``rate`` is that of the steps at the price itself.
+    """
     base, step = SKIP, SKIP
     for place in range(hulls.sizes[context]):
         slope = hulls.slopes[context, place]
@@ -73,12 +94,24 @@ def allocate(
         elif slope >= price - TOLERANCE:
             step = hulls.tops[context, place]
     if step == SKIP:
-        rate = 0.0
-    elif plan.rule == _ROUNDED:
-        rate = 1.0 if rate >= 0.5 else 0.0
-    if uniform(key, SERVE_LANE) < rate:
-        return _untie(plan, hulls, context, step, rate, key)
-    return _untie(plan, hulls, context, base, 1.0 - rate, key)
+        return base, step, 0.0
+    if plan.rule == _ROUNDED:
+        return base, step, 1.0 if rate >= 0.5 else 0.0
+    return base, step, rate
+
+
+@inlined
+def priced_ratio(plan: Plan, left: int, remaining: int) -> float:
+    """Return the budget per round that the rule plans with: as it was, or as it is.
+
+    A fixed plan may be told to drop its frugality once what is left suffices for the dearest action
+    in every round left.
+    """
+    if plan.rule != _FIXED:
+        return left / remaining
+    if plan.override == 1 and left >= remaining * plan.dearest:
+        return left / remaining
+    return plan.budget / plan.horizon
 
 
 @inlined

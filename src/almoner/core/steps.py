@@ -195,7 +195,7 @@ def learn(
     key: np.uint64,
 ) -> None:
     """Book the reward of an action taken earlier; ``key`` is the one it was decided with."""
-    if plan.reward == _KNOWN or (state.clock[EXPLORED] > 0 and plan.exploration.update == 0):
+    if plan.reward == _KNOWN or _is_frozen(plan, state):
         return
     if action == SKIP:
         if plan.default_mode == LEARNED_DEFAULTS:
@@ -212,6 +212,13 @@ def learn(
     if state.clock[ROUND] < memo.expiry[0]:
         bracket_pair(plan, state, memo, context, action)
         bracket_value(plan, memo, context)
+
+
+@inlined
+def _is_frozen(plan: Plan, state: State) -> bool:
+    """Return whether exploration is over, its last round included, and nothing is learned after."""
+    ended = state.clock[EXPLORED]
+    return plan.exploration.update == 0 and 0 < ended < state.clock[ROUND]
 
 
 @inlined

@@ -62,7 +62,8 @@ class Plan(NamedTuple):
 
     ``reward``, ``context`` and ``rule`` are the codes of the three parts; ``horizon`` is T,
     ``budget`` is B in whole units of the amount ``top / bottom``, and so are ``costs`` (contexts,
-    actions) and the ``cheapest`` of them. ``context_weights`` are the known probabilities, or ones;
+    actions), with the ``cheapest`` and the ``dearest`` of them. ``context_weights`` are the known
+    probabilities, or ones;
     ``prior`` is what a pair counts as before it is seen: its known gain over skipping, or 1.
     ``defaults`` is what skipping is known to bring to a policy that learns the rest, else zeros.
     ``priced`` says that decisions need the price, because costs differ or skipping has a reward.
@@ -82,6 +83,7 @@ class Plan(NamedTuple):
     prior: Floats
     costs: npt.NDArray[np.int64]
     cheapest: int
+    dearest: int
     priced: int
     default_mode: int
     defaults: Floats
@@ -146,6 +148,7 @@ def make_plan(
         prior=np.array(prior, dtype=np.float64),  # for arrays that can be written to
         costs=grid.costs,
         cheapest=int(grid.costs.min()),
+        dearest=int(grid.costs.max()),
         priced=int(priced),
         default_mode=default_mode,
         defaults=defaults * (default_mode == KNOWN_DEFAULTS),
@@ -212,8 +215,8 @@ def _known(name: str, given: object, truth: Floats | None, shape: tuple[int, ...
     known = truth if given is None else np.asarray(given, dtype=np.float64)
     if known is None:
         raise InvalidPolicy(
-            f"the policy takes {name} as known, but they were not given; give {_GIVEN_AS[name]}=… to "
-            "its recipe, or choose one that learns, such as thrifty()"
+            f"the policy takes {name} as known, but they were not given; give {_GIVEN_AS[name]}=… "
+            "to its recipe, or choose one that learns, such as thrifty()"
         )
     if known.shape != shape:
         raise InvalidPolicy(f"{name} must have shape {shape} as the costs have, got {known.shape}")
