@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from postgres_server import fresh_database, postgres_url
 
-from almoner import Agent, AlmonerError
+from almoner import Agent, AlmonerError, StoreError
 from almoner.campaign import Campaign
 from almoner.core.state import State
-from almoner.store import Store, open_store
+from almoner.events import Event
+from almoner.store import Store, Writer, open_store
 
 STORES = ("memory", "sqlite", "postgres")
 
@@ -60,6 +61,36 @@ class Place:
         """Close all agents."""
         for agent in self._agents:
             agent.close()
+
+
+class FailingStore:
+    """A store whose transactions fail at their end, as often as they are told to."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self.failures = store, 0
+
+    def campaigns(self) -> list[str]:
+        return self._store.campaigns()
+
+    def terms(self, name: str) -> str | None:
+        return self._store.terms(name)
+
+    def create(self, name: str, terms: str) -> str:
+        return self._store.create(name, terms)
+
+    def events(self, name: str, after: int = 0) -> Iterator[Event]:
+        return self._store.events(name, after)
+
+    def close(self) -> None:
+        self._store.close()
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Writer]:
+        with self._store.writing(name) as writer:
+            yield writer
+            if self.failures > 0:
+                self.failures -= 1
+                raise StoreError("the disk is full")
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["compiled", "direct", "exposed", "inlined"]
+__all__ = ["brief", "compiled", "direct", "exposed", "inlined"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -76,6 +76,14 @@ def exposed(function: Function) -> Function:
     return _compile(function, _MELTED)
 
 
+def brief(function: Function) -> Function:
+    """Compile a function like `exposed`, but keep the GIL while it runs.
+
+    A single step takes less time than it would take to get the GIL back from other threads.
+    """
+    return _compile(function, {**_MELTED, "nogil": False})
+
+
 def direct(function: Function, *arguments: Any) -> Function:
     """Return a compiled function as it is for arguments of these types, compiled now if need be.
 
@@ -96,7 +104,9 @@ _MELTED = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 def _compile(function: Function, options: dict[str, Any]) -> Function:
     before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, _FOLDER
     try:
-        result: Any = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+        result: Any = numba.njit(
+            **{"cache": True, "nogil": True, "error_model": "numpy", **options}
+        )(function)
     finally:
         _SETTINGS.CACHE_DIR = before
     return result  # type: ignore[no-any-return]

@@ -7,6 +7,7 @@ agrees with the ledger, and a fresh fold of the log is exactly where the agent i
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import ExitStack
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
@@ -145,7 +146,7 @@ class Requests(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def ask_for_nonsense(self, data: st.DataObject) -> None:
-        nonsense = [
+        nonsense: list[Callable[[], Any]] = [
             lambda: self.agent.decide("nobody"),
             lambda: self.agent.decide("new", available=["fax"]),
             lambda: self.agent.decide("new", key=""),

@@ -229,9 +229,9 @@ def test_a_password_is_not_repeated_in_an_error() -> None:
 def test_stored_terms_that_cannot_be_read_are_a_broken_ledger(memory: Place) -> None:
     terms = memory.create().terms.to_dict()
     broken = ["", "{", "[]", "{}", json.dumps({**terms, "unit": None}), json.dumps({"x": 1})]
-    for number, text in enumerate(broken):
+    for text in broken:
         store = open_store("memory:")
         store.create("spring", text)
         with pytest.raises(al.BrokenLedger, match="terms of the campaign cannot be read") as raised:
             al.Agent.open(store, name="spring")
-        assert_sentence(raised.value), number
+        assert_sentence(raised.value)

@@ -113,7 +113,8 @@ def test_shares_that_were_seen_use_it_up_to_within_one_arrival(data: st.DataObje
 
 def hull(points: list[tuple[int, float]]) -> list[tuple[float, int, int]]:
     """Return the steps (slope, cost, place) of the upper hull over skipping, by brute force."""
-    steps, cost, gain = [], 0, 0.0
+    steps: list[tuple[float, int, int]] = []
+    cost, gain = 0, 0.0
     while True:
         rest = [
             ((worth - gain) / (price - cost), -price, place)
@@ -172,7 +173,7 @@ def test_where_costs_differ_steps_use_it_up_and_a_restricted_request_is_weighed_
 
 @pytest.mark.parametrize("name", ["pb", "ucb_pb", "skip_always", "thompson_rounded"])
 def test_some_policies_have_no_price(name: str) -> None:
-    terms = {
+    terms: dict[str, Any] = {
         "horizon": 9,
         "budget": 5.0,
         "costs": np.ones((2, 3)),

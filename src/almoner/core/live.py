@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.compiled import exposed, inlined
+from almoner.compiled import brief, exposed, inlined
 from almoner.core.draws import round_key
 from almoner.core.ranking import TOLERANCE, Mask, level_at, level_of, value_of, weights_of
 from almoner.core.state import EXPLORED, LEFT, ROUND, Hulls, Memo, State
@@ -33,7 +33,7 @@ _PROCRASTINATE, _SKIP_ALWAYS = Procrastinate.code, SkipAlways.code
 _THOMPSON, _EXPLORE = Thompson.code, ExploreFirst.code
 
 
-@exposed
+@brief
 def advance(
     plan: Plan,
     state: State,
@@ -80,7 +80,7 @@ def redraw(
         shares[action + 1] += 1.0 / REDRAWS
 
 
-@exposed
+@brief
 def replay(
     plan: Plan,
     state: State,

@@ -21,6 +21,7 @@ from almoner.service.desks import Desks
 from almoner.service.health import Readiness, warm_up
 from almoner.service.keys import Keyring
 from almoner.service.metrics import Metrics
+from almoner.service.wire import JsonRequest, JsonResponse
 from almoner.store import Store
 
 __all__ = ["BODY_LIMIT", "RATE", "create_app"]
@@ -84,6 +85,8 @@ def create_app(
     return Litestar(
         [*(route for module in api for route in module.ROUTES), *_pages()],
         middleware=[door],
+        request_class=JsonRequest,
+        response_class=JsonResponse,
         exception_handlers=errors.HANDLERS,
         openapi_config=document.config(),
         state=State({"desks": desks, "access": access, "metrics": counted, "readiness": readiness}),

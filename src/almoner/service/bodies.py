@@ -20,6 +20,8 @@ __all__ = ["Strict"]
 
 T = TypeVar("T")
 
+JSON = "application/json"
+
 
 class Strict(AbstractDTO[T]):
     """Decodes a body as ``Strict[Type]`` says."""
@@ -35,8 +37,9 @@ class Strict(AbstractDTO[T]):
 
     def decode_bytes(self, value: bytes) -> Any:
         """Return the body as its type; refuse it with a sentence if it is none."""
-        kind = self.asgi_connection.headers.get("content-type", "")
-        if kind.partition(";")[0].strip().lower() != "application/json":
+        headers = self.asgi_connection.scope["headers"]
+        kind = next((value for name, value in headers if name == b"content-type"), b"").decode("latin-1")
+        if kind != JSON and kind.partition(";")[0].strip().lower() != JSON:
             said = f"Content-Type: {kind[:60]}" if kind else "no Content-Type"
             raise Refused(
                 415, f"the body must be JSON, got {said}; send Content-Type: application/json"

@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from litestar import Request, Response, get, post
+from litestar import HttpMethod, Request, Response, get, post, route
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 
@@ -39,6 +39,12 @@ ONE = f"{PATH}/{{name:str}}"
 
 EVENTS_PER_DECISION = 4
 """A decision, its settlement, its reward, and one for luck: where to look for the latest first."""
+
+
+@route(PATH, http_method=HttpMethod.OPTIONS, include_in_schema=False, status_code=204)
+async def methods() -> Response[None]:
+    """Say what the path takes: the framework would forget one of two handlers."""
+    return Response(None, status_code=204, headers={"Allow": "GET, OPTIONS, POST"})
 
 
 @get(PATH, responses=ERRORS)
@@ -159,4 +165,4 @@ def _amounts(desk: Desk, point: Point) -> CurvePoint:
     )
 
 
-ROUTES = [list_campaigns, create, show, pause, resume, close, report, curve, latest]
+ROUTES = [methods, list_campaigns, create, show, pause, resume, close, report, curve, latest]

@@ -41,23 +41,23 @@ class Chart:
     rows: list[list[str]]
 
 
-def charts(report: Report, moments: Sequence[Moment], money: Callable[[float], str]) -> list[Chart]:
-    """Return the three charts of a campaign."""
+def charts(
+    report: Report, horizon: float, moments: Sequence[Moment], money: Callable[[float], str]
+) -> list[Chart]:
+    """Return the three charts of a campaign, whose horizon may be a forecast."""
     path = _thinned(_with_now(report, moments))
-    total = report.arrivals + report.arrivals_left
     return [
-        _spend(report, path, total, money),
-        _reward(report, path),
-        _ratio(report, path, total),
+        _spend(report, horizon, path, money),
+        _reward(report, horizon, path),
+        _ratio(report, horizon, path),
     ]
 
 
-def chart_data(report: Report, moments: Sequence[Moment]) -> str:
+def chart_data(report: Report, horizon: float, moments: Sequence[Moment]) -> str:
     """Return the numbers of all charts as JSON, for the script that draws them."""
     path = _with_now(report, moments)
-    total = report.arrivals + report.arrivals_left
     data = {
-        "total": total,
+        "horizon": horizon,
         "budget": report.budget,
         "promised": _promised_each(report),
         "start": report.ratio_start,
@@ -81,9 +81,9 @@ def _spend(
         name="spend",
         title="Spend against the straight line",
         sentence=(
-            f"After {count(report.arrivals)} of {count(horizon)} arrivals, {money(report.spent)} "
-            f"is spent and {money(report.reserved)} held; the straight line is at "
-            f"{line(report.arrivals)}."
+            f"After {count(min(report.arrivals, horizon))} of {count(horizon)} arrivals, "
+            f"{money(report.spent)} is spent and {money(report.reserved)} held; the straight line "
+            f"is at {line(report.arrivals)}."
         ),
         legend=[
             ("spent", "spent"),

@@ -102,6 +102,8 @@ def _sentence(request: Request[Any, Any, Any], error: HTTPException) -> str:
         allowed = (error.headers or {}).get("allow", "")
         return f"{path} does not take {request.method}; use {allowed}"
     if isinstance(error, ValidationException) and isinstance(error.extra, list):
+        if any(entry.get("key") == "data" for entry in error.extra):
+            return "the body is missing; send JSON as the document says, see /docs"
         found = [f"{entry.get('key', 'it')}: {entry['message']}" for entry in error.extra]
         return f"the request must be as the document says: {'; '.join(found)}; see /docs"
     return error.detail or HTTPStatus(error.status_code).description

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from litestar import MediaType, Request, Response
 from litestar.exceptions import HTTPException
 from litestar.types import ExceptionHandlersMap
+from markupsafe import Markup, escape
 
 from almoner.errors import AlmonerError
 from almoner.service import words
@@ -17,6 +20,8 @@ from almoner.service.access import COOKIE
 from almoner.service.errors import TABLE
 
 __all__ = ["ERROR_PAGES", "HEADERS", "html"]
+
+log = logging.getLogger("almoner.service")
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -36,7 +41,12 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-TEMPLATES.globals.update(count=words.count, percent=words.percent, rate=words.rate, total=words.total)
+TEMPLATES.globals.update(
+    count=words.count, percent=words.percent, rate=words.rate, total=words.total
+)
+TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before the tags come in
+    re.sub("``?(.+?)``?", r"<code>\1</code>", str(escape(text)))
+)
 
 
 def html(
@@ -58,10 +68,19 @@ def _failed(request: Request[Any, Any, Any], error: HTTPException) -> Response[s
     return _error_page(request, error.status_code, error.detail)
 
 
+def _broken(request: Request[Any, Any, Any], error: Exception) -> Response[str]:
+    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return _error_page(request, 500, "this is a mistake in the service; its log says more")
+
+
 def _error_page(request: Request[Any, Any, Any], status: int, message: str) -> Response[str]:
     title = HTTPStatus(status).phrase.capitalize()
     return html(request, "error.html", status=status, title=title, sentence=words.sentence(message))
 
 
-ERROR_PAGES: ExceptionHandlersMap = {AlmonerError: _refused, HTTPException: _failed}
+ERROR_PAGES: ExceptionHandlersMap = {
+    AlmonerError: _refused,
+    HTTPException: _failed,
+    Exception: _broken,
+}
 """What goes wrong on a page is shown as a page, in the library's own sentence."""

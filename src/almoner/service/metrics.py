@@ -51,14 +51,25 @@ class Metrics:
             registry=self.registry,
         )
 
+        # To find a counter by its labels takes longer than to count: these are remembered.
+        self._answers: dict[tuple[str, str, int], Histogram] = {}
+        self._outcomes: dict[tuple[str, str | None], Counter] = {}
+
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count an answer."""
-        self._requests.labels(method, route, status).observe(seconds)
+        known = self._answers.get((method, route, status))
+        if known is None:
+            known = self._requests.labels(method, route, status)
+            self._answers[method, route, status] = known
+        known.observe(seconds)
 
     def decided(self, campaign: str, decision: Decision) -> None:
         """Count a decision."""
         outcome = "served" if decision.action is not None else decision.reason
-        self._decisions.labels(campaign, outcome).inc()
+        known = self._outcomes.get((campaign, outcome))
+        if known is None:
+            known = self._outcomes[campaign, outcome] = self._decisions.labels(campaign, outcome)
+        known.inc()
 
     def shared(self, campaign: str, callers: int) -> None:
         """Count a transaction."""

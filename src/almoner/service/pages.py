@@ -17,6 +17,7 @@ from litestar.static_files import create_static_files_router
 
 from almoner.closing import ClosingTime
 from almoner.errors import StoreError
+from almoner.report import Report
 from almoner.service import apidoc, campaigns, sign_in, views
 from almoner.service.access import ADMINISTER
 from almoner.service.charts import Moment
@@ -50,12 +51,8 @@ async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) ->
         for point in points
     ]
 
-    horizon = desk.agent.terms.horizon
-    if isinstance(horizon, ClosingTime):
-        horizon = report.arrivals + report.arrivals_left
-
     def page() -> Response[str]:
-        view = views.campaign_view(report, horizon, moments, latest.decisions)
+        view = views.campaign_view(report, _horizon(desk, report), moments, latest.decisions)
         administers = sign_in.right(request) == ADMINISTER
         return html(request, "campaign.html", administers=administers, **view)
 
@@ -79,9 +76,18 @@ async def docs_page(request: Request[Any, Any, Any]) -> Response[str]:
 async def _card(desks: Desks, name: str) -> views.Card:
     try:
         desk = await desks.desk(name)
-        return views.card(await desk.report())
+        report = await desk.report()
     except StoreError as error:  # one that cannot be read must not hide the others
         return views.broken_card(name, error)
+    return views.card(report, _horizon(desk, report))
+
+
+def _horizon(desk: Desk, report: Report) -> float:
+    """Return for how many arrivals a campaign is: agreed, or those to be expected by now."""
+    agreed = desk.agent.terms.horizon
+    if isinstance(agreed, ClosingTime):
+        return max(1.0, report.arrivals + report.arrivals_left)
+    return float(agreed)
 
 
 ROUTES = [

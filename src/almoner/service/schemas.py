@@ -33,7 +33,7 @@ PAIRS_LIMIT = 100_000
 """Contexts × actions of a campaign: each costs memory and time in every decision."""
 
 WHOLE_LIMIT = 2**53
-"""Whole numbers below this are exact in every language's JSON."""
+"""Whole numbers below this are exact in every language's JSON, which may write 100 as 100.0."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
 Amount = Annotated[float, Meta(ge=0)]
@@ -67,13 +67,13 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
 class _Terms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     contexts: Names
     actions: Annotated[dict[Name, Cost | ActionTerms], Meta(min_length=1, max_length=1_000)]
-    horizon: Annotated[int, Meta(ge=1, lt=WHOLE_LIMIT)] | Closing
+    horizon: Annotated[float, Meta(ge=1, lt=WHOLE_LIMIT, multiple_of=1)] | Closing
     budget: Amount
     policy: Name | dict[str, Any] = "thrifty"
     unit: Cost | None = None
     default_rewards: dict[Name, Share] | Literal["learned"] | None = None
     new_contexts: bool = False
-    seed: Annotated[int, Meta(ge=0, lt=WHOLE_LIMIT)] | None = None
+    seed: Annotated[float, Meta(ge=0, lt=WHOLE_LIMIT, multiple_of=1)] | None = None
 
     def terms(self) -> dict[str, Any]:
         """Return the terms as `almoner.Agent.open` takes them."""

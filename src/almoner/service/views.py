@@ -32,12 +32,13 @@ class Card:
     state: str
     sentence: str
     report: Report | None = None
+    horizon: float = 0.0
     pace: str = ""
     bar: pictures.Bar | None = None
     money: Callable[[float], str] = str
 
 
-def card(report: Report) -> Card:
+def card(report: Report, horizon: float) -> Card:
     """Return a campaign as the list shows it."""
     money = _money(report)
     return Card(
@@ -45,6 +46,7 @@ def card(report: Report) -> Card:
         state=words.state(report),
         sentence=words.shares(report, money),
         report=report,
+        horizon=horizon,
         pace=words.sentence(words.pace(report)),
         bar=pictures.budget_bar(report),
         money=money,

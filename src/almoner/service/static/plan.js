@@ -1,10 +1,7 @@
 // A plan before it starts, as figures and as a bar for each context.
 
-const hundredths = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const figure = (value) => (Math.abs(value) >= 100 ? whole : digits).format(value);
-const percent = (share) => `${hundredths.format(100 * share)} %`;
+import { figure, percent } from "./figures.js";
+
 const COLOURS = 6; // as many as the style sheet has
 
 export function planView(plan) {
@@ -18,7 +15,7 @@ export function planView(plan) {
         ["Expected reward", figure(plan.total), `from ${figure(plan.arrivals)} arrivals`],
         ["Expected spend", figure(plan.spend), `of ${figure(plan.budget)}`],
         ["Budget per arrival", figure(plan.ratio), boundaries(plan)],
-        ["Price", figure(plan.price), "reward from 1 more"],
+        ["Price", figure(plan.price), "reward per unit of money"],
       ].map(([term, value, note]) =>
         make("div", {}, make("dt", {}, term), make("dd", {}, value), make("dd", { class: "note" }, note)),
       ),

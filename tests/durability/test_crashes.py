@@ -1,0 +1,37 @@
+"""SQLite under 200 kills at random points of a write: proved anew after each of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fleets import Orders, send
+from journals import prove
+from shifts import NAME, TERMS
+
+from almoner import Agent
+
+KILLS = 200
+
+
+def test_two_hundred_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    path = tmp_path / "campaigns.db"
+    url = f"sqlite:///{path}"
+    with Agent.open(url, name=NAME, **TERMS, horizon=20_000, budget=20_000):
+        pass
+    notes = send(
+        Orders(
+            url=url,
+            folder=str(tmp_path),
+            processes=1,
+            threads=3,
+            decisions=10 * KILLS,
+            kills=KILLS,
+            seed=2,
+            delay=0.02,
+            proving=True,
+            snapshot_every=40,
+        )
+    )
+    with Agent.open(url, name=NAME) as agent:
+        log = prove(agent.store, NAME, notes)
+        assert agent.decide("new").id == len(log) + 1

@@ -1,0 +1,62 @@
+"""Several processes and threads on one campaign, some killed: nothing that was said is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from fleets import Orders, send
+from journals import prove
+from postgres_server import fresh_database, postgres_url
+from shifts import CONTEXTS, NAME, TERMS
+
+from almoner import Agent
+from almoner.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
+
+
+def run(
+    url: str, folder: Path, *, decisions: int, horizon: int, budget: int, **orders: Any
+) -> list[Event]:
+    """Have a fleet work on a new campaign; return the log once it is proved."""
+    with Agent.open(url, name=NAME, **TERMS, horizon=horizon, budget=budget) as agent:
+        notes = send(Orders(url=url, folder=str(folder), decisions=decisions, seed=8, **orders))
+        log = prove(agent.store, NAME, notes)
+        assert_mixed(log)
+        assert_goes_on(agent, log)
+    return log
+
+
+def assert_goes_on(agent: Agent, log: list[Event]) -> None:
+    decision = agent.decide(CONTEXTS[0])
+    agent.reward(decision.id, 1.0)
+    assert decision.id == len(log) + 1
+    assert [event.kind for event in agent.events(after=len(log))] == [DECIDED, REWARDED]
+
+
+def test_processes_share_a_campaign_on_postgres(tmp_path: Path) -> None:
+    url = fresh_database(postgres_url())
+    size = {"decisions": 20_000, "horizon": 40_000, "budget": 30_000}
+    run(url, tmp_path, **size, processes=8, threads=2, kills=12)
+
+
+def test_processes_share_an_sqlite_file(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'campaigns.db'}"
+    size = {"decisions": 6_000, "horizon": 12_000, "budget": 10_000}
+    run(url, tmp_path, **size, processes=8, threads=2, kills=12)
+
+
+def test_threads_share_an_sqlite_file_until_the_budget_is_gone(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'campaigns.db'}"
+    size = {"decisions": 20_000, "horizon": 15_000, "budget": 9_000}
+    log = run(url, tmp_path, **size, processes=1, threads=16, kills=12)
+    assert min(event.left for event in log) < 400  # in cents: not even one more coupon
+    assert any(event.reason == "horizon" for event in log)
+
+
+def assert_mixed(log: list[Event]) -> None:
+    """Make sure that everything happened that could have gone wrong."""
+    kinds = Counter(event.kind for event in log)
+    assert all(kinds[kind] > 100 for kind in (DECIDED, SETTLED, REWARDED, CANCELLED))
+    assert sum(event.key is not None for event in log) > 1000
+    assert any((event.bill or 0) > (event.reserve or 0) for event in log)

@@ -1,0 +1,299 @@
+"""A campaign watched in a browser: what a person sees, and sees change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from live_service import in_thread
+from page_browser import PHONE, Visitors, create, open_browser, overflow, visit
+from playwright.sync_api import Browser, Page, expect
+
+from almoner.store import open_store
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    store = open_store(f"sqlite:///{tmp_path_factory.mktemp('pages') / 'page.db'}")
+    with in_thread(store) as url:
+        yield url
+    store.close()
+
+
+@pytest.fixture
+def page(browser: Browser, url: str) -> Iterator[Page]:
+    with visit(browser, url) as page:
+        page.clock.install()
+        yield page
+
+
+def two_seconds_pass(page: Page) -> None:
+    """Let the page's own clock pass the time between two updates."""
+    page.clock.fast_forward(2_100)
+
+
+def figure(page: Page, term: str) -> str:
+    """Return a headline figure."""
+    place = page.locator(".figures > div", has=page.get_by_text(term, exact=True))
+    return place.locator("dd").first.inner_text()
+
+
+def test_the_list_says_how_each_campaign_is_doing(page: Page, url: str) -> None:
+    name = create(url, name="in the list", actions={"coupon": 1.0}, horizon=100, budget=200)
+    with Visitors(url, name) as visitors:
+        for decision in visitors.come_all(["returning"] * 20):
+            if decision["action"]:
+                visitors.settle(decision["id"], decision["reserved"])
+    page.goto("/")
+    row = page.get_by_role("listitem").filter(has=page.get_by_role("link", name=name))
+    expect(row).to_contain_text("running")
+    expect(row).to_contain_text("Spending 10 % behind the straight line.")
+    expect(row).to_contain_text("20 of 100")
+    expect(row.get_by_role("img")).to_have_accessible_name(
+        "Of the budget of 200, 20 is spent, 0 held and 180 left."
+    )
+    row.get_by_role("link").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(name)
+    page.get_by_role("link", name="New campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("New campaign")
+
+
+def test_a_decision_shows_up_by_itself(page: Page, url: str) -> None:
+    name = create(url, name="live")
+    page.goto(f"/campaigns/{name}")
+    expect(page.get_by_text("Nothing has been decided yet.")).to_be_visible()
+    expect(page.get_by_text("Nobody has come yet; 1,500 is for 1,000 arrivals.")).to_be_visible()
+    with Visitors(url, name) as visitors:
+        decision = visitors.come("returning")
+        two_seconds_pass(page)
+        row = page.get_by_role("row", name=str(decision["id"]))
+        expect(row).to_contain_text("returning")
+        expect(row).to_contain_text(decision["action"])
+        expect(row).to_contain_text("none yet")
+        expect(page.get_by_text("1 of 1,000 arrivals have come")).to_be_visible()
+        assert figure(page, "Held") == f"{decision['reserved']:.0f}"
+        visitors.settle(decision["id"], 1.0)
+        visitors.reward(decision["id"], 1.0)
+        two_seconds_pass(page)
+        expect(row.get_by_role("cell").last).to_have_text("1")
+        assert (figure(page, "Held"), figure(page, "Spent")) == ("0", "1")
+        later = visitors.come("newcomer")
+        two_seconds_pass(page)
+        rows = page.get_by_role("table", name="The latest decisions").locator("tbody tr")
+        expect(rows).to_have_count(2)
+        expect(rows.first).to_contain_text(str(later["id"]))
+
+
+def test_updates_leave_the_reader_alone(page: Page, url: str) -> None:
+    name = create(url, name="undisturbed")
+    page.goto(f"/campaigns/{name}")
+    summary = page.locator("#chart-spend summary")
+    summary.click()
+    with Visitors(url, name) as visitors:
+        visitors.come_all(["newcomer", "returning"] * 3)
+        two_seconds_pass(page)
+        expect(page.get_by_role("row", name="6 ").first).to_be_visible()
+        expect(summary).to_be_focused()
+        table = page.get_by_role("table", name="Spend against the straight line")
+        expect(table.get_by_role("columnheader")).to_have_text(
+            ["Arrivals", "Spent", "Held", "Straight line"]
+        )
+        expect(table.get_by_role("row").last).to_contain_text("9")  # 6 of 1,000, of 1,500
+        page.get_by_label("Updates every 2 seconds").uncheck()
+        visitors.come("newcomer")
+        two_seconds_pass(page)
+        expect(page.get_by_text("6 of 1,000 arrivals")).to_be_visible()
+        page.get_by_label("Updates every 2 seconds").check()
+        expect(page.get_by_text("7 of 1,000 arrivals")).to_be_visible()
+
+
+def test_nothing_is_fetched_while_the_tab_is_hidden(page: Page, url: str) -> None:
+    page.goto(f"/campaigns/{create(url, name='hidden')}")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    hide = """hidden => {
+        Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    page.evaluate(hide, True)
+    page.clock.fast_forward(60_000)
+    assert asked == []
+    with page.expect_response("**/campaigns/hidden"):
+        page.evaluate(hide, False)
+
+
+def test_charts_are_drawn_and_told(page: Page, url: str) -> None:
+    name = create(url, name="charts", horizon=60, budget=90)
+    with Visitors(url, name) as visitors:
+        for decision in visitors.come_all(["newcomer", "returning", "returning"] * 10):
+            if decision["action"]:
+                visitors.settle(decision["id"], decision["reserved"])
+                visitors.reward(decision["id"], float(decision["context"] == "returning"))
+    page.goto(f"/campaigns/{name}")
+    inked = """canvas => {
+        const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return data.filter((value, place) => place % 4 === 3 && value > 0).length;
+    }"""
+    canvases = page.locator("canvas")
+    expect(canvases).to_have_count(3)
+    assert all(canvas.evaluate(inked) > 1_000 for canvas in canvases.all())
+    for chart, words in [
+        ("spend", "After 30 of 60 arrivals"),
+        ("reward", "promised by now"),
+        ("ratio", "is left for each one to come; it was 1.50 at the start"),
+    ]:
+        picture = page.locator(f"[data-chart={chart}]")
+        expect(picture).to_have_role("img")
+        assert words in str(picture.evaluate("place => place.ariaLabelledByElements[0].innerText"))
+        legend = page.locator(f"#chart-{chart} .legend")
+        assert "–" not in legend.inner_text(), "the values of now are in the legend"
+    before = page.locator("#chart-spend [data-value=line]").inner_text()
+    page.locator("#chart-spend .u-over").hover(position={"x": 5, "y": 20})
+    expect(page.locator("#chart-spend [data-value=line]")).not_to_have_text(before)
+
+
+def test_what_is_known_of_each_pair_is_a_picture_and_words(page: Page, url: str) -> None:
+    name = create(url, name="pairs")
+    with Visitors(url, name) as visitors:
+        for decision in visitors.come_all(["newcomer", "returning"] * 20):
+            if decision["action"]:
+                visitors.reward(decision["id"], float(decision["id"] % 2))
+    page.goto(f"/campaigns/{name}")
+    table = page.get_by_role("table", name="Counts, mean reward")
+    expect(table.get_by_role("row")).to_have_count(1 + 4)
+    expect(table.locator("svg.whisker")).to_have_count(4)
+    report = httpx.get(f"{url}/api/campaigns/{name}/report").json()
+    for context in report["contexts"]:
+        for action in context["actions"]:
+            if action["mean"] is not None:
+                row = table.get_by_role("row").filter(has_text=f"{action['mean']:.3f}")
+                expect(row.first).to_contain_text(f"({action['low']:.3f}–{action['high']:.3f})")
+    served = page.locator(".served li")
+    expect(served).to_have_count(2)
+    for row, context in zip(served.all(), report["contexts"], strict=True):
+        expect(row).to_contain_text(context["context"])
+        expect(row).to_contain_text(f"{context['served']:.0%}".replace("%", " % served"))
+
+
+def test_pausing_resuming_and_closing(page: Page, url: str) -> None:
+    name = create(url, name="switched")
+    page.goto(f"/campaigns/{name}")
+    said = page.get_by_role("status")
+    with Visitors(url, name) as visitors:
+        page.get_by_role("button", name="Pause").click()
+        expect(said).to_have_text(
+            "The campaign is paused: arrivals are skipped until it is resumed."
+        )
+        expect(page.locator("h1")).to_contain_text("paused")
+        expect(page.get_by_role("button", name="Resume")).to_be_focused()
+        assert visitors.come("newcomer")["reason"] == "paused"
+        page.get_by_role("button", name="Resume").click()
+        expect(page.locator("h1")).to_contain_text("running")
+        assert visitors.come("newcomer")["reason"] != "paused"
+
+        page.get_by_role("button", name="Close").click()
+        dialog = page.get_by_role("dialog", name="Close “switched” for good?")
+        dialog.get_by_role("button", name="Keep it open").click()
+        expect(dialog).to_be_hidden()
+        expect(page.locator("h1")).to_contain_text("running")
+        page.get_by_role("button", name="Close").click()
+        dialog.get_by_role("button", name="Close for good").click()
+        expect(page.locator("h1")).to_contain_text("closed")
+        assert visitors.come("newcomer")["reason"] == "closed"
+    expect(page.locator(".controls button:visible")).to_have_count(0)
+    expect(page.get_by_text("only settlements and rewards are still taken")).to_be_visible()
+
+
+def test_an_error_is_said_in_the_service_own_sentence(browser: Browser, url: str) -> None:
+    name = create(url, name="closed elsewhere")
+    with visit(browser, url, expected=("409",)) as page:
+        page.clock.install()
+        page.goto(f"/campaigns/{name}")
+        httpx.post(f"{url}/api/campaigns/{name}/close").raise_for_status()
+        page.get_by_role("button", name="Pause").click()
+        expect(page.get_by_role("status")).to_have_text(
+            "the campaign is closed for good; open another one"
+        )
+
+
+def test_a_service_that_stops_is_noticed_and_so_is_its_return(browser: Browser, url: str) -> None:
+    name = create(url, name="interrupted")
+    with visit(browser, url, expected=("ERR_FAILED", "Failed to load")) as page:
+        page.clock.install()
+        page.goto(f"/campaigns/{name}")
+        page.route("**/campaigns/interrupted", lambda route: route.abort())
+        two_seconds_pass(page)
+        expect(page.get_by_role("status")).to_have_text(
+            "The service does not answer, so these figures are old; still trying."
+        )
+        page.unroute("**/campaigns/interrupted")
+        two_seconds_pass(page)
+        expect(page.get_by_role("status")).to_have_text("The service answers again.")
+
+
+def test_a_campaign_that_does_not_exist_is_a_page_with_a_sentence(
+    browser: Browser, url: str
+) -> None:
+    with visit(browser, url, expected=("404",)) as page:
+        page.goto("/campaigns/nowhere")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
+        expect(page.locator("main")).to_contain_text("There is no campaign 'nowhere'")
+        page.get_by_role("link", name="All campaigns").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Campaigns")
+
+
+def test_a_name_is_only_ever_text(page: Page, url: str) -> None:
+    name = create(url, name='<img src=x onerror="alert(1)"> & 100% "done"?')
+    page.goto("/")
+    page.get_by_role("link", name=name).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(name)
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("h1")).to_contain_text("paused")
+
+
+@pytest.mark.parametrize("path", ["/", "/campaigns/phone", "/new", "/docs", "/sign-in"])
+def test_nothing_scrolls_sideways_on_a_phone(
+    browser: Browser, url: str, path: str, tmp_path: Path
+) -> None:
+    create(url, name="phone", contexts=["newcomer", "a-very-long-context-name-" * 6])
+    with visit(browser, url, viewport=PHONE, reduced_motion="reduce") as page:
+        page.goto(path)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert overflow(page) <= 0
+
+
+def test_all_of_it_works_from_the_keyboard(page: Page, url: str) -> None:
+    name = create(url, name="by keyboard")
+    page.goto(f"/campaigns/{name}")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    focused = page.locator(":focus")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if focused.inner_text() == "Pause":
+            break
+    expect(focused).to_have_text("Pause")
+    ring = focused.evaluate("button => getComputedStyle(button).outlineStyle")
+    assert ring == "solid", "whoever uses a keyboard sees where they are"
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_contain_text("paused")
+    expect(focused).to_have_text("Resume")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(focused).to_have_text("Keep it open")
+    page.keyboard.press("Escape")
+    expect(page.locator("h1")).to_contain_text("paused")
+    expect(focused).to_have_text("Close…")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_contain_text("closed")
