@@ -232,7 +232,7 @@ class Agent:
         with self.store.writing(self.name) as writer:
             campaign = self._caught_up(campaign, writer)
             desk = Desk(campaign, writer, self.now())
-            desk.look_up([request for requests in callers for request in requests])
+            desk.look_up(callers)
             answers = [desk.answer(requests) for requests in callers]
             if desk.added:
                 writer.append(desk.added)

@@ -1,4 +1,4 @@
-"""The one door to numba: `compiled`, `exposed` and `inlined`, the decorators that kernels wear.
+"""The one door to numba: the decorators that kernels wear, and `direct`, to call them very often.
 
 numba's disk cache notices a change of the file a kernel stands in, but not of the functions that
 the kernel calls in other files: after an edit or an upgrade it would go on running the old ones.
@@ -103,10 +103,9 @@ _MELTED = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 
 def _compile(function: Function, options: dict[str, Any]) -> Function:
     before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, _FOLDER
+    settings = {"cache": True, "nogil": True, "error_model": "numpy", **options}
     try:
-        result: Any = numba.njit(
-            **{"cache": True, "nogil": True, "error_model": "numpy", **options}
-        )(function)
+        result: Any = numba.njit(**settings)(function)
     finally:
         _SETTINGS.CACHE_DIR = before
     return result  # type: ignore[no-any-return]

@@ -36,11 +36,17 @@ class Desk:
         self._named: dict[int, list[str]] = {}
         self._histories: dict[int, list[Event]] = {}
 
-    def look_up(self, requests: Sequence[Request]) -> None:
-        """Fetch what the log says of all keys and decisions that these requests name, at once."""
-        named = [ask.key for ask in requests if isinstance(ask, Decide) and ask.key is not None]
-        keys = {key for key in named if is_key(key)}
-        ids = {ask.id for ask in requests if isinstance(ask, _OfDecision) and is_id(ask.id)}
+    def look_up(self, callers: Sequence[Sequence[Request]]) -> None:
+        """Fetch what the log says of all keys and decisions that callers name, at once."""
+        keys: set[str] = set()
+        ids: set[int] = set()
+        for requests in callers:
+            for ask in requests:
+                if isinstance(ask, Decide):
+                    if ask.key is not None and is_key(ask.key):
+                        keys.add(ask.key)
+                elif isinstance(ask, _OfDecision) and is_id(ask.id):
+                    ids.add(ask.id)
         if keys:
             self._keyed.update(self.writer.keyed(sorted(keys)))
         if ids:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from almoner import checks
@@ -38,6 +39,9 @@ LEARNED = "learned"
 
 NAME_LIMIT = 200
 """A longer name is a mistake."""
+
+UNIT_REACH = 10**15
+"""The largest unit, and one over the smallest: prices and amounts stay numbers."""
 
 SKIP_NAME = "skip"
 """What doing nothing is called in exports; no action may be called that."""
@@ -182,7 +186,7 @@ def make_terms(
     seed: int = 0,
 ) -> Terms:
     """Check the terms of a campaign as a person writes them; see `almoner.Agent.open`."""
-    names, money = _contexts(contexts), denomination(unit, error=InvalidTerms)
+    names, money = _contexts(contexts), _unit(unit)
     given = {
         "actions": actions,
         "horizon": horizon,
@@ -223,7 +227,7 @@ def _read(term: str, value: Any, contexts: tuple[str, ...], money: Denomination)
     if term == "contexts":
         return {term: _contexts(value)}
     if term == "unit":
-        return {term: denomination(value, error=InvalidTerms)}
+        return {term: _unit(value)}
     if term == "actions":
         costs, reserves = _prices(value, contexts, money)
         return {"costs": costs, "reserves": reserves}
@@ -267,6 +271,14 @@ def _contexts(contexts: Any) -> tuple[str, ...]:
             "contexts must name at least one context; with new_contexts=True others may follow"
         )
     return names
+
+
+def _unit(unit: Any) -> Denomination:
+    money = denomination(unit, error=InvalidTerms)
+    if not Fraction(1, UNIT_REACH) <= Fraction(money.top, money.bottom) <= UNIT_REACH:
+        rule = f"be between 1/{UNIT_REACH:g} and {UNIT_REACH:g}"
+        raise checks.refuse("unit", rule, unit, error=InvalidTerms)
+    return money
 
 
 def _horizon(horizon: Any) -> int | ClosingTime:

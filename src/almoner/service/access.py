@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
-from litestar.types import Scope
+from litestar.types import HTTPScope
 
 from almoner.service.errors import Refused
 from almoner.service.keys import ADMINISTER, DECIDE, Keyring
@@ -67,7 +67,7 @@ class Access:
             return ADMINISTER
         return None if key is None else self.keyring.right_of(key)
 
-    def admit(self, scope: Scope) -> None:
+    def admit(self, scope: HTTPScope) -> None:
         """Let a request in, or refuse it with a sentence."""
         path = scope["path_template"]
         if path in OPEN:
@@ -142,6 +142,6 @@ def _host_name(host: bytes) -> str | None:
         return None
 
 
-def _address(scope: Scope) -> str:
+def _address(scope: HTTPScope) -> str:
     client = scope.get("client")
     return client[0] if client else ""

@@ -75,7 +75,6 @@ class CampaignView(Struct, kw_only=True):
     def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
         """Describe a campaign as it is now."""
         terms, ledger, amount = campaign.terms, campaign.ledger, campaign.terms.unit.amount
-        timed = isinstance(terms.horizon, ClosingTime)
         return cls(
             name=name,
             status=campaign.status,

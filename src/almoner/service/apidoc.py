@@ -5,17 +5,25 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 from almoner.service import fieldwords
 from almoner.service.fieldwords import Field, Piece
 
-__all__ = ["Group", "Operation", "Schema", "groups", "schemas"]
+__all__ = ["Answer", "Group", "Operation", "Schema", "common_errors", "groups", "schemas"]
 
 METHODS = ("get", "post", "put", "patch", "delete")
 
 ORDER = ["Campaigns", "Decisions", "Planning"]
 """What a newcomer needs first; the rest follows."""
+
+
+class Answer(NamedTuple):
+    """What an operation may answer."""
+
+    status: str
+    body: list[Piece]
+    meaning: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +38,8 @@ class Operation:
     parameters: list[Field]
     body: list[Piece]
     body_fields: list[Field]
-    answers: list[tuple[str, list[Piece], str]]
-    errors: list[tuple[str, list[Piece], str]]
+    answers: list[Answer]
+    errors: list[Answer]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +74,12 @@ def groups(document: dict[str, Any]) -> list[Group]:
     return [Group(title=title, operations=found[title]) for title in first + rest]
 
 
+def common_errors(found: list[Group]) -> list[Answer]:
+    """Return the errors that most operations may answer, so that they need be told only once."""
+    lists = [operation.errors for group in found for operation in group.operations]
+    return max(lists, key=lists.count, default=[])
+
+
 def schemas(document: dict[str, Any]) -> list[Schema]:
     """Return all types, by name."""
     return [
@@ -92,7 +106,7 @@ def _operation(
 ) -> Operation:
     body = _content(operation.get("requestBody", {}))
     answers = [
-        (status, _content(answer), _meaning(status, answer, known))
+        Answer(status, _content(answer), _meaning(status, answer, known))
         for status, answer in sorted(operation.get("responses", {}).items())
     ]
     return Operation(
@@ -117,8 +131,8 @@ def _operation(
         body_fields=[
             field for piece in body if piece.schema in known for field in known[piece.schema].fields
         ],
-        answers=[answer for answer in answers if answer[0] < "400"],
-        errors=[answer for answer in answers if answer[0] >= "400"],
+        answers=[answer for answer in answers if answer.status < "400"],
+        errors=[answer for answer in answers if answer.status >= "400"],
     )
 
 

@@ -6,15 +6,25 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
-from importlib.util import find_spec
 from typing import Any
 
 from litestar import Litestar
 from litestar.datastructures import State
+from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from almoner.service import campaigns, decisions, document, errors, health, logs, metrics, plans
+from almoner.service import (
+    campaigns,
+    decisions,
+    document,
+    errors,
+    health,
+    logs,
+    metrics,
+    pages,
+    plans,
+)
 from almoner.service.access import Access
 from almoner.service.demo import show
 from almoner.service.desks import Desks
@@ -34,6 +44,9 @@ RATE = 1_000.0
 
 KEYS_EVERY = 2.0
 """Seconds after which a key that was created or revoked is known to be so."""
+
+MODULES: tuple[Any, ...] = (campaigns, decisions, logs, plans, health, metrics, pages)
+"""Where the routes are."""
 
 
 def create_app(
@@ -81,9 +94,8 @@ def create_app(
                     await chore
             await desks.close()
 
-    api = [campaigns, decisions, logs, plans, health, metrics]
     return Litestar(
-        [*(route for module in api for route in module.ROUTES), *_pages()],
+        [route for module in MODULES for route in module.ROUTES],
         middleware=[door],
         request_class=JsonRequest,
         response_class=JsonResponse,
@@ -103,7 +115,7 @@ class _Door:
         self._app, self._access, self._counted = app, access, counted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != ScopeType.HTTP:
             await self._app(scope, receive, send)
             return
         started, status = time.perf_counter(), 500
@@ -121,18 +133,8 @@ class _Door:
             status = error.status_code
             raise
         finally:
-            self._counted.answered(
-                scope["method"], scope["path_template"], status, time.perf_counter() - started
-            )
-
-
-def _pages() -> list[Any]:
-    """Return the routes of the page, where the page is installed."""
-    if find_spec("almoner.service.pages") is None:
-        return []
-    from almoner.service import pages
-
-    return list(getattr(pages, "ROUTES", []))
+            taken = time.perf_counter() - started
+            self._counted.answered(scope["method"], scope["path_template"], status, taken)
 
 
 async def _warm(desks: Desks) -> None:

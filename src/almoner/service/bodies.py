@@ -38,12 +38,12 @@ class Strict(AbstractDTO[T]):
     def decode_bytes(self, value: bytes) -> Any:
         """Return the body as its type; refuse it with a sentence if it is none."""
         headers = self.asgi_connection.scope["headers"]
-        kind = next((value for name, value in headers if name == b"content-type"), b"").decode("latin-1")
+        kind = next((value for name, value in headers if name == b"content-type"), b"").decode(
+            "latin-1"
+        )
         if kind != JSON and kind.partition(";")[0].strip().lower() != JSON:
-            said = f"Content-Type: {kind[:60]}" if kind else "no Content-Type"
-            raise Refused(
-                415, f"the body must be JSON, got {said}; send Content-Type: application/json"
-            )
+            got = f"Content-Type: {kind[:60]}" if kind else "no Content-Type"
+            raise Refused(415, f"the body must be JSON, got {got}; send Content-Type: {JSON}")
         try:
             return self.decoder.decode(value)
         except msgspec.ValidationError as reason:

@@ -36,15 +36,16 @@ class Desk:
         self._loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"desk {agent.name}")
         self._queue: list[Waiting] = []
-        self._busy = False
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._on_batch = on_batch
 
     async def ask(self, *requests: Request) -> list[Any]:
         """Return the answers to a caller's requests, all done or none, once they are durable."""
         answer: asyncio.Future[list[Any]] = self._loop.create_future()
         self._queue.append((requests, answer))
-        if not self._busy:
-            self._busy = True
+        if self._idle.is_set():
+            self._idle.clear()
             # Not at once: whoever else is heard in this round of the event loop comes along.
             self._loop.call_soon(self._send_off)
         return await answer
@@ -64,8 +65,7 @@ class Desk:
 
     async def finish(self) -> None:
         """Wait until everything asked is answered, and let the thread go."""
-        while self._busy:
-            await asyncio.sleep(0.001)
+        await self._idle.wait()
         self._thread.shutdown()
 
     def _send_off(self) -> None:
@@ -85,7 +85,7 @@ class Desk:
         if self._queue:
             self._send_off()
         else:
-            self._busy = False
+            self._idle.set()
         for (_, answer), found in zip(batch, answers, strict=True):
             if answer.done():  # the client has gone; what was done stays done
                 continue

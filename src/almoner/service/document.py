@@ -41,6 +41,12 @@ ERRORS = {
 }
 """What every operation may answer instead of what was asked for."""
 
+TEXTS = {
+    "/api/campaigns/{name}/log": ("text/csv", "application/x-ndjson"),
+    "/metrics": ("text/plain",),
+}
+"""What is not JSON, with the kinds of text that it may be."""
+
 TYPES = [
     Decision,
     Settlement,
@@ -75,6 +81,9 @@ def config() -> OpenAPIConfig:
 def document(app: Litestar) -> dict[str, Any]:
     """Return the OpenAPI document of an application."""
     whole = app.openapi_schema.to_schema()
+    for path, kinds in TEXTS.items():  # of several media types, the framework knows one
+        answer = whole["paths"][path]["get"]["responses"]["200"]
+        answer["content"] = {kind: {"schema": {"type": "string"}} for kind in kinds}
     _, components = msgspec.json.schema_components(
         TYPES, ref_template="#/components/schemas/{name}"
     )

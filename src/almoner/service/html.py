@@ -42,7 +42,7 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 TEMPLATES.globals.update(
-    count=words.count, percent=words.percent, rate=words.rate, total=words.total
+    {name: getattr(words, name) for name in ("count", "percent", "plural", "rate", "total")}
 )
 TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before the tags come in
     re.sub("``?(.+?)``?", r"<code>\1</code>", str(escape(text)))

@@ -53,7 +53,7 @@ class Keyring:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._keys = store.keys()
+        self._keys = store.api_keys()
 
     @property
     def empty(self) -> bool:
@@ -68,7 +68,7 @@ class Keyring:
     def refresh(self) -> None:
         """Look up what was created and revoked meanwhile; keep what is known if that fails."""
         try:
-            self._keys = self._store.keys()
+            self._keys = self._store.api_keys()
         except StoreError as error:
             log.warning("the keys could not be looked up, so the known ones are kept: %s", error)
 

@@ -25,7 +25,6 @@ KINDS = {"csv": ("text/csv; charset=utf-8", as_csv), "jsonl": ("application/x-nd
 @get(
     "/api/campaigns/{name:str}/log",
     opt={"right": ADMINISTER},
-    media_type="text/csv",
     responses=ERRORS,
 )
 async def log(
@@ -37,7 +36,7 @@ async def log(
     desk = await request.app.state.desks.desk(name)
     kind, write = KINDS[form]
     pieces = _pieces(write(decisions(desk.agent)))
-    return Stream(_in_threads(pieces), media_type=kind)
+    return Stream(_in_threads(pieces), headers={"Content-Type": kind})
 
 
 def _pieces(lines: Iterator[str]) -> Generator[bytes, None, None]:

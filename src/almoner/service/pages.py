@@ -69,8 +69,9 @@ async def new_page(request: Request[Any, Any, Any]) -> Response[str]:
 async def docs_page(request: Request[Any, Any, Any]) -> Response[str]:
     """Show the OpenAPI document for reading."""
     whole = document(request.app)
-    groups, schemas = apidoc.groups(whole), apidoc.schemas(whole)
-    return html(request, "docs.html", groups=groups, schemas=schemas)
+    groups = apidoc.groups(whole)
+    errors, schemas = apidoc.common_errors(groups), apidoc.schemas(whole)
+    return html(request, "docs.html", groups=groups, errors=errors, schemas=schemas)
 
 
 async def _card(desks: Desks, name: str) -> views.Card:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import signal
 import socket
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from types import FrameType
 
 import uvicorn
 
@@ -62,7 +64,16 @@ def serve(
         sys.setswitchinterval(SWITCH_SECONDS)
         with _listening(host, port) as listener:
             say(f"almoner serves at {_url(listener)}")
-            uvicorn.Server(config).run(sockets=[listener])
+            _Server(config).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Stops at a signal and returns; its parent would send itself the signal again and die."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Finish what is under way; at the second Ctrl-C, do not."""
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
 
 def is_loopback(host: str) -> bool:

@@ -31,16 +31,16 @@ class JsonRequest(Request[Any, Any, Any]):
         if self._body is not Empty:
             return self._body
         limit = self.route_handler.resolve_request_max_body_size() or 0
-        pieces, size, more = [], 0, True
+        pieces: list[bytes] = []
+        size, more = 0, True
         while more:
-            message = await self.receive()
+            message: Any = await self.receive()
             if message["type"] == "http.disconnect":
                 raise Refused(400, "the client has gone before its body was complete")
-            piece = message.get("body", b"")
-            size, more = size + len(piece), message.get("more_body", False)
+            pieces.append(message.get("body", b""))
+            size, more = size + len(pieces[-1]), message.get("more_body", False)
             if size > limit:
                 raise Refused(413, f"the body must be at most {limit:,} bytes; split it")
-            pieces.append(piece)
         self._body = self._connection_state.body = b"".join(pieces)
         return self._body
 

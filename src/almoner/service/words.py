@@ -18,6 +18,7 @@ __all__ = [
     "notices",
     "pace",
     "percent",
+    "plural",
     "rate",
     "sentence",
     "shares",
@@ -44,6 +45,15 @@ def count(number: float) -> str:
     '12,345'
     """
     return f"{number:,.0f}"
+
+
+def plural(number: float, noun: str) -> str:
+    """Return a number of things.
+
+    >>> plural(1, "arrival"), plural(1200, "arrival")
+    ('1 arrival', '1,200 arrivals')
+    """
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def percent(share: float) -> str:
@@ -123,11 +133,11 @@ def pace(report: Report) -> str:
 
 def summary(report: Report, horizon: float, money: Callable[[float], str]) -> str:
     """Return in one sentence how a campaign is doing."""
-    kind = "expected arrivals" if report.closes else "arrivals"
+    kind = "expected arrival" if report.closes else "arrival"
     if not report.arrivals:
-        return f"Nobody has come yet; {money(report.budget)} is for {count(horizon)} {kind}."
+        return f"Nobody has come yet; {money(report.budget)} is for {plural(horizon, kind)}."
     return (
-        f"{count(min(report.arrivals, horizon))} of {count(horizon)} {kind} have come, and "
+        f"{count(min(report.arrivals, horizon))} of {plural(horizon, kind)} have come, and "
         f"{money(report.spent + report.reserved)} of {money(report.budget)} is spent or held: "
         f"{pace(report)}."
     )
@@ -152,7 +162,7 @@ def notices(report: Report, horizon: float, money: Callable[[float], str]) -> li
     if report.arrivals > horizon:
         sentences.append(
             f"{count(report.arrivals - horizon)} more have come after the horizon of "
-            f"{count(horizon)} arrivals, and were skipped."
+            f"{plural(horizon, 'arrival')}, and were skipped."
         )
     if report.status == PAUSED:
         sentences.append("The campaign is paused: arrivals are skipped, and are not counted.")

@@ -70,7 +70,7 @@ class Store(Protocol):
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them, without holding up writers."""
 
-    def keys(self) -> list[ApiKey]:
+    def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
 
     def add_key(self, key: ApiKey) -> bool:

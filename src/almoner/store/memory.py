@@ -109,7 +109,7 @@ class MemoryStore:
         """Yield the events of a campaign after one of them."""
         yield from self._log(name).events(after)
 
-    def keys(self) -> list[ApiKey]:
+    def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
         return list(self._keys.values())
 

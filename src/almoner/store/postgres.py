@@ -59,6 +59,13 @@ class PostgresDatabase:
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None or self._connection.closed:
             self._connection = psycopg.connect(self._url, autocommit=True)
+            # Whatever the server's defaults are: a transaction reads the log after it has waited
+            # for its turn, and what is committed is on the disk.
+            self._connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+            self._connection.execute(
+                "SELECT set_config('synchronous_commit', 'on', false) "
+                "WHERE current_setting('synchronous_commit') = 'off'"
+            )
         return self._connection
 
     @contextmanager

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
-from almoner.errors import UnknownCampaign
+from almoner.errors import StoreError, UnknownCampaign
 from almoner.events import Event
 from almoner.store.base import ApiKey
 from almoner.store.migrations import migrate
@@ -55,6 +56,7 @@ class SqlStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._process = os.getpid()
         self._ids: dict[str, int] = {}
         try:
             with self._alone() as transaction:
@@ -91,6 +93,11 @@ class SqlStore:
     @contextmanager
     def writing(self, name: str) -> Iterator[_Writer]:
         """Begin a transaction on a campaign's log."""
+        if os.getpid() != self._process:  # two processes would talk at once on one connection
+            raise StoreError(
+                "the store was opened before this process was forked; open it in the process that "
+                "uses it"
+            )
         with self._database.transaction() as transaction:
             rows = transaction.run(
                 f"SELECT id FROM almoner_campaigns WHERE name = ?{self._database.locking}",  # noqa: S608
@@ -104,7 +111,7 @@ class SqlStore:
         rows = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", campaign, after)
         return map(Event._make, rows)
 
-    def keys(self) -> list[ApiKey]:
+    def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
         query = "SELECT name, digest, permits, created, revoked FROM almoner_api_keys"
         with self._database.transaction() as transaction:

@@ -17,6 +17,9 @@ __all__ = ["SqliteDatabase"]
 PATIENCE = 60.0
 """Seconds to wait for another process that is writing."""
 
+SETTINGS = ("journal_mode = WAL", "synchronous = FULL", "fullfsync = ON", "foreign_keys = ON")
+"""A commit is on the disk before it returns; on macOS that takes fullfsync."""
+
 AT_ONCE = 64
 """Rows inserted by one statement, or else a smaller power of two: few statements to keep prepared.
 One for each row would have threads fight for the interpreter after every row."""
@@ -78,7 +81,7 @@ class SqliteDatabase:
                 self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )
             try:
-                for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+                for setting in SETTINGS:
                     connection.execute(f"PRAGMA {setting}").close()
             except BaseException:
                 connection.close()

@@ -51,6 +51,7 @@ buttons.close?.addEventListener("click", () => {
   dialog.returnValue = "";
   dialog.showModal();
 });
+for (const button of Object.values(buttons)) button.disabled = false; // now that they work
 dialog.addEventListener("close", () => {
   if (dialog.returnValue === "close") carryOut("close");
 });

@@ -214,3 +214,4 @@ addRow("context");
 addRow("context");
 addRow("action");
 layGuesses();
+field("preview").disabled = false;

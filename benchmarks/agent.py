@@ -1,0 +1,96 @@
+"""The live agent: one decision in memory, and how long a campaign with a long log takes to open."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+import almoner as al
+from benchmarks.measure import best_of
+from benchmarks.table import Row, duration, within
+
+__all__ = ["deciding", "new_campaign", "opening"]
+
+LEARNED_FROM = 3_000
+"""Decisions, each with its reward, before the one that is measured."""
+
+LOG = 100_000
+BATCH = 1_000
+
+
+def new_campaign(
+    url: str, *, contexts: int = 10, actions: int = 5, costs: tuple[float, ...] = (1.0,)
+) -> al.Agent:
+    """Open a campaign too long to end, with half the money it would take to act every time."""
+    priced: Mapping[str, float] = dict(
+        zip((f"action {number}" for number in range(actions)), itertools.cycle(costs), strict=False)
+    )
+    return al.Agent.open(
+        url,
+        name="spring",
+        contexts=[f"context {number}" for number in range(contexts)],
+        actions=priced,
+        horizon=100_000_000,
+        budget=50_000_000,
+        unit="0.01",
+        seed=1,
+    )
+
+
+def deciding() -> list[Row]:
+    """Return the CPU time of one decision by a policy that has learned for a while."""
+    return [
+        _decision(10, 5, (1.0,), bar=20e-6),
+        _decision(1_000, 20, (1.0,), bar=100e-6),
+        _decision(1_000, 20, (1.0, 1.5, 2.25, 4.0, 0.7), bar=1.5e-3),
+    ]
+
+
+def _decision(contexts: int, actions: int, costs: tuple[float, ...], *, bar: float) -> Row:
+    agent = new_campaign("memory:", contexts=contexts, actions=actions, costs=costs)
+    rng = np.random.default_rng(0)
+    arrivals = [f"context {number}" for number in rng.integers(contexts, size=LEARNED_FROM)]
+    for decision in agent.decide_many(arrivals):
+        agent.reward(decision.id, float(rng.random() < 0.3))
+    coming = itertools.cycle(arrivals)
+    return within(
+        what=f"decide, {contexts:,} × {actions}, {'un' if len(costs) > 1 else ''}equal costs",
+        seconds=best_of(lambda: agent.decide(next(coming))),
+        bar=bar,
+        remark="thrifty, in memory, warm, CPU time",
+    )
+
+
+def opening() -> list[Row]:
+    """Return what it takes to resume a campaign with a long log, from a snapshot and without."""
+    with TemporaryDirectory() as folder:
+        url = f"sqlite:///{Path(folder) / 'campaigns.db'}"
+        with new_campaign(url) as agent:
+            for _ in range(LOG // (2 * BATCH)):
+                decisions = agent.decide_many(["context 3", "context 7"] * (BATCH // 2))
+                agent.reward_many({decision.id: decision.id % 2 for decision in decisions})
+        saved = best_of(lambda: _open(url))
+        with al.Agent.open(url, name="spring") as agent, agent.store.writing("spring") as writer:
+            writer.save_snapshot(None)
+        folded = best_of(lambda: _open(url))
+    return [
+        Row(
+            what=f"opening a log of {LOG:,} events",
+            figure=duration(saved),
+            remark="from its last snapshot, SQLite, CPU time",
+        ),
+        Row(
+            what="the same without a snapshot",
+            figure=duration(folded),
+            ratio=folded / saved,
+            remark=f"{duration(folded / LOG)} an event; a snapshot is a cache that can be deleted",
+        ),
+    ]
+
+
+def _open(url: str) -> None:
+    al.Agent.open(url, name="spring").close()

@@ -1,0 +1,107 @@
+"""Durable decisions per second: commits that callers share, against a commit for each decision."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+
+from benchmarks import hot_row
+from benchmarks.agent import new_campaign
+from benchmarks.table import Row, at_least
+
+__all__ = ["postgres", "sqlite"]
+
+CALLERS, NAIVE_CALLERS = 64, 16
+SQLITE_BAR, POSTGRES_BAR = 20.0, 5.0
+TURNS, SECONDS = 7, 0.7
+"""Disks have good and bad moments: programs take turns, and the median counts."""
+
+CRASH = "a crash costs nothing that was answered: every answer comes after its commit"
+
+Calls = Sequence[Callable[[], object]]
+
+
+def sqlite() -> list[Row]:
+    """Return 64 threads of one process on an SQLite file, against a commit for each decision."""
+    with TemporaryDirectory() as folder:
+        with new_campaign(f"sqlite:///{Path(folder) / 'campaigns.db'}") as agent:
+            decide = partial(agent.decide, "context 3")
+            shared, alone = _rates({CALLERS: [decide] * CALLERS, 1: [decide]})
+        naive = hot_row.sqlite(Path(folder) / "naive.db", connections=CALLERS)
+        with naive as spenders:
+            (crowd,) = _rates({CALLERS: spenders})
+    return [
+        Row(what=f"SQLite, {CALLERS} callers share commits", figure=_rate(shared), remark=CRASH),
+        at_least(
+            what="SQLite, one caller, a commit each",
+            figure=_rate(alone),
+            ratio=shared / alone,
+            bar=SQLITE_BAR,
+            remark="the same agent on the same disk; only slow disks gain from sharing",
+        ),
+        Row(
+            what=f"SQLite, {CALLERS} callers, a commit each",
+            figure=_rate(crowd),
+            ratio=shared / crowd,
+            remark="a connection each, UPDATE budget, INSERT decision, COMMIT; no policy",
+        ),
+    ]
+
+
+def postgres() -> list[Row]:
+    """Return 64 threads on PostgreSQL, against a transaction for each decision with a hot row."""
+    sys.path.append(str(Path(__file__).parents[1] / "tests"))
+    from postgres_server import fresh_database, postgres_url
+
+    url = fresh_database(postgres_url())
+    with new_campaign(url) as agent, hot_row.postgres(url, connections=NAIVE_CALLERS) as spenders:
+        decide = partial(agent.decide, "context 3")
+        shared, naive = _rates({CALLERS: [decide] * CALLERS, NAIVE_CALLERS: spenders})
+    return [
+        Row(
+            what=f"PostgreSQL, {CALLERS} callers share commits", figure=_rate(shared), remark=CRASH
+        ),
+        at_least(
+            what=f"PostgreSQL, {NAIVE_CALLERS} callers, a hot row",
+            figure=_rate(naive),
+            ratio=shared / naive,
+            bar=POSTGRES_BAR,
+            remark="a connection each, UPDATE budget, INSERT decision, COMMIT; no policy",
+        ),
+    ]
+
+
+def _rates(programs: Mapping[int, Calls]) -> list[float]:
+    """Return the calls per second of each program, a thread for each of its callers, in turns."""
+    seen: dict[int, list[float]] = {callers: [] for callers in programs}
+    for _ in range(TURNS):
+        for callers, calls in programs.items():
+            seen[callers].append(_per_second(calls))
+    return [statistics.median(rates) for rates in seen.values()]
+
+
+def _per_second(calls: Calls) -> float:
+    done = [0] * len(calls)
+    start = time.perf_counter()
+
+    def repeat(place: int) -> None:
+        while time.perf_counter() < start + SECONDS:
+            calls[place]()
+            done[place] += 1
+
+    threads = [Thread(target=repeat, args=(place,)) for place in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(done) / (time.perf_counter() - start)
+
+
+def _rate(per_second: float) -> str:
+    return f"{per_second:,.0f} decisions/s"

@@ -1,0 +1,286 @@
+"""Client: a campaign of the HTTP service, with the verbs of `almoner.Agent`.
+
+A request that was not answered is sent again. That is safe because each can be repeated: a decision
+has a key, and to settle, reward, cancel, pause or create something twice is to do it once.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from decimal import Decimal
+from time import monotonic, sleep
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from almoner import checks, errors
+from almoner.closing import ClosingTime
+from almoner.decision import Decision, Settlement
+from almoner.policy.base import Policy
+from almoner.terms import Action
+
+__all__ = ["Client"]
+
+AGAIN = frozenset({429, 502, 503, 504})
+"""What a service, or a proxy before it, answers when the same request may succeed later."""
+
+FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
+"""Seconds before the second attempt, doubled for each further one, up to the longest."""
+
+_ERRORS = {
+    "invalid_input": errors.InvalidInput,
+    "invalid_problem": errors.InvalidProblem,
+    "invalid_policy": errors.InvalidPolicy,
+    "invalid_terms": errors.InvalidTerms,
+    "different_terms": errors.DifferentTerms,
+    "not_found": errors.NotFound,
+    "unknown_campaign": errors.UnknownCampaign,
+    "unknown_decision": errors.UnknownDecision,
+    "conflict": errors.Conflict,
+    "store_error": errors.StoreError,
+    "broken_ledger": errors.BrokenLedger,
+    "not_computable": errors.NotComputable,
+    "malformed": errors.InvalidInput,
+    "too_large": errors.InvalidInput,
+    "not_ready": errors.StoreError,
+}
+"""The library's error for each word of the service; anything else is an AlmonerError."""
+
+
+class Client:
+    """A campaign of an HTTP service.
+
+    Parameters
+    ----------
+    url
+        Where the service is, such as ``http://127.0.0.1:8000``.
+    campaign
+        The name of the campaign.
+    api_key
+        The key to the service, where it needs one.
+    patience
+        Seconds to go on trying while the service does not answer.
+    timeout
+        Seconds to wait for one answer.
+    transport
+        What carries requests, for tests; an ordinary connection if left out.
+
+    Examples
+    --------
+    ::
+
+        with almoner.Client("http://127.0.0.1:8000", campaign="spring") as spring:
+            decision = spring.decide("returning")
+            spring.reward(decision.id, 1.0)
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        campaign: str,
+        api_key: str | None = None,
+        patience: float = 30.0,
+        timeout: float = 10.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        checks.number("patience", patience, low=0)
+        checks.number("timeout", timeout, above=0)
+        if not url.startswith(("http://", "https://")):
+            raise checks.refuse("url", "begin with http:// or https://", url)
+        self.campaign = campaign
+        self._patience = patience
+        self._path = f"/api/campaigns/{quote(campaign, safe='')}"
+        self._http = httpx.Client(
+            base_url=url,
+            headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
+            timeout=timeout,
+            transport=transport,
+        )
+
+    def create(self, **terms: Any) -> dict[str, Any]:
+        """Create the campaign on these terms, or make sure that it has them; return it.
+
+        They are those of `almoner.Agent.open`, closing times, actions and policies included.
+        """
+        body = {term: _plain(value) for term, value in terms.items() if value is not None}
+        return self._ask("POST", "/api/campaigns", {"name": self.campaign, **body})  # type: ignore[no-any-return]
+
+    def show(self) -> dict[str, Any]:
+        """Return the campaign: its terms, and where its money is."""
+        return self._ask("GET", self._path)  # type: ignore[no-any-return]
+
+    def decide(
+        self, context: str, available: Iterable[str] | None = None, key: str | None = None
+    ) -> Decision:
+        """Decide what to do for one arrival, and hold the money for it.
+
+        Without a key, one is made up, so that trying again decides once.
+        """
+        allowed = None if available is None else list(available)
+        body = {"context": context, "available": allowed, "key": _new_key() if key is None else key}
+        return Decision(**self._ask("POST", f"{self._path}/decisions", body))
+
+    def decide_many(
+        self,
+        contexts: Iterable[str],
+        available: Iterable[str] | None = None,
+        keys: Iterable[str | None] | None = None,
+    ) -> list[Decision]:
+        """Decide for several arrivals in their order: all of them or none."""
+        arrivals = list(contexts)
+        names = [None] * len(arrivals) if keys is None else list(keys)
+        body = {
+            "contexts": arrivals,
+            "available": None if available is None else list(available),
+            "keys": [_new_key() if name is None else name for name in names],
+        }
+        answer = self._ask("POST", f"{self._path}/decisions/batch", body)
+        return [Decision(**decision) for decision in answer["decisions"]]
+
+    def settle(self, id: int, *, cost: float) -> Settlement:  # noqa: A002
+        """Replace what is held for an action by what it cost; the rest can be spent again."""
+        body = {"cost": _plain(cost)}
+        return Settlement(**self._ask("POST", f"{self._path}/decisions/{id}/settle", body))
+
+    def reward(self, id: int, value: float) -> None:  # noqa: A002
+        """Say what an action or a skip has brought, a number from 0 to 1; it may come late."""
+        self._ask("POST", f"{self._path}/decisions/{id}/reward", {"value": value})
+
+    def cancel(self, id: int) -> Settlement:  # noqa: A002
+        """Take back an action that never happened, and refund what is held for it."""
+        return Settlement(**self._ask("POST", f"{self._path}/decisions/{id}/cancel"))
+
+    def pause(self) -> None:
+        """Skip all arrivals, without counting them, until the campaign is resumed."""
+        self._ask("POST", f"{self._path}/pause")
+
+    def resume(self) -> None:
+        """Go on after a pause."""
+        self._ask("POST", f"{self._path}/resume")
+
+    def end(self) -> None:
+        """Close the campaign for good; settlements and rewards are still taken."""
+        self._ask("POST", f"{self._path}/close")
+
+    @property
+    def status(self) -> str:
+        """Whether the campaign is running, paused or closed."""
+        return str(self.show()["status"])
+
+    def report(self) -> dict[str, Any]:
+        """Return how the campaign is doing, and what the optimum would do now."""
+        return self._ask("GET", f"{self._path}/report")  # type: ignore[no-any-return]
+
+    def latest(self, limit: int = 20) -> list[dict[str, Any]]:
+        """Return the latest decisions, newest first, with what has become of them."""
+        answer = self._ask("GET", f"{self._path}/latest?limit={limit}")
+        return answer["decisions"]  # type: ignore[no-any-return]
+
+    def log(self) -> Iterator[dict[str, Any]]:
+        """Yield all decisions with what became of them, oldest first."""
+        with self._http.stream("GET", f"{self._path}/log?format=jsonl") as answer:
+            if answer.status_code != httpx.codes.OK:
+                answer.read()
+                raise _error(answer)
+            yield from map(json.loads, answer.iter_lines())
+
+    def close(self) -> None:
+        """Let go of the connections; the campaign stays."""
+        self._http.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        """Return the answer to a request, which is repeated while the service cannot be had."""
+        content = None if body is None else _encoded(body)
+        end, wait = monotonic() + self._patience, FIRST_WAIT
+        while True:
+            try:
+                return self._attempt(method, path, content)
+            except _TryAgain as failed:
+                wait = max(wait, failed.wait)
+                if monotonic() + wait > end:
+                    raise failed.error from None
+            # A random share of the wait, so that clients who failed together do not come together.
+            sleep(wait * random.uniform(0.5, 1.0))  # noqa: S311
+            wait = min(2 * wait, LONGEST_WAIT)
+
+    def _attempt(self, method: str, path: str, content: bytes | None) -> Any:
+        headers = {} if content is None else {"Content-Type": "application/json"}
+        try:
+            answer = self._http.request(method, path, content=content, headers=headers)
+        except httpx.TransportError as reason:
+            said = str(reason) or type(reason).__name__
+            raise _TryAgain(
+                errors.StoreError(f"the service at {self._http.base_url} does not answer: {said}")
+            ) from None
+        if answer.is_success:
+            return answer.json() if answer.content else None
+        if answer.status_code in AGAIN:
+            raise _TryAgain(_error(answer), wait=_retry_after(answer))
+        raise _error(answer)
+
+
+class _TryAgain(Exception):
+    """A request has failed in a way that may pass."""
+
+    def __init__(self, error: errors.AlmonerError, wait: float = 0.0) -> None:
+        super().__init__(str(error))
+        self.error, self.wait = error, wait
+
+
+def _retry_after(answer: httpx.Response) -> float:
+    said = answer.headers.get("Retry-After", "")
+    return float(said) if said.isdecimal() else 0.0
+
+
+def _encoded(body: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(body, allow_nan=False).encode()
+    except (TypeError, ValueError) as reason:
+        raise errors.InvalidInput(
+            f"what is sent must be finite numbers, texts, lists and tables: {reason}"
+        ) from None
+
+
+def _error(answer: httpx.Response) -> errors.AlmonerError:
+    """Return the error that an answer stands for, with the sentence that came with it."""
+    try:
+        found = answer.json()
+        return _ERRORS.get(found["error"], errors.AlmonerError)(str(found["message"]))
+    except (ValueError, KeyError, TypeError):  # not from our service: from a proxy before it
+        kind = errors.StoreError if answer.is_server_error else errors.AlmonerError
+        return kind(f"{answer.url} answered {answer.status_code} {answer.reason_phrase}")
+
+
+def _new_key() -> str:
+    return secrets.token_urlsafe(15)
+
+
+def _plain(value: Any) -> Any:
+    """Return a term as JSON has it."""
+    makers: dict[type, Callable[[Any], Any]] = {
+        ClosingTime: ClosingTime.to_dict,
+        Policy: Policy.to_dict,
+        Action: lambda action: {"cost": _plain(action.cost), "reserve": _plain(action.reserve)},
+        Decimal: float,
+        datetime: datetime.isoformat,
+    }
+    for kind, make in makers.items():
+        if isinstance(value, kind):
+            return make(value)
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
+    if isinstance(value, (tuple, set, frozenset)):
+        return list(value)
+    return value

@@ -1,0 +1,80 @@
+"""PostgreSQL servers whose defaults are not ours, and processes forked with a store open."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from agents import TERMS
+from journals import Note, prove
+from postgres_server import fresh_database, postgres_url
+
+from almoner import Agent
+from almoner.events import DECIDED
+
+FORKING = """
+import os, sys
+from almoner import Agent, StoreError
+
+with Agent.open(sys.argv[1], name="spring") as agent:
+    agent.decide("new")
+    child = os.fork()
+    if child == 0:
+        try:
+            agent.decide("new")
+        except StoreError as error:
+            os._exit(7 if "open it in the process that uses it" in str(error) else 1)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert agent.decide("new").id == 2
+"""
+
+
+def new_database(**defaults: str) -> str:
+    url = fresh_database(postgres_url())
+    with psycopg.connect(url, autocommit=True) as connection:
+        for name, value in defaults.items():
+            connection.execute(
+                psycopg.sql.SQL("ALTER DATABASE {} SET {} = {}").format(
+                    psycopg.sql.Identifier(connection.info.dbname),
+                    psycopg.sql.Identifier(name),
+                    psycopg.sql.Literal(value),
+                )
+            )
+    return url
+
+
+def test_agents_take_turns_whatever_isolation_the_server_defaults_to() -> None:
+    url = new_database(default_transaction_isolation="serializable")
+    agents = [Agent.open(url, name="spring", **TERMS) for _ in range(4)]
+    with ThreadPoolExecutor(len(agents)) as pool:
+        answers = list(pool.map(decide_often, agents))
+    ids = [decision for answer in answers for decision in answer]
+    log = prove(agents[0].store, "spring", [Note(DECIDED, number, "new", "mail") for number in ids])
+    assert sorted(ids) == [event.seq for event in log]
+    for agent in agents:
+        agent.close()
+
+
+def decide_often(agent: Agent) -> list[int]:
+    return [agent.decide("new").id for _ in range(10)]
+
+
+def test_commits_are_durable_whatever_the_server_defaults_to() -> None:
+    url = new_database(synchronous_commit="off")
+    with Agent.open(url, name="spring", **TERMS) as agent:
+        database: Any = agent.store._database  # type: ignore[attr-defined]
+        with database.transaction() as transaction:
+            assert transaction.run("SHOW synchronous_commit") == [("on",)]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_forked_process_is_told_to_open_the_store_itself(kind: str, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'campaigns.db'}" if kind == "sqlite" else new_database()
+    Agent.open(url, name="spring", **TERMS).close()
+    subprocess.run([sys.executable, "-c", FORKING, url], check=True, timeout=300)

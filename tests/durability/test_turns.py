@@ -1,0 +1,120 @@
+"""Turns: callers share transactions, and none of them waits for ever, whatever happens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
+from typing import Any
+
+import pytest
+
+from almoner.turns import Turns
+
+
+class Clerk:
+    """Serves batches, each only when it is told to; answers with what was asked."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[Any]] = []
+        self.inside, self.go_on = Event(), Event()
+        self.error: BaseException | None = None
+
+    def serve(self, callers: list[Sequence[Any]]) -> list[Any]:
+        self.batches.append([request for requests in callers for request in requests])
+        self.inside.set()
+        assert self.go_on.wait(60)
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+        return [ValueError(*asked) if "bad" in asked else list(asked) for asked in callers]
+
+
+def ask_in_order(
+    pool: ThreadPoolExecutor, turns: Turns, clerk: Clerk, names: list[str]
+) -> list[Future[Any]]:
+    """Let the first one in, and have all others wait before it comes out."""
+    asked = [pool.submit(turns.ask, (names[0],))]
+    assert clerk.inside.wait(60)
+    for place, name in enumerate(names[1:], 1):
+        asked.append(pool.submit(turns.ask, (name,)))
+        while turns._gathering is None or len(turns._gathering.asked) < place:
+            time.sleep(0)
+    return asked
+
+
+@pytest.fixture
+def clerk() -> Clerk:
+    return Clerk()
+
+
+def test_whoever_comes_during_a_transaction_shares_the_next_one(clerk: Clerk) -> None:
+    turns = Turns(clerk.serve)
+    with ThreadPoolExecutor(4) as pool:
+        asked = ask_in_order(pool, turns, clerk, ["a", "b", "c", "d"])
+        clerk.go_on.set()
+        assert [future.result() for future in asked] == [["a"], ["b"], ["c"], ["d"]]
+    assert clerk.batches == [["a"], ["b", "c", "d"]]
+
+
+def test_an_error_is_its_callers_alone(clerk: Clerk) -> None:
+    turns = Turns(clerk.serve)
+    with ThreadPoolExecutor(3) as pool:
+        asked = ask_in_order(pool, turns, clerk, ["a", "bad", "c"])
+        clerk.go_on.set()
+        with pytest.raises(ValueError, match="bad"):
+            asked[1].result()
+        assert asked[2].result() == ["c"]
+
+
+def test_all_hear_of_a_transaction_that_failed_and_the_next_one_works(clerk: Clerk) -> None:
+    turns = Turns(clerk.serve)
+    clerk.error = OSError("the disk is full")
+    clerk.go_on.set()
+    with pytest.raises(OSError, match="full"):
+        turns.ask(("a",))
+    assert turns.ask(("b",)) == ["b"]
+
+
+def test_those_behind_one_who_is_interrupted_are_served(clerk: Clerk) -> None:
+    turns = Turns(clerk.serve)
+    with ThreadPoolExecutor(3) as pool:
+        asked = ask_in_order(pool, turns, clerk, ["a", "b", "c"])
+        clerk.error = KeyboardInterrupt()
+        clerk.go_on.set()
+        with pytest.raises(KeyboardInterrupt):
+            asked[0].result()
+        assert [future.result() for future in asked[1:]] == [["b"], ["c"]]
+    assert turns.ask(("d",)) == ["d"]
+
+
+def test_one_who_is_interrupted_at_the_door_leaves_it_to_others(clerk: Clerk) -> None:
+    turns = Turns(clerk.serve)
+    clerk.go_on.set()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(turns, "_door", InterruptedDoor())
+        with pytest.raises(KeyboardInterrupt):
+            turns.ask(("a",))
+    assert turns.ask(("b",)) == ["b"]
+
+
+class InterruptedDoor:
+    """A lock whose owner is interrupted while waiting for it."""
+
+    def acquire(self, *, blocking: bool) -> bool:
+        return blocking
+
+    def __enter__(self) -> None:
+        raise KeyboardInterrupt
+
+    def __exit__(self, *error: object) -> None:
+        """Never entered, so never left."""
+
+
+def test_several_callers_at_once_get_an_answer_each(clerk: Clerk) -> None:
+    clerk.go_on.set()
+    answers = Turns(clerk.serve).ask_all([("a", "b"), ("bad",), ()])
+    assert answers[0] == ["a", "b"]
+    assert isinstance(answers[1], ValueError)
+    assert answers[2] == []

@@ -1,0 +1,262 @@
+"""Bad input of any kind gets a 4xx with a sentence, never a 500."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from live_service import SPRING, in_thread
+
+from almoner.service.access import LOOPBACK_HOSTS
+
+JSON = {"Content-Type": "application/json"}
+DECIDE = "/api/campaigns/spring/decisions"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[httpx.Client]:
+    with (
+        in_thread(hosts=LOOPBACK_HOSTS) as url,
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
+        assert client.post("/api/campaigns", json=SPRING).status_code == 201
+        assert client.post(DECIDE, json={"context": "new"}).status_code == 200
+        yield client
+
+
+def refused(answer: httpx.Response) -> dict[str, str]:
+    """The error of an answer, which must be one, in the one shape."""
+    assert 400 <= answer.status_code < 500, answer.text
+    assert answer.headers["content-type"] == "application/json"
+    found: dict[str, str] = answer.json()
+    assert set(found) == {"error", "message"}
+    assert found["error"].islower()
+    assert len(found["message"].split()) >= 3, "a sentence"
+    return found
+
+
+BODIES: dict[str, bytes] = {
+    "nothing": b"",
+    "not JSON": b"{context: new}",
+    "cut off": b'{"context": "new"',
+    "two values": b'{"context": "new"} {"context": "new"}',
+    "null": b"null",
+    "a number": b"1",
+    "a text": b'"new"',
+    "a list": b'["new"]',
+    "no field": b"{}",
+    "unknown field": b'{"context": "new", "contexts": "new"}',
+    "field of another type": b'{"context": 1}',
+    "null for a text": b'{"context": null}',
+    "a text for a list": b'{"context": "new", "available": "coupon"}',
+    "numbers in a list": b'{"context": "new", "available": [1]}',
+    "unknown context": b'{"context": "newcomer"}',
+    "unknown action": b'{"context": "new", "available": ["cuopon"]}',
+    "empty context": b'{"context": ""}',
+    "long context": json.dumps({"context": "x" * 201}).encode(),
+    "long key": json.dumps({"context": "new", "key": "x" * 201}).encode(),
+    "empty key": b'{"context": "new", "key": ""}',
+    "NUL in a context": b'{"context": "new\\u0000"}',
+    "NUL in a key": b'{"context": "new", "key": "\\u0000"}',
+    "raw NUL": b'{"context": "new\x00"}',
+    "lone surrogate": b'{"context": "new", "key": "\\ud800"}',
+    "lone surrogate, the other half": b'{"context": "new", "key": "\\udc00"}',
+    "not UTF-8": b'{"context": "\xff\xfe"}',
+    "UTF-16": '{"context": "new"}'.encode("utf-16"),
+    "deep nesting": b"[" * 100_000,
+    "deep nesting in a field": b'{"context": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "deep objects": b'{"context": ' + b'{"a":' * 50_000 + b"1" + b"}" * 50_000 + b"}",
+    "ten megabytes": b'{"context": "' + b"x" * 10_000_000 + b'"}',
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_hostile_body(client: httpx.Client, body: bytes) -> None:
+    refused(client.post(DECIDE, content=body, headers=JSON))
+
+
+NUMBERS = [
+    *(b"NaN", b"Infinity", b"-Infinity", b"nan", b"1e999", b"-1", b"-0.1", b"1e400", b"0x10"),
+    *(b"9" * 5000, b"1" + b"0" * 400, b'"1"', b"true", b"null", b"[]", b"{}", b"1_000", b"01"),
+]
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda number: number[:12].decode())
+@pytest.mark.parametrize("field", ["settle", "reward"])
+def test_a_hostile_number(client: httpx.Client, field: str, number: bytes) -> None:
+    name = b"cost" if field == "settle" else b"value"
+    body = b'{"%s": %s}' % (name, number)
+    refused(client.post(f"{DECIDE}/1/{field}", content=body, headers=JSON))
+
+
+def test_a_bill_beyond_all_money_and_a_reward_beyond_one(client: httpx.Client) -> None:
+    assert "2**53" in refused(client.post(f"{DECIDE}/1/settle", json={"cost": 1e300}))["message"]
+    refused(client.post(f"{DECIDE}/1/reward", json={"value": 1.0000001}))
+
+
+TERMS: dict[str, dict[str, Any]] = {
+    "no context": {"contexts": []},
+    "the same context twice": {"contexts": ["new", "new"]},
+    "a text for contexts": {"contexts": "new"},
+    "NUL in a context": {"contexts": ["a\0"]},
+    "no action": {"actions": {}},
+    "a free action": {"actions": {"coupon": 0}},
+    "a negative cost": {"actions": {"coupon": -5}},
+    "no cost": {"actions": {"coupon": None}},
+    "an action called skip": {"actions": {"skip": 1}},
+    "a reserve below the cost": {"actions": {"coupon": {"cost": 2, "reserve": 1}}},
+    "a cost for an unknown context": {"actions": {"coupon": {"cost": {"nobody": 1}}}},
+    "an unknown field of an action": {"actions": {"coupon": {"cost": 1, "price": 1}}},
+    "a horizon of 0": {"horizon": 0},
+    "half an arrival": {"horizon": 10.5},
+    "a horizon beyond numbers": {"horizon": 10**30},
+    "a true horizon": {"horizon": True},
+    "a closing time in the past tense": {"horizon": {"at": "yesterday", "arrivals": 5}},
+    "a closing time without a zone": {"horizon": {"at": "2030-01-01T00:00", "arrivals": 5}},
+    "closing before opening": {
+        "horizon": {
+            "at": "2030-01-01T00:00Z",
+            "opens": "2031-01-01T00:00Z",
+            "arrivals": 5,
+        }
+    },
+    "a negative budget": {"budget": -1},
+    "a budget beyond money": {"budget": 1e300},
+    "a budget between two units": {"budget": 0.00000015},
+    "a text for a budget": {"budget": "2000"},
+    "an unknown policy": {"policy": "frugal"},
+    "a policy that needs numbers": {"policy": "alp"},
+    "half a policy": {"policy": {"rewards": {"kind": "UCB"}}},
+    "a policy of nonsense": {"policy": {"rewards": 1, "contexts": [], "allocation": {}}},
+    "a unit of 0": {"unit": 0},
+    "a unit too small for numbers": {"unit": 5e-324},
+    "an unknown default": {"default_rewards": "known"},
+    "a default beyond 1": {"default_rewards": {"new": 2, "returning": 0}},
+    "a default for some": {"default_rewards": {"new": 0.5}},
+    "perhaps new contexts": {"new_contexts": "yes"},
+    "a negative seed": {"seed": -1},
+    "more pairs than memory": {
+        "contexts": [str(number) for number in range(5000)],
+        "actions": {str(number): 1 for number in range(1000)},
+    },
+    "an unknown term": {"budgt": 5},
+    "a folder for a name": {"name": ".."},
+    "a slash in a name": {"name": "a/b"},
+    "a line in a name": {"name": "a\nb"},
+    "NUL in a name": {"name": "a\0b"},
+    "an empty name": {"name": ""},
+    "a long name": {"name": "x" * 201},
+    "no text for a name": {"name": 5},
+}
+
+
+@pytest.mark.parametrize("change", TERMS.values(), ids=TERMS)
+def test_hostile_terms(client: httpx.Client, change: dict[str, Any]) -> None:
+    body = {**SPRING, "name": "hostile", **change}
+    refused(client.post("/api/campaigns", json=body))
+    if "name" not in change:  # for a plan, a name is not needed and does no harm
+        refused(client.post("/api/plan", json=body))
+    assert client.get("/api/campaigns/hostile").status_code == 404
+
+
+PATHS = [
+    *("/api/campaigns/..", "/api/campaigns/%2e%2e", "/api/campaigns/%2e%2e%2fspring"),
+    *("/api/campaigns/spring%00", "/api/campaigns/%ff", "/api/campaigns/%ed%a0%80"),
+    *("/api/campaigns/a%2fb", "/api/campaigns/spring/../../etc/passwd", "/api//", "/api/campaignz"),
+    *("/api/campaigns/" + "x" * 5000, "/api/campaigns/%0d%0aSet-Cookie:%20a=b/report"),
+    *("/api/campaigns/spring/latest?limit=0", "/api/campaigns/spring/latest?limit=1e9"),
+    *("/api/campaigns/spring/latest?limit=", "/api/campaigns/spring/log?format=xml"),
+    *("/api/campaigns/spring/log?format=csv&format=jsonl&format=parquet", "/api/campaigns/';--"),
+    *("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static/nothing.js"),
+]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_hostile_path(client: httpx.Client, path: str) -> None:
+    """Sent as it is: an HTTP library would tidy it up."""
+    assert 400 <= raw(client, f"GET {path} HTTP/1.1", b"")[0] < 500
+
+
+@pytest.mark.parametrize(
+    "decision", ["0", "-1", "1.5", "one", "9" * 400, "99999999", "1%00", "%31%30", "²"]
+)
+@pytest.mark.parametrize("verb", ["settle", "reward", "cancel"])
+def test_a_hostile_decision(client: httpx.Client, verb: str, decision: str) -> None:
+    body = {"settle": {"cost": 1}, "reward": {"value": 1}}.get(verb)
+    refused(client.post(f"{DECIDE}/{decision}/{verb}", json=body))
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "json"]
+)
+def test_another_content_type_is_refused(client: httpx.Client, kind: str) -> None:
+    body = b'{"context": "new"}'
+    answer = client.post(DECIDE, content=body, headers={"Content-Type": kind} if kind else {})
+    assert answer.status_code == 415
+    assert "application/json" in refused(answer)["message"]
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("path", ["/api/campaigns", DECIDE, "/api/plan", "/health"])
+def test_another_method_is_refused(client: httpx.Client, path: str, method: str) -> None:
+    answer = client.request(method, path)
+    assert answer.status_code == 405
+    assert refused(answer)["error"] == "method_not_allowed"
+    assert "allow" in answer.headers
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        {"contexts": "new"},
+        {"contexts": ["new", "nobody"]},
+        {"contexts": ["new"], "keys": []},
+        {"contexts": ["new"], "keys": ["a", "b"]},
+        {"contexts": ["new", "returning"], "keys": ["same", "same"]},
+        {"contexts": ["new"], "available": ["nothing"]},
+        {"contexts": ["new"] * 10_001},
+        {"contexts": [None]},
+        {},
+    ],
+)
+def test_a_hostile_batch_changes_nothing(client: httpx.Client, batch: dict[str, Any]) -> None:
+    before = client.get("/api/campaigns/spring").json()
+    refused(client.post(f"{DECIDE}/batch", json=batch))
+    assert client.get("/api/campaigns/spring").json() == before
+
+
+HEADS = {
+    "a body shorter than said": (f"POST {DECIDE} HTTP/1.1", b"Content-Length: abc\r\n"),
+    "a length below nothing": (f"POST {DECIDE} HTTP/1.1", b"Content-Length: -5\r\n"),
+    "half an address": ("GET /api/campaigns HTTP/1.1", b"Host: [::1\r\n"),
+    "no HTTP at all": ("EHLO mail.example.org", b""),
+    "an invented method": ("BREW /api/campaigns HTTP/1.1", b""),
+}
+
+
+@pytest.mark.parametrize(("line", "more"), HEADS.values(), ids=HEADS)
+def test_a_hostile_head(client: httpx.Client, line: str, more: bytes) -> None:
+    assert 400 <= raw(client, line, more)[0] < 500
+
+
+def raw(client: httpx.Client, line: str, more: bytes) -> tuple[int, bytes]:
+    """Send a request as it is written; return the status and the rest of the answer."""
+    where = urlsplit(str(client.base_url))
+    host = b"" if more.startswith(b"Host") else b"Host: 127.0.0.1\r\n"
+    kind = b"Content-Type: application/json\r\nConnection: close\r\n"
+    with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+        connection.sendall(line.encode("latin-1") + b"\r\n" + host + kind + more + b"\r\n")
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    return int(answer.split()[1]), answer
+
+
+def test_after_all_that_the_service_is_well(client: httpx.Client) -> None:
+    assert client.get("/ready").status_code == 200
+    assert client.get("/api/campaigns").json()["campaigns"][0]["name"] == "spring"

@@ -1,0 +1,75 @@
+"""Every page against axe, in light, in dark and on a phone: it finds nothing at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from live_service import in_thread
+from page_browser import PHONE, Visitors, create, open_browser, visit
+from playwright.sync_api import Browser, Page, expect
+
+PAGES = ["/", "/campaigns/watched", "/new", "/sign-in"]
+LONG = ["/docs"]
+"""Pages that axe takes seconds for; on a phone they are the same, only narrower."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """A service with a campaign that has seen something."""
+    with in_thread() as url:
+        with Visitors(url, create(url, name="watched")) as visitors:
+            for decision in visitors.come_all(["newcomer", "returning"] * 20):
+                if decision["action"]:
+                    visitors.reward(decision["id"], float(decision["id"] % 2))
+        yield url
+
+
+@pytest.mark.parametrize(
+    ("colours", "width"), [("light", 1440), ("dark", 1440), ("light", PHONE["width"])]
+)
+def test_axe_finds_nothing(
+    browser: Browser, url: str, colours: Literal["light", "dark"], width: int
+) -> None:
+    window = {"width": width, "height": 900}
+    with visit(browser, url, color_scheme=colours, viewport=window) as page:
+        for path in PAGES + (LONG if width > PHONE["width"] else []):
+            page.goto(path)
+            assert violations(page) == [], path
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_nor_in_what_comes_up_later(
+    browser: Browser, url: str, colours: Literal["light", "dark"]
+) -> None:
+    with visit(browser, url, color_scheme=colours, expected=("422",)) as page:
+        page.goto("/campaigns/watched")
+        page.get_by_role("button", name="Close").click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert violations(page) == []
+        page.goto("/new")
+        for label, typed in [("Name", "x"), ("Context", "a"), ("Action", "b"), ("Cost", "2")]:
+            page.get_by_label(label, exact=True).first.fill(typed)
+        page.get_by_label("Context", exact=True).nth(1).fill("c")
+        page.get_by_label("Budget").fill("5")
+        page.get_by_label("Arrivals", exact=True).fill("9")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
+        page.get_by_label("Reserve").fill("1")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(page.get_by_role("alert")).not_to_be_empty()
+        assert violations(page) == []
+
+
+def violations(page: Page) -> list[str]:
+    """Return what axe objects to, a line each."""
+    found = Axe().run(page).response["violations"]
+    return [f"{one['impact']}: {one['help']}: {one['nodes'][0]['html']}" for one in found]

@@ -1,0 +1,206 @@
+"""A campaign created in a browser: the plan first, then the start; and signing in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from live_service import in_thread
+from page_browser import Visitors, create, open_browser, visit
+from playwright.sync_api import Browser, Page, expect
+
+from almoner.service.keys import create_key
+from almoner.store import open_store
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with in_thread() as url:
+        yield url
+
+
+@pytest.fixture
+def page(browser: Browser, url: str) -> Iterator[Page]:
+    with visit(browser, url) as page:
+        page.goto("/new")
+        yield page
+
+
+def fill(page: Page, name: str) -> None:
+    """Fill the form in, all but its horizon."""
+    page.get_by_label("Name", exact=True).fill(name)
+    for place, (context, weight) in enumerate([("newcomer", "6"), ("returning", "4")]):
+        page.get_by_label("Context", exact=True).nth(place).fill(context)
+        page.get_by_label("How often").nth(place).fill(weight)
+    page.get_by_label("Action", exact=True).fill("coupon")
+    page.get_by_label("Cost").fill("5")
+    page.get_by_label("Budget").fill("2000")
+    page.get_by_label("Mean reward of coupon for newcomer").fill("0.1")
+    page.get_by_label("Mean reward of coupon for returning").fill("0.4")
+
+
+def test_the_plan_is_shown_and_then_the_campaign_starts(page: Page, url: str) -> None:
+    fill(page, "autumn & winter")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    start = page.get_by_role("button", name="Start the campaign")
+    expect(start).to_be_hidden()
+    page.get_by_role("button", name="Preview the plan").click()
+    plan = page.get_by_role("region", name="The plan")
+    expect(plan).to_be_focused()
+    # 2,000 buy 400 coupons: all of the 400 returning ones, at a mean of 0.4, and nobody else.
+    rows = plan.locator(".served li")
+    expect(rows).to_contain_text(["newcomer 60 % of arrivals", "returning 40 % of arrivals"])
+    expect(rows.nth(0)).to_contain_text("skipped")
+    expect(rows.nth(1)).to_contain_text("coupon 100 %")
+    expect(plan).to_contain_text("newcomer would be served in part or not at all")
+    expect(plan.locator("dl")).to_contain_text("160from 1,000 arrivals")
+    expect(plan.locator("dl")).to_contain_text("the plan changes at 2, 5")
+
+    page.get_by_label("Budget").fill("2500")
+    expect(start).to_be_hidden()
+    expect(plan).to_contain_text("The form has changed since; preview the plan again.")
+    page.get_by_role("button", name="Preview the plan").click()
+    start.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("autumn & winter")
+    expect(page).to_have_url(f"{url}/campaigns/autumn%20%26%20winter")
+    made = httpx.get(f"{url}/api/campaigns/autumn%20%26%20winter").json()
+    assert (made["budget"], made["horizon"], made["contexts"]) == (
+        2500,
+        1000,
+        ["newcomer", "returning"],
+    )
+    assert made["actions"] == {"coupon": {"cost": 5.0, "reserve": 5.0}}
+    with Visitors(url, "autumn%20%26%20winter") as visitors:
+        visitors.come("returning")
+    expect(page.locator("#decision-1")).to_contain_text("coupon")
+
+
+def test_rows_come_and_go_and_reserves_are_kept(page: Page, url: str) -> None:
+    fill(page, "rows")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    page.get_by_role("button", name="Add a context").click()
+    expect(page.get_by_label("Context", exact=True).nth(2)).to_be_focused()
+    page.keyboard.type("lapsed")
+    page.get_by_role("button", name="Remove context 2").click()
+    page.get_by_role("button", name="Add an action").click()
+    page.keyboard.type("call")
+    page.get_by_label("Cost").nth(1).fill("2")
+    page.get_by_label("Reserve").nth(1).fill("3.5")
+    guesses = page.get_by_role("table", name="Expected mean reward")
+    expect(guesses.get_by_role("rowheader")).to_have_text(["newcomer", "lapsed"])
+    expect(guesses.get_by_role("columnheader")).to_have_text(["Context", "coupon", "call"])
+    page.get_by_label("Policy").select_option("thompson_rounded")
+    expect(page.get_by_text("Thompson draws in the rounded LP.")).to_be_visible()
+    page.get_by_role("button", name="Preview the plan").click()
+    page.get_by_role("button", name="Start the campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("rows")
+    made = httpx.get(f"{url}/api/campaigns/rows").json()
+    assert made["contexts"] == ["newcomer", "lapsed"]
+    assert made["actions"]["call"] == {"cost": 2.0, "reserve": 3.5}
+    assert "Thompson" in str(made["policy"]["rewards"])
+
+
+def test_a_closing_time_with_expected_arrivals(page: Page, url: str) -> None:
+    fill(page, "until-new-year")
+    page.get_by_label("at a closing time").check()
+    expect(page.get_by_label("Arrivals", exact=True)).to_be_hidden()
+    page.get_by_label("Closing time, by your clock").fill("2099-12-31T23:30")
+    page.get_by_label("Expected arrivals until then").fill("5000")
+    page.get_by_role("button", name="Preview the plan").click()
+    page.get_by_role("button", name="Start the campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("until-new-year")
+    expect(page.locator(".figures")).to_contain_text("31 Dec 2099, 23:30")
+    made = httpx.get(f"{url}/api/campaigns/until-new-year").json()
+    assert made["closes"] == "2099-12-31T23:30:00+00:00"
+
+
+def test_what_the_service_refuses_is_said_beside_the_form(browser: Browser, url: str) -> None:
+    create(url, name="taken", budget=3)
+    with visit(browser, url, expected=("422", "409")) as page:
+        page.goto("/new")
+        fill(page, "taken")
+        page.get_by_label("Arrivals", exact=True).fill("100")
+        page.get_by_label("Reserve").fill("4")
+        said = page.locator("form [role=alert]")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(said).to_contain_text("the reserve of 'coupon' must be no less than its cost")
+        page.get_by_label("Reserve").fill("")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
+        expect(said).to_be_empty()
+        page.get_by_role("button", name="Start the campaign").click()
+        expect(said).to_contain_text("campaign 'taken' was opened with")
+        page.get_by_label("Context", exact=True).nth(1).fill("newcomer")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(said).to_have_text("Two contexts are called “newcomer”; give them different names.")
+    assert httpx.get(f"{url}/api/campaigns/taken").json()["budget"] == 3
+
+
+def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> None:
+    page.get_by_label("Name", exact=True).focus()
+    keys = page.keyboard
+    policy, remove, add, reserve = "", "", "", ""
+    for typed in [
+        *("typed", policy),
+        *("new", "3", remove, "old", "1", remove, add),
+        *("mail", "2", reserve),  # the only action cannot be removed
+    ]:
+        keys.type(typed)
+        keys.press("Tab")
+    expect(page.get_by_role("button", name="Add an action")).to_be_focused()
+    keys.press("Tab")
+    keys.type("50")
+    keys.press("Tab")
+    keys.press("ArrowDown")  # from a number of arrivals to a closing time, and back
+    keys.press("ArrowUp")
+    keys.press("Tab")
+    keys.type("40")
+    for _ in range(3):
+        keys.press("Tab")
+    expect(page.get_by_role("button", name="Preview the plan")).to_be_focused()
+    keys.press("Enter")
+    expect(page.get_by_role("region", name="The plan")).to_be_focused()
+    keys.press("Tab")
+    keys.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("typed")
+    made = httpx.get(f"{url}/api/campaigns/typed").json()
+    assert (made["contexts"], made["budget"], made["horizon"]) == (["new", "old"], 50, 40)
+
+
+def test_a_service_with_keys_asks_for_one(browser: Browser) -> None:
+    store = open_store("memory:")
+    keys = {right: create_key(store, right, right=right) for right in ("administer", "decide")}
+    with in_thread(store, locked=True) as url, visit(browser, url, expected=("401",)) as page:
+        page.goto("/new")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+        page.get_by_label("Key").fill("almoner_wrong")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("alert")).to_have_text(
+            "This key is not valid: it may be mistyped, or revoked."
+        )
+        page.get_by_label("Key").fill(keys["administer"])
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("New campaign")
+        fill(page, "locked")
+        page.get_by_label("Arrivals", exact=True).fill("100")
+        page.get_by_role("button", name="Preview the plan").click()
+        page.get_by_role("button", name="Start the campaign").click()
+        expect(page.get_by_role("button", name="Pause")).to_be_visible()
+        (cookie,) = page.context.cookies()
+        assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Lax")
+
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+        assert page.context.cookies() == []
+        page.get_by_label("Key").fill(keys["decide"])
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("link", name="locked").click()
+        expect(page.locator(".figures")).to_be_visible()
+        expect(page.get_by_role("button", name="Pause")).to_have_count(0)

@@ -1,0 +1,249 @@
+"""The client has the agent's verbs and answers, and tries again without doing anything twice."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from live_service import in_thread
+
+from almoner import Action, Agent, ClosingTime, Decision, Settlement, client, errors, kl_ucb_rounded
+from almoner.audit import audit
+from almoner.client import Client
+from almoner.service.errors import TABLE
+from almoner.store import Store, open_store
+
+TERMS: dict[str, Any] = {
+    "contexts": ["new", "returning"],
+    "actions": {"coupon": 5.0, "call": Action(cost=2.0, reserve=3.0)},
+    "horizon": 1000,
+    "budget": 2000,
+    "seed": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    return open_store("memory:")
+
+
+@pytest.fixture(scope="module")
+def url(store: Store) -> Iterator[str]:
+    with in_thread(store) as url:
+        yield url
+
+
+def opened(url: str, name: str, **options: Any) -> Client:
+    return Client(url, campaign=name, **options)
+
+
+def test_it_answers_what_an_agent_answers(url: str) -> None:
+    twin = Agent.open("memory:", name="twin", **TERMS)
+    with opened(url, "twin") as spring:
+        spring.create(**TERMS)
+        for number in range(40):
+            context = "new" if number % 3 else "returning"
+            key = f"visit-{number}"
+            decision = spring.decide(context, key=key)
+            assert decision == twin.decide(context, key=key)
+            if not decision.skipped:
+                bill = decision.reserved / 2
+                settled = spring.settle(decision.id, cost=bill)
+                assert settled == twin.settle(decision.id, cost=bill)
+                assert isinstance(settled, Settlement)
+            spring.reward(decision.id, number % 2)
+            twin.reward(decision.id, number % 2)
+        batch = spring.decide_many(["new", "returning"], available=["call"], keys=["a", "b"])
+        assert batch == twin.decide_many(["new", "returning"], available=["call"], keys=["a", "b"])
+        held = next(entry for entry in spring.decide_many(["new"] * 50) if not entry.skipped)
+        assert spring.cancel(held.id).refunded == held.reserved
+        assert spring.show()["spent"] == twin.terms.unit.amount(twin.ledger.spent)
+
+
+def test_it_has_the_verbs_of_the_agent() -> None:
+    verbs = {"decide", "decide_many", "settle", "reward", "cancel", "pause", "resume", "end"}
+    assert verbs | {"status", "close"} <= set(dir(Agent)) & set(dir(Client))
+    for verb in verbs:
+        ours, theirs = (inspect.signature(getattr(kind, verb)) for kind in (Client, Agent))
+        assert list(ours.parameters) == list(theirs.parameters)
+
+
+def test_pausing_reporting_and_reading_the_log(url: str) -> None:
+    with opened(url, "watched") as campaign:
+        campaign.create(**TERMS)
+        made = [campaign.decide("new") for _ in range(5)]
+        campaign.pause()
+        assert campaign.status == "paused"
+        assert campaign.decide("new").reason == "paused"
+        campaign.resume()
+        assert campaign.status == "running"
+        assert campaign.report()["arrivals"] == 5
+        assert campaign.latest(1)[0]["reason"] == "paused"
+        assert [row["decision"] for row in campaign.log()][:5] == [entry.id for entry in made]
+        campaign.end()
+        assert campaign.status == "closed"
+
+
+def test_all_kinds_of_terms_are_sent(url: str) -> None:
+    horizon = ClosingTime(
+        opens="2026-01-01T00:00Z",  # type: ignore[arg-type]
+        at="2099-01-01T00:00Z",  # type: ignore[arg-type]
+        arrivals=1000,
+        profile=(("2050-01-01T00:00Z", 0.5),),  # type: ignore[arg-type]
+    )
+    with opened(url, "a name with spaces, ümlauts and %2F") as campaign:
+        told = {**TERMS, "horizon": horizon, "policy": kl_ucb_rounded(), "contexts": ("a", "b")}
+        shown = campaign.create(**told)
+        assert shown["closes"] == "2099-01-01T00:00:00+00:00"
+        assert shown["policy"] == kl_ucb_rounded().to_dict()
+        assert campaign.create(**told)["name"] == campaign.campaign
+
+
+def test_errors_are_those_of_the_library(url: str) -> None:
+    with opened(url, "erring") as campaign:
+        with pytest.raises(errors.UnknownCampaign, match="no campaign 'erring'"):
+            campaign.decide("new")
+        with pytest.raises(errors.InvalidTerms, match="budget must be"):
+            campaign.create(**{**TERMS, "budget": 0.00000015})
+        campaign.create(**TERMS)
+        with pytest.raises(errors.DifferentTerms, match="budget=2000"):
+            campaign.create(**{**TERMS, "budget": 3000})
+        with pytest.raises(errors.InvalidInput, match="context must be one of"):
+            campaign.decide("nobody")
+        with pytest.raises(errors.UnknownDecision, match="no decision 99"):
+            campaign.settle(99, cost=1)
+        with pytest.raises(errors.InvalidInput, match="finite numbers"):
+            campaign.reward(1, float("nan"))
+        with pytest.raises(errors.InvalidInput, match="as the document says"):
+            campaign.reward(1, 2)
+        decision = campaign.decide("new", key="once")
+        campaign.reward(decision.id, 1)
+        with pytest.raises(errors.Conflict, match="a reward is final"):
+            campaign.reward(decision.id, 0)
+        with pytest.raises(errors.InvalidInput, match="keys must hold 2 keys"):
+            campaign.decide_many(["new", "new"], keys=["only one"])
+
+
+def test_every_word_of_the_service_is_known() -> None:
+    for error, (_, word) in TABLE.items():
+        assert client._ERRORS.get(word, errors.AlmonerError) is error
+
+
+Fault = Callable[[], httpx.Response] | str
+
+
+class Flaky(httpx.BaseTransport):
+    """Loses requests on the way, or answers on the way back, as it is told to."""
+
+    def __init__(self, url: str, faults: Iterator[Fault]) -> None:
+        self._inner, self._url, self._faults = httpx.HTTPTransport(), url, faults
+        self.sent = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        fault = next(self._faults, "")
+        if fault == "lost":
+            raise httpx.ConnectError("refused")
+        if callable(fault):
+            return fault()
+        self.sent += 1
+        answer = self._inner.handle_request(request)
+        if fault == "unheard":
+            answer.read()
+            answer.close()
+            raise httpx.ReadTimeout("too late")
+        return answer
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def answered(status: int, **headers: str) -> Callable[[], httpx.Response]:
+    return lambda: httpx.Response(status, headers=headers, text="<html>a proxy</html>")
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The waits between attempts, which a test does not wait for."""
+    waits: list[float] = []
+    monkeypatch.setattr("almoner.client.sleep", waits.append)
+    return waits
+
+
+def test_what_is_tried_again_is_done_once(url: str, store: Store, slept: list[float]) -> None:
+    faults: list[Fault] = [
+        "",
+        "unheard",
+        "lost",
+        "",
+        "unheard",
+        answered(502),
+        "unheard",
+        "",
+        "lost",
+        "unheard",
+    ]
+    flaky = Flaky(url, iter(faults))
+    with opened(url, "flaky", transport=flaky) as campaign:
+        campaign.create(**TERMS)
+        decision = campaign.decide("new")
+        batch = campaign.decide_many(["new", "returning"])
+        assert isinstance(decision, Decision)
+        campaign.reward(decision.id, 1.0)
+    found = audit(store, "flaky")
+    assert found.decisions == 3, "although the answers were lost"
+    assert [entry.context for entry in batch] == ["new", "returning"]
+    assert flaky.sent > 5
+    assert len(slept) == 7, "once for each fault"
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_it_waits_longer_each_time_and_gives_up_in_the_end(
+    status: int, slept: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("almoner.client.monotonic", lambda: sum(slept))
+    always = httpx.MockTransport(lambda request: answered(status)())
+    with (
+        opened("http://service", "any", transport=always, patience=30) as campaign,
+        pytest.raises(errors.AlmonerError, match=str(status)),
+    ):
+        campaign.status  # noqa: B018
+    assert slept == sorted(slept) or max(slept) <= client.LONGEST_WAIT
+    assert 20 < sum(slept) <= 30
+    assert all(later <= client.LONGEST_WAIT for later in slept)
+
+
+def test_it_waits_as_long_as_it_is_told_to(slept: list[float]) -> None:
+    answers = iter(
+        [answered(429, **{"Retry-After": "7"})(), httpx.Response(200, json={"status": "x"})]
+    )
+    once = httpx.MockTransport(lambda request: next(answers))
+    with opened("http://service", "any", transport=once) as campaign:
+        assert campaign.status == "x"
+    assert 3.5 <= slept[0] <= 7
+
+
+def test_what_cannot_succeed_is_not_tried_again(slept: list[float]) -> None:
+    broken = {"error": "broken_ledger", "message": "it does not add up"}
+    once = httpx.MockTransport(lambda request: httpx.Response(500, json=broken))
+    with (
+        opened("http://service", "any", transport=once) as campaign,
+        pytest.raises(errors.BrokenLedger, match="does not add up"),
+    ):
+        campaign.decide("new")
+    assert slept == []
+
+
+def test_a_service_that_is_not_there_is_named() -> None:
+    with (
+        opened("http://127.0.0.1:1", "any", patience=0) as campaign,
+        pytest.raises(errors.StoreError, match=r"127\.0\.0\.1:1.* does not answer"),
+    ):
+        campaign.decide("new")
+
+
+def test_a_url_is_http() -> None:
+    with pytest.raises(errors.InvalidInput, match="url must begin with http"):
+        Client("localhost:8000", campaign="spring")
