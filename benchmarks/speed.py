@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import exact, rounds, startup
+from benchmarks import agent, commits, exact, rounds, startup
 from benchmarks.table import show
 
 
@@ -14,6 +14,10 @@ def main() -> None:
             rounds.unequal_costs(),
             exact.oracle(),
             exact.allocation(),
+            agent.deciding(),
+            agent.opening(),
+            commits.sqlite(),
+            commits.postgres(),
             startup.compilation(),
             startup.starting(),
         ]

@@ -16,7 +16,6 @@ from postgres_server import fresh_database, postgres_url
 from almoner import Agent, AlmonerError, StoreError
 from almoner.campaign import Campaign
 from almoner.core.state import State
-from almoner.events import Event
 from almoner.store import Store, Writer, open_store
 
 STORES = ("memory", "sqlite", "postgres")
@@ -63,34 +62,22 @@ class Place:
             agent.close()
 
 
-class FailingStore:
-    """A store whose transactions fail at their end, as often as they are told to."""
+class Failures:
+    """Makes the transactions of a store fail at their end, as often as ``left`` says."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self.failures = store, 0
+        self.left = 0
+        begin = store.writing
 
-    def campaigns(self) -> list[str]:
-        return self._store.campaigns()
+        @contextmanager
+        def writing(name: str) -> Iterator[Writer]:
+            with begin(name) as writer:
+                yield writer
+                if self.left > 0:
+                    self.left -= 1
+                    raise StoreError("the disk is full")
 
-    def terms(self, name: str) -> str | None:
-        return self._store.terms(name)
-
-    def create(self, name: str, terms: str) -> str:
-        return self._store.create(name, terms)
-
-    def events(self, name: str, after: int = 0) -> Iterator[Event]:
-        return self._store.events(name, after)
-
-    def close(self) -> None:
-        self._store.close()
-
-    @contextmanager
-    def writing(self, name: str) -> Iterator[Writer]:
-        with self._store.writing(name) as writer:
-            yield writer
-            if self.failures > 0:
-                self.failures -= 1
-                raise StoreError("the disk is full")
+        store.writing = writing  # type: ignore[method-assign]
 
 
 @contextmanager

@@ -85,6 +85,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"contexts": []}, "contexts must name at least one context"),
     ({"contexts": "new"}, "contexts must be a list of names"),
     ({"contexts": 3}, "contexts must be a list of names"),
+    ({"contexts": {"new", "returning"}}, "contexts must be a list of names"),
     ({"contexts": ["new", "new"]}, "contexts must be different names"),
     ({"contexts": ["new", ""]}, "contexts must be names of 1 to 200 characters"),
     ({"contexts": ["new", "a\0"]}, "contexts must be names of 1 to 200 characters"),

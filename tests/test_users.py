@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agents import FailingStore, Place, folded, fresh_place, refused, standing
+from agents import Failures, Place, folded, fresh_place, refused, standing
 
 import almoner as al
 
@@ -35,9 +35,8 @@ def test_concurrent_requests_do_not_slip_past_the_cap(place: Place) -> None:
 
 def test_fail_closed_when_the_reservation_cannot_be_written(place: Place) -> None:
     """litellm 33923: a "fail closed" setting that failed open."""
-    store = FailingStore(place.create(actions=CALL).store)
-    agent = al.Agent.open(store, name=place.name)
-    store.failures = 2
+    agent = place.create(actions=CALL)
+    Failures(agent.store).left = 2
     for _ in range(2):
         with pytest.raises(al.StoreError):  # no decision, so nothing to act on
             agent.decide("new")

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from almoner.agent import Agent
+    from almoner.client import Client
     from almoner.closing import ClosingTime
     from almoner.decision import Decision, Settlement
     from almoner.errors import (
@@ -126,6 +127,7 @@ _HOME = {
     "runs": "Runs Sample Trace",
     "plain": "Arrival PlainPolicy SKIP",
     "agent": "Agent",
+    "client": "Client",
     "closing": "ClosingTime",
     "decision": "Decision Settlement",
     "terms": "Action",
@@ -146,6 +148,7 @@ __all__ = [
     "AlmonerError",
     "Arrival",
     "BrokenLedger",
+    "Client",
     "ClosingTime",
     "Conflict",
     "Decision",

@@ -388,7 +388,8 @@ def is_name(value: object) -> bool:
 
 
 def _names(name: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    unordered = isinstance(value, (set, frozenset))  # another process would see another order
+    if isinstance(value, str) or unordered or not isinstance(value, Iterable):
         raise checks.refuse(name, "be a list of names", value, error=InvalidTerms)
     names = tuple(value)
     for entry in names:

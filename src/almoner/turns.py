@@ -12,17 +12,23 @@ from typing import Any
 
 __all__ = ["Turns"]
 
+LINGER = 0.01
+"""For how many seconds, at most, the door stays shut while those who were served leave."""
+
 
 class _Batch:
     """What several callers ask, and the answers once there are any: then the gate is open."""
 
-    __slots__ = ("answers", "asked", "gate")
+    __slots__ = ("answers", "asked", "following", "gate", "left", "served")
 
     def __init__(self) -> None:
         self.asked: list[Sequence[Any]] = []
         self.answers: list[Any] = []
-        self.gate = Lock()
+        self.following = 0
+        self.served = False
+        self.gate, self.left = Lock(), Lock()
         self.gate.acquire()
+        self.left.acquire()
 
 
 class Turns:
@@ -43,7 +49,7 @@ class Turns:
 
     def ask(self, requests: Sequence[Any]) -> Any:
         """Return the answer to a caller's requests once it is durable."""
-        if self._door.acquire(blocking=False):  # most often nobody is there to share with
+        if self._gathering is None and self._door.acquire(blocking=False):  # nobody to share with
             try:
                 (answer,) = self._serve([requests])
             finally:
@@ -61,15 +67,14 @@ class Turns:
             leads = batch is None
             if batch is None:
                 batch = self._gathering = _Batch()
+            else:
+                batch.following += 1
             place = len(batch.asked)
             batch.asked.extend(callers)
         if leads:
             self._lead(batch)
         else:
-            # One lets the next one through: to wake all at once, only for them to fight for the
-            # interpreter, takes longer.
-            with batch.gate:
-                pass
+            self._follow(batch)
         return batch.answers[place : place + len(callers)]
 
     def _lead(self, batch: _Batch) -> None:
@@ -78,13 +83,41 @@ class Turns:
             with self._door:
                 self._close(batch)
                 batch.answers = self._serve(batch.asked)
+                if self._open_gate(batch):
+                    # Whoever comes back at once with another request shares the next transaction,
+                    # instead of waiting while the very first of them has one to itself.
+                    batch.left.acquire(timeout=LINGER)
         except BaseException as error:  # all of them hear of it, and nobody waits for ever
+            if batch.served:
+                raise
             self._close(batch)
             batch.answers = [error] * len(batch.asked)
+            self._open_gate(batch)
+
+    def _follow(self, batch: _Batch) -> None:
+        """Wait for the answers. One lets the next one through the gate.
+
+        To wake all of them at once, only for them to fight for the interpreter, takes longer.
+        """
+        try:
+            with batch.gate:
+                pass
         finally:
-            batch.gate.release()
+            with self._guard:
+                batch.following -= 1
+                last = batch.served and batch.following == 0
+            if last:
+                batch.left.release()
 
     def _close(self, batch: _Batch) -> None:
         with self._guard:
             if self._gathering is batch:
                 self._gathering = None
+
+    def _open_gate(self, batch: _Batch) -> bool:
+        """Let those out who follow, and say whether there are any."""
+        with self._guard:
+            batch.served = True
+            followed = batch.following > 0
+        batch.gate.release()
+        return followed

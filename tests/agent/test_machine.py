@@ -37,7 +37,7 @@ BILL = st.sampled_from([Decimal(0), Decimal(2), Decimal(50)]) | st.decimals(0, 8
 REWARD = st.sampled_from([0.0, 0.25, 1.0])
 POLICIES = ["thrifty", "ucb-ealp", "thompson-rounded", "greedy", "horizon-alp"]
 
-EXAMPLES = {"memory": 40, "sqlite": 12, "postgres": 5}
+EXAMPLES = {"memory": 60, "sqlite": 12, "postgres": 4}
 
 
 class Requests(RuleBasedStateMachine):
@@ -46,7 +46,7 @@ class Requests(RuleBasedStateMachine):
     kind: str
 
     @initialize(
-        budget=st.sampled_from([0, 1000, 2345, 9000]),
+        budget=st.sampled_from([0, 250, 701, 2345, 9000]),
         horizon=st.integers(1, 60),
         policy=st.sampled_from(POLICIES),
         defaults=st.sampled_from([None, "learned"]),
@@ -72,7 +72,8 @@ class Requests(RuleBasedStateMachine):
             self.stack.close()
 
     def drawn(self, data: st.DataObject) -> Entry:
-        return self.model.entries[data.draw(st.sampled_from(sorted(self.model.entries)))]
+        recent = sorted(self.model.entries)[-4:]  # few, so that much happens to each
+        return self.model.entries[data.draw(st.sampled_from(recent))]
 
     @rule(context=CONTEXT, available=AVAILABLE, key=KEY)
     def decide(self, context: str, available: list[str] | None, key: str | None) -> None:
@@ -181,5 +182,5 @@ def test_money_is_exact_whatever_is_asked(
     caplog.set_level(logging.CRITICAL, "almoner")  # overruns and damaged snapshots are wanted here
     monkeypatch.setattr("almoner.agent.SNAPSHOT_EVERY", 7)  # so that there are any
     machine = type("Requests", (Requests,), {"kind": kind})
-    steps = settings(max_examples=EXAMPLES[kind], stateful_step_count=30)
+    steps = settings(max_examples=EXAMPLES[kind], stateful_step_count=40)
     run_state_machine_as_test(machine, settings=steps)

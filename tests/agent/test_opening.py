@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import STORES, TERMS, Place, assert_sentence, fresh_place, standing
+from agents import TERMS, Place, assert_sentence, standing
 
 import almoner as al
 from almoner.store import open_store
-
-EVENING = al.ClosingTime(at=datetime(2040, 1, 1, tzinfo=UTC), arrivals=500)
 
 
 def test_a_campaign_is_created_and_resumed(place: Place) -> None:
@@ -46,98 +43,9 @@ def test_several_campaigns_in_one_store_do_not_meet(place: Place) -> None:
     assert two.decide("returning").id == 1
 
 
-def test_terms_may_be_written_in_other_words(place: Place) -> None:
-    place.create(policy="ucb-rounded", actions={"mail": 1, "coupon": al.Action(cost="5.00")})
-    place.open(
-        policy=al.ucb_rounded(),
-        actions={"mail": al.Action(cost=1.0, reserve=1), "coupon": 5},
-        budget="60",
-        unit=1e-6,
-        horizon=40.0,
-    )
-    assert place.open(actions={"coupon": 5.0, "mail": 1}).terms.actions == ("mail", "coupon")
-
-
-def test_single_amounts_by_context_are_compared(memory: Place) -> None:
-    prices = {"new": 1.0, "returning": 2.0}
-    memory.create(actions={"mail": prices}, default_rewards={"new": 0.1, "returning": 0.2})
-    with pytest.raises(al.DifferentTerms, match=r"actions\['mail'\].cost\['returning'\]=2, got"):
-        memory.open(actions={"mail": {**prices, "returning": 3.0}})
-    with pytest.raises(al.DifferentTerms, match=r"default_rewards\['new'\]=0.1, got"):
-        memory.open(default_rewards={"new": 0.3, "returning": 0.2})
-
-
 def test_names_may_come_from_an_iterator(place: Place) -> None:
     place.create(contexts=iter(["new", "returning"]))
     place.open(contexts=(name for name in ("new", "returning")))
-
-
-DIFFERENCES: dict[str, tuple[Any, str, str]] = {
-    "contexts": (["new"], "contexts=('new', 'returning')", "contexts=('new',)"),
-    "contexts in another order": (["returning", "new"], "contexts=('new', 'r", "contexts=('re"),
-    "actions": ({"mail": 1.0}, "actions=['mail', 'coupon']", "actions=['mail']"),
-    "actions with another cost": (
-        {"mail": 1.0, "coupon": 4.0},
-        "actions['coupon'].cost=5,",
-        "actions['coupon'].cost=4;",
-    ),
-    "actions with another reserve": (
-        {"mail": 1.0, "coupon": al.Action(cost=5.0, reserve=6.0)},
-        "actions['coupon'].reserve=5,",
-        "actions['coupon'].reserve=6;",
-    ),
-    "actions with a cost by context": (
-        {"mail": {"new": 1, "returning": 2}, "coupon": 5},
-        "actions['mail'].cost=1,",
-        "actions['mail'].cost={'new': 1, 'returning': 2};",
-    ),
-    "horizon": (41, "horizon=40", "horizon=41"),
-    "horizon as a closing time": (EVENING, "horizon=40", "horizon=ClosingTime"),
-    "budget": (60.000001, "budget=60", "budget=60.000001"),
-    "policy": ("greedy", "policy=Policy(rewards=Wilson", "policy=Policy(rewards=EmpiricalMean"),
-    "unit": (0.01, "unit=0.000001", "unit=0.01"),
-    "unit in which nothing can be said": (7, "unit=0.000001", "unit=7"),
-    "default_rewards": ("learned", "default_rewards=None", "default_rewards='learned'"),
-    "default_rewards by context": (
-        {"new": 0.1, "returning": 0},
-        "default_rewards=None,",
-        "default_rewards={'new': 0.1, 'returning': 0.0};",
-    ),
-    "new_contexts": (True, "new_contexts=False", "new_contexts=True"),
-    "seed": (2, "seed=1", "seed=2"),
-}
-
-
-@pytest.mark.parametrize("case", DIFFERENCES)
-def test_other_terms_are_refused_by_name(case: str, place: Place) -> None:
-    agent = place.create()
-    agent.decide("new")
-    before = standing(agent)
-    value, was, got = DIFFERENCES[case]
-    with pytest.raises(al.DifferentTerms) as raised:
-        place.open(**{case.split(maxsplit=1)[0]: value})
-    assert_sentence(raised.value)
-    for part in (f"campaign {place.name!r} was opened with {was}", f"got {got}"):
-        assert part in str(raised.value)
-    assert standing(place.open()) == before
-
-
-def test_a_difference_is_named_where_the_new_term_contradicts_the_others(memory: Place) -> None:
-    by_context = {"mail": {"new": 1.0, "returning": 2.0}}
-    explores = al.epsilon_first_alp(test="usable", contexts=al.EmpiricalContexts())
-    memory.create(actions=by_context, policy=explores)
-    for term, value in (("new_contexts", True), ("horizon", EVENING), ("contexts", ["new", "x"])):
-        with pytest.raises(al.DifferentTerms, match=f"was opened with {term}="):
-            memory.open(**{term: value})
-
-
-def test_a_closing_time_is_resumed_with_the_time_the_campaign_was_created(place: Place) -> None:
-    first = place.create(horizon=EVENING, clock=lambda: 1.8e9)
-    assert first.terms.horizon == EVENING.opened(datetime.fromtimestamp(1.8e9, UTC))
-    assert place.create(horizon=EVENING, clock=lambda: 1.9e9).terms == first.terms
-    later = al.ClosingTime(at=EVENING.at, arrivals=500, opens=datetime.fromtimestamp(1.9e9, UTC))
-    with pytest.raises(al.DifferentTerms, match="opened with horizon=ClosingTime"):
-        place.open(horizon=later)
 
 
 def test_what_is_missing_is_named(place: Place) -> None:
@@ -152,14 +60,11 @@ def test_what_is_missing_is_named(place: Place) -> None:
     assert place.name not in place.create(name=place.name + "-other").store.campaigns()
 
 
-@pytest.mark.parametrize("kind", STORES)
-def test_a_misspelt_term_is_refused(kind: str) -> None:
-    with fresh_place(kind) as place:
+def test_a_misspelt_term_is_refused(place: Place) -> None:
+    for _ in range(2):  # whether or not the campaign exists
         with pytest.raises(al.InvalidTerms, match="unknown key 'polcy'; did you mean 'policy'"):
             place.create(polcy="thrifty")
         place.create()
-        with pytest.raises(al.InvalidTerms, match="unknown key 'polcy'; did you mean 'policy'"):
-            place.open(polcy="thrifty")
 
 
 @pytest.mark.parametrize(
@@ -187,6 +92,7 @@ def test_an_odd_name_is_as_good_as_any(name: str, place: Place) -> None:
         "memory",
         "sqlite:campaigns.db",
         "sqlite:///",
+        "sqlite:///:memory:",
         "mysql://host/db",
         "file.db",
         None,

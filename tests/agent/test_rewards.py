@@ -136,8 +136,9 @@ def test_thompson_binarises_a_reward_by_the_round_it_was_decided_in(place: Place
     """The draw belongs to the decision: the order of rewards, and who folds them, is no matter."""
     agent = place.create(policy="thompson-rounded", actions={"mail": 1.0}, budget=100)
     decisions = agent.decide_many(["new"] * 40)
+    other = place.open()
     for decision in reversed(decisions):
-        place.open(name=agent.name).reward(decision.id, 0.5)
+        other.reward(decision.id, 0.5)
     ((successes,), _) = agent.look(lambda campaign: campaign.state.sums.tolist())
     assert successes == int(successes)
     assert abs(successes - 20) <= 4 * 10**0.5  # four standard errors of 40 fair coins

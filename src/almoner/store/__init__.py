@@ -23,10 +23,10 @@ def open_store(url: Any, *, create: bool = True) -> Store:
         return MemoryStore()
     from almoner.store.sql import SqlStore
 
-    if isinstance(url, str) and url.startswith(SQLITE) and url != SQLITE:
+    path = url.removeprefix(SQLITE) if isinstance(url, str) and url.startswith(SQLITE) else ""
+    if path not in ("", ":memory:"):  # there every connection would have a memory of its own
         from almoner.store.sqlite import SqliteDatabase
 
-        path = url.removeprefix(SQLITE)
         if not create and not Path(path).exists():
             raise StoreError(f"there is no store {path!r}; check the path")
         return SqlStore(SqliteDatabase(path))
