@@ -86,6 +86,12 @@ class Model:
         """What bills exceeded their reserves by."""
         return sum(max(0, (entry.billed or 0) - entry.held) for entry in self.entries.values())
 
+    def learned(self, *, skips: bool) -> int:
+        """Return how many actions, or skips, were rewarded."""
+        return sum(
+            entry.reward is not None and entry.skip == skips for entry in self.entries.values()
+        )
+
     def conflicts(self, contexts: list[str], keys: list[str | None]) -> bool:
         """Return whether a key stands for two contexts, here or in a batch."""
         meant = {key: decision.context for key, decision in self.keys.items()}

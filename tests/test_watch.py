@@ -127,3 +127,23 @@ def test_paused_arrivals_are_not_counted() -> None:
     assert agent.decide("new").reason == "paused"
     report = Watch(agent).report()
     assert (report.status, report.arrivals, report.skips) == ("paused", 1, {"paused": 1})
+
+
+def test_after_the_horizon_the_plan_promises_no_more() -> None:
+    agent = opened(horizon=4, budget=40.0)
+    watch, promised = Watch(agent), []
+    for _ in range(8):
+        agent.decide("new")
+        promised.append(watch.report().promised)
+    assert promised[3] > promised[2]
+    assert promised[4:] == [promised[3]] * 4
+
+
+def test_the_curve_knows_what_held_actions_are_expected_to_cost() -> None:
+    agent = opened(actions={"call": al.Action(cost=1, reserve=8)})
+    agent.decide("new")
+    watch = Watch(agent)
+    [point] = watch.curve()
+    assert (point.reserved, point.planned) == (8_000_000, 1_000_000)
+    assert (watch.report().reserved, watch.report().planned) == (8.0, 1.0)
+    assert watch.report().ratio_now == pytest.approx(39.0 / 19)

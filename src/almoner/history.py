@@ -16,12 +16,16 @@ POINTS = 512
 
 
 class Point(NamedTuple):
-    """The campaign after an arrival; money in whole units, time in microseconds since 1970."""
+    """The campaign after an arrival; money in whole units, time in microseconds since 1970.
+
+    ``planned`` is what the actions that hold ``reserved`` are expected to cost.
+    """
 
     arrivals: int
     at: int
     spent: int
     reserved: int
+    planned: int
     reward: float
     price: float | None
 
@@ -86,8 +90,10 @@ class History:
         if event.round is None:
             return
         self.arrivals[context] += 1
-        spent, reserved = self.ledger.spent, self.ledger.reserved
-        self.latest = Point(event.round + 1, event.at, spent, reserved, self.reward, event.price)
+        _, spent, reserved, planned = self.ledger
+        self.latest = Point(
+            event.round + 1, event.at, spent, reserved, planned, self.reward, event.price
+        )
         if event.round % self._stride == 0:
             self.curve.append(self.latest)
         if len(self.curve) >= POINTS:

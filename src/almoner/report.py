@@ -64,7 +64,8 @@ class Report:
     Attributes
     ----------
     spent, reserved, left
-        They add up to ``budget``; ``unusable`` is what is left if no action costs that little.
+        They add up to ``budget``; what holds ``reserved`` is expected to cost ``planned``;
+        ``unusable`` is what is left if no action costs that little.
     overrun
         By how much bills have exceeded what was held for them.
     arrivals, arrivals_left
@@ -90,6 +91,7 @@ class Report:
     budget: float
     spent: float
     reserved: float
+    planned: float
     left: float
     unusable: float
     overrun: float
@@ -162,6 +164,7 @@ def _report(name: str, campaign: Campaign, history: History, now: int) -> Report
         budget=amount(ledger.budget),
         spent=amount(ledger.spent),
         reserved=amount(ledger.reserved),
+        planned=amount(ledger.planned),
         left=amount(ledger.left),
         unusable=amount(ledger.left) if ledger.left < cheapest else 0.0,
         overrun=amount(campaign.overrun),
@@ -172,7 +175,7 @@ def _report(name: str, campaign: Campaign, history: History, now: int) -> Report
         skips=dict(history.skips),
         rewarded=history.rewarded,
         reward=history.reward,
-        promised=arrivals * solve(estimates, ratio=ratio_start).value,
+        promised=min(arrivals, expected) * solve(estimates, ratio=ratio_start).value,
         ratio_start=ratio_start,
         ratio_now=estimates.ratio,
         pace=(ledger.committed / ledger.budget if ledger.budget else 0.0) - gone,

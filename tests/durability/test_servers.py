@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-import pytest
 from agents import TERMS
 from journals import Note, prove
 from postgres_server import fresh_database, postgres_url
@@ -21,17 +20,18 @@ FORKING = """
 import os, sys
 from almoner import Agent, StoreError
 
-with Agent.open(sys.argv[1], name="spring") as agent:
-    agent.decide("new")
-    child = os.fork()
-    if child == 0:
-        try:
-            agent.decide("new")
-        except StoreError as error:
-            os._exit(7 if "open it in the process that uses it" in str(error) else 1)
-        os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    assert agent.decide("new").id == 2
+for url in sys.argv[1:]:
+    with Agent.open(url, name="spring") as agent:
+        agent.decide("new")
+        child = os.fork()
+        if child == 0:
+            try:
+                agent.decide("new")
+            except StoreError as error:
+                os._exit(7 if "open it in the process that uses it" in str(error) else 1)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        assert agent.decide("new").id == 2
 """
 
 
@@ -73,8 +73,8 @@ def test_commits_are_durable_whatever_the_server_defaults_to() -> None:
             assert transaction.run("SHOW synchronous_commit") == [("on",)]
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_forked_process_is_told_to_open_the_store_itself(kind: str, tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'campaigns.db'}" if kind == "sqlite" else new_database()
-    Agent.open(url, name="spring", **TERMS).close()
-    subprocess.run([sys.executable, "-c", FORKING, url], check=True, timeout=300)
+def test_a_forked_process_is_told_to_open_the_store_itself(tmp_path: Path) -> None:
+    urls = [f"sqlite:///{tmp_path / 'campaigns.db'}", new_database()]
+    for url in urls:
+        Agent.open(url, name="spring", **TERMS).close()
+    subprocess.run([sys.executable, "-c", FORKING, *urls], check=True, timeout=300)

@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 from live_service import SPRING, Process
 from service_clients import Crowd, check_nothing_is_lost
+from service_forks import forks
 
-KILLS, CLIENTS, ANSWERS = 21, 8, 60
-AT_ONCE = 3
+KILLS, CLIENTS, ANSWERS = 24, 8, 60
 
 
 def test_kill_9_under_load_loses_nothing_and_overspends_nothing(tmp_path: Path) -> None:
-    """A campaign is opened when it is first asked for, so the processes may load their kernels
-    beforehand: each finds the log as the one before it was torn from it."""
     store = f"sqlite:///{tmp_path / 'ledger.db'}"
-    budget = 1000.0  # gone before the last kill
-    with ExitStack() as stack:
-        running = stack.enter_context(Process(store))
-        crowd = Crowd("spring", lambda: running.url)
-        created = httpx.post(f"{running.url}/api/campaigns", json={**SPRING, "budget": budget})
-        assert created.status_code == 201
-        stack.enter_context(crowd.at_work(CLIENTS))
-        for _ in range(KILLS // AT_ONCE):
-            with crowd.at_rest():
-                started = [Process(store) for _ in range(AT_ONCE)]
-                following = [stack.enter_context(process) for process in started]
-            for process in following:
+    with forks(store) as services:
+        process, url = services.start()
+        crowd = Crowd("spring", lambda: url)
+        terms = {**SPRING, "budget": 1000.0}  # gone before the last kill
+        assert httpx.post(f"{url}/api/campaigns", json=terms, timeout=60).status_code == 201
+        with crowd.at_work(CLIENTS):
+            for _ in range(KILLS):
                 crowd.wait_for(ANSWERS)
-                running, last = process, running
-                last.kill()
-        crowd.wait_for(ANSWERS)
+                os.kill(process, signal.SIGKILL)
+                process, url = services.start()
+            crowd.wait_for(ANSWERS)
     found = check_nothing_is_lost(store, "spring", crowd)
     assert len(crowd.decided) > KILLS * ANSWERS / 4
     assert found.left < 10, "the budget was put to the test"
+
+
+def test_so_it_is_with_the_command_itself_killed_and_stopped(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'ledger.db'}"
+    with ExitStack() as services:
+        running = services.enter_context(Process(store))
+        crowd = Crowd("spring", lambda: running.url)
+        assert httpx.post(f"{running.url}/api/campaigns", json=SPRING).status_code == 201
+        with crowd.at_work(CLIENTS):
+            crowd.wait_for(ANSWERS)
+            running.kill()
+            running = services.enter_context(Process(store))
+            crowd.wait_for(ANSWERS)
+            status, logged = running.stop()
+            running = services.enter_context(Process(store))
+            crowd.wait_for(ANSWERS)
+        assert (status, logged) == (0, "")
+    check_nothing_is_lost(store, "spring", crowd)

@@ -158,9 +158,16 @@ def test_charts_are_drawn_and_told(page: Page, url: str) -> None:
         assert words in str(picture.evaluate("place => place.ariaLabelledByElements[0].innerText"))
         legend = page.locator(f"#chart-{chart} .legend")
         assert "–" not in legend.inner_text(), "the values of now are in the legend"
-    before = page.locator("#chart-spend [data-value=line]").inner_text()
+    line = page.locator("#chart-spend [data-value=line]")
+    page.locator("#chart-spend .u-over").hover(position={"x": 400, "y": 20})
+    far = float(line.inner_text())
+    page.get_by_label("Charts up to now only").check()
+    page.locator("#chart-spend .u-over").hover(position={"x": 401, "y": 20})
+    assert float(line.inner_text()) < far, "the same place is earlier in a chart that ends now"
+    page.locator("h1").hover()
+    before = line.inner_text()
     page.locator("#chart-spend .u-over").hover(position={"x": 5, "y": 20})
-    expect(page.locator("#chart-spend [data-value=line]")).not_to_have_text(before)
+    expect(line).not_to_have_text(before)
 
 
 def test_what_is_known_of_each_pair_is_a_picture_and_words(page: Page, url: str) -> None:

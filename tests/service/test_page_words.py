@@ -33,6 +33,7 @@ def report(**changes: Any) -> Report:
             budget=100.0,
             spent=30.0,
             reserved=5.0,
+            planned=5.0,
             left=65.0,
             unusable=0.0,
             overrun=0.0,
@@ -159,7 +160,7 @@ def test_a_served_bar_has_a_part_for_each_action() -> None:
 
 
 def test_charts_say_the_same_in_words_and_tables() -> None:
-    moments = [Moment(1, 0.0, 5.0, 0.0), Moment(25, 15.0, 5.0, 1.0)]
+    moments = [Moment(1, 0.0, 5.0, 5.0, 0.0), Moment(25, 15.0, 5.0, 5.0, 1.0)]
     spend, reward, ratio = charts.charts(report(), 200, moments, money)
     assert spend.sentence == (
         "After 50 of 200 arrivals, 30 is spent and 5 held; the straight line is at 25."
@@ -182,7 +183,7 @@ def test_charts_say_the_same_in_words_and_tables() -> None:
 
 
 def test_after_the_horizon_the_promise_and_the_line_stand_still() -> None:
-    over = report(arrivals=250, arrivals_left=0, promised=20.0)  # 0.08 each
+    over = report(arrivals=250, arrivals_left=0, promised=16.0)  # 0.08 each for 200
     spend, reward, ratio = charts.charts(over, 200, [], money)
     assert spend.rows[-1] == ["250", "30", "5", "100"]
     assert reward.rows[-1] == ["250", "3", "16.0"]
@@ -201,7 +202,7 @@ def test_many_boundaries_are_counted_and_none_is_explained() -> None:
 
 
 def test_chart_data_begins_with_nothing_and_ends_now() -> None:
-    moments = [Moment(place, place / 2, 0.0, 0.0) for place in range(1, 50)]
+    moments = [Moment(place, place / 2, 0.0, 0.0, 0.0) for place in range(1, 50)]
     data = json.loads(charts.chart_data(report(), 200, moments))
     assert data["arrivals"] == list(range(51))
     assert (data["spent"][0], data["spent"][-1], data["committed"][-1]) == (0, 30, 35)
@@ -209,7 +210,7 @@ def test_chart_data_begins_with_nothing_and_ends_now() -> None:
 
 
 def test_long_tables_are_thinned_but_keep_both_ends() -> None:
-    moments = [Moment(place, place / 2, 0.0, 0.0) for place in range(1, 50)]
+    moments = [Moment(place, place / 2, 0.0, 0.0, 0.0) for place in range(1, 50)]
     rows = charts.charts(report(), 200, moments, money)[0].rows
     assert len(rows) == charts.TABLE_ROWS
     assert (rows[0][0], rows[-1][0]) == ("0", "50")

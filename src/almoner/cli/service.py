@@ -90,7 +90,8 @@ def list_keys(url: str) -> None:
 
     with closing(open_store(url, create=False)) as store:
         rows = [
-            [key.name, key.permits, _day(key.created), _day(key.revoked)] for key in store.api_keys()
+            [key.name, key.permits, _day(key.created), _day(key.revoked)]
+            for key in store.api_keys()
         ]
     if rows:
         print_table(["name", "right", "created", "revoked"], rows, left=4)

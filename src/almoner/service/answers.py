@@ -134,6 +134,7 @@ class CurvePoint(Struct, kw_only=True):
     at: str
     spent: float
     reserved: float
+    planned: float
     reward: float
     price: float | None
 

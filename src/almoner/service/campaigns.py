@@ -160,6 +160,7 @@ def _amounts(desk: Desk, point: Point) -> CurvePoint:
         at=datetime.fromtimestamp(point.at / 1e6, UTC).isoformat(),
         spent=amount(point.spent),
         reserved=amount(point.reserved),
+        planned=amount(point.planned),
         reward=point.reward,
         price=point.price,
     )

@@ -26,6 +26,7 @@ class Moment(NamedTuple):
     arrivals: int
     spent: float
     reserved: float
+    planned: float
     reward: float
 
 
@@ -59,7 +60,7 @@ def chart_data(report: Report, horizon: float, moments: Sequence[Moment]) -> str
     data = {
         "horizon": horizon,
         "budget": report.budget,
-        "promised": _promised_each(report),
+        "promised": _promised_each(report, horizon),
         "start": report.ratio_start,
         "boundaries": [_short(boundary) for boundary in report.boundaries],
         "arrivals": [moment.arrivals for moment in path],
@@ -105,7 +106,7 @@ def _spend(
 
 def _reward(report: Report, horizon: float, path: list[Moment]) -> Chart:
     def promised(arrivals: int) -> float:
-        return _promised_each(report) * min(arrivals, horizon)
+        return _promised_each(report, horizon) * min(arrivals, horizon)
 
     now = promised(report.arrivals)
     return Chart(
@@ -164,22 +165,22 @@ def _compared(reward: float, promised: float) -> str:
     return f"{promise}: {percent(abs(difference))} {'more' if difference > 0 else 'less'}"
 
 
-def _promised_each(report: Report) -> float:
-    return report.promised / report.arrivals if report.arrivals else 0.0
+def _promised_each(report: Report, horizon: float) -> float:
+    return report.promised / min(report.arrivals, horizon) if report.arrivals else 0.0
 
 
 def _ratio_left(report: Report, horizon: float, moment: Moment) -> float | None:
     coming = horizon - moment.arrivals
     if coming < 1:
         return None
-    return (report.budget - moment.spent - moment.reserved) / coming
+    return (report.budget - moment.spent - moment.planned) / coming
 
 
 def _with_now(report: Report, moments: Sequence[Moment]) -> list[Moment]:
     """Return the moments from nothing to now: bills and rewards come after the last arrival too."""
-    now = Moment(report.arrivals, report.spent, report.reserved, report.reward)
+    now = Moment(report.arrivals, report.spent, report.reserved, report.planned, report.reward)
     begun = [moment for moment in moments if 0 < moment.arrivals < now.arrivals]
-    return [Moment(0, 0.0, 0.0, 0.0), *begun, *([now] if now.arrivals else [])]
+    return [Moment(0, 0.0, 0.0, 0.0, 0.0), *begun, *([now] if now.arrivals else [])]
 
 
 def _thinned(path: list[Moment]) -> list[Moment]:

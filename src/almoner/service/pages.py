@@ -47,7 +47,13 @@ async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) ->
     latest = await campaigns.latest.fn(request, name=name, limit=LATEST)
     amount = desk.agent.terms.unit.amount
     moments = [
-        Moment(point.arrivals, amount(point.spent), amount(point.reserved), point.reward)
+        Moment(
+            point.arrivals,
+            amount(point.spent),
+            amount(point.reserved),
+            amount(point.planned),
+            point.reward,
+        )
         for point in points
     ]
 

@@ -9,6 +9,7 @@ const dialog = document.querySelector("#confirm-close");
 const buttons = Object.fromEntries(
   [...(controls?.querySelectorAll("[data-verb]") ?? [])].map((button) => [button.dataset.verb, button]),
 );
+const soFar = document.querySelector("#so-far");
 const done = {
   pause: "The campaign is paused: arrivals are skipped until it is resumed.",
   resume: "The campaign goes on.",
@@ -22,10 +23,16 @@ function changed() {
     buttons.resume.hidden = status !== "paused";
     buttons.close.hidden = status === "closed";
   }
-  drawCharts(JSON.parse(document.querySelector("#chart-data").textContent));
+  redraw();
+}
+
+function redraw() {
+  const data = JSON.parse(document.querySelector("#chart-data").textContent);
+  drawCharts(data, { soFar: soFar.checked });
 }
 
 const update = follow(changed);
+soFar.addEventListener("change", redraw);
 changed();
 
 async function carryOut(verb) {

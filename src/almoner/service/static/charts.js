@@ -2,9 +2,10 @@
 
 import { draw } from "./draw.js";
 
-export function drawCharts(data) {
+export function drawCharts(data, { soFar }) {
+  const shown = soFar ? { ...data, now: data.arrivals.length - 1 } : withHorizon(data);
   for (const place of document.querySelectorAll("[data-chart]")) {
-    draw(place, charts[place.dataset.chart](withHorizon(data)));
+    draw(place, charts[place.dataset.chart](shown));
   }
 }
 
@@ -36,7 +37,7 @@ const charts = {
       ],
       between: { lines: [1, 2], color: "--held", fill: 35 },
       unit: "money",
-      top: Math.max(data.budget, ...data.committed) * 1.06 || 1,
+      top: Math.max(...line, ...data.committed) * 1.06 || 1,
       marks: [],
       now: data.now,
     };
@@ -59,7 +60,7 @@ const charts = {
     // Near the horizon few arrivals share what is left: the ratio leaps, and may leave the chart.
     const early = data.ratio.filter((_, place) => data.arrivals[place] <= 0.9 * data.horizon);
     const usual = Math.max(data.start, ...early);
-    const highest = Math.max(0, ...data.boundaries.filter((boundary) => boundary <= 3 * usual));
+    const near = data.boundaries.filter((boundary) => boundary <= 3 * usual);
     return {
       data: [data.arrivals, data.ratio, data.arrivals.map(() => data.start)],
       lines: [
@@ -67,8 +68,8 @@ const charts = {
         { kind: "start", color: "--line", dash: [6, 4] },
       ],
       unit: "money per arrival",
-      top: Math.max(usual, highest) * 1.12 || 1,
-      marks: data.boundaries,
+      top: Math.max(usual, ...near) * 1.12 || 1,
+      marks: near,
       now: data.now,
     };
   },

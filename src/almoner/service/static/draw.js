@@ -51,7 +51,7 @@ function options(place, entry) {
   };
   return {
     ...size(place),
-    padding: [8, 14, 0, 0],
+    padding: [8, 26, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
     scales: {
