@@ -20,7 +20,7 @@ __all__ = ["deciding", "new_campaign", "opening"]
 LEARNED_FROM = 3_000
 """Decisions, each with its reward, before the one that is measured."""
 
-STRETCH, STRETCHES = 500, 60
+STRETCH, STRETCHES = 100, 300
 """The best of many short stretches: they fit into the moments when nobody else is at work."""
 
 LOG, BATCH = 100_000, 1_000

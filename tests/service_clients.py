@@ -96,10 +96,10 @@ class Crowd:
             try:
                 answer = client.post(f"{self._url()}{self._path}{path}", json=body)
             except httpx.TransportError:
-                time.sleep(0.005)
+                time.sleep(0.05)
                 continue
             if answer.status_code == 503:  # stopping: the next one will answer
-                time.sleep(0.005)
+                time.sleep(0.05)
                 continue
             assert answer.is_success, answer.text
             return answer.json() if answer.content else None
