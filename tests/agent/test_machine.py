@@ -36,6 +36,11 @@ AVAILABLE = st.none() | st.sampled_from([["mail"], ["call"], ["gift"], ["call", 
 KEY = st.none() | st.sampled_from(["k1", "k2", "k3", "k4"])
 BILL = st.sampled_from([Decimal(0), Decimal(2), Decimal(50)]) | st.decimals(0, 8, places=3)
 REWARD = st.sampled_from([0.0, 0.25, 1.0])
+FOLLOW_UP = st.one_of(
+    st.tuples(st.just("settle"), BILL),
+    st.tuples(st.just("reward"), REWARD),
+    st.tuples(st.just("cancel"), st.none()),
+)
 POLICIES = ["thrifty", "ucb-ealp", "thompson-rounded", "greedy", "horizon-alp"]
 
 EXAMPLES = {"memory": 60, "sqlite": 12, "postgres": 4}
@@ -72,12 +77,6 @@ class Requests(RuleBasedStateMachine):
         if hasattr(self, "stack"):
             self.stack.close()
 
-    def drawn(self, data: st.DataObject) -> Entry:
-        """Draw one of the last few decisions, mostly actions, so that much happens to each."""
-        order = sorted(self.model.entries)
-        acted = [one for one in order if not self.model.entries[one].skip]
-        return self.model.entries[data.draw(st.sampled_from(acted[-3:] + order[-1:]))]
-
     @rule(context=CONTEXT, available=AVAILABLE, key=KEY)
     def decide(self, context: str, available: list[str] | None, key: str | None) -> None:
         if self.model.conflicts([context], [key]):
@@ -99,19 +98,25 @@ class Requests(RuleBasedStateMachine):
                 self.model.decided(decision, available, key)
 
     @precondition(lambda self: self.model.entries)
-    @rule(data=st.data(), cost=BILL)
-    def settle(self, data: st.DataObject, cost: Decimal) -> None:
-        entry, bill = self.drawn(data), int((cost / CENT).to_integral_value(ROUND_CEILING))
+    @rule(data=st.data(), whats=st.lists(FOLLOW_UP, min_size=1, max_size=3))
+    def follow_up(self, data: st.DataObject, whats: list[tuple[str, Any]]) -> None:
+        """Have something happen to one of the last few decisions, mostly actions."""
+        order = sorted(self.model.entries)
+        acted = [one for one in order if not self.model.entries[one].skip]
+        entry = self.model.entries[data.draw(st.sampled_from(acted[-3:] or order[-1:]))]
+        for what, value in whats:
+            getattr(self, what)(entry, value)
+            self.money_adds_up()
+
+    def settle(self, entry: Entry, cost: Decimal) -> None:
+        bill = int((cost / CENT).to_integral_value(ROUND_CEILING))
         if entry.may_be_settled(bill):
             self.model.settled(entry, bill, self.agent.settle(entry.decision.id, cost=cost))
         else:
             with refused(self.agent, al.Conflict):
                 self.agent.settle(entry.decision.id, cost=cost)
 
-    @precondition(lambda self: self.model.entries)
-    @rule(data=st.data(), value=REWARD)
-    def reward(self, data: st.DataObject, value: float) -> None:
-        entry = self.drawn(data)
+    def reward(self, entry: Entry, value: float) -> None:
         if entry.may_be_rewarded(value):
             self.agent.reward(entry.decision.id, value)
             entry.reward = value
@@ -119,10 +124,7 @@ class Requests(RuleBasedStateMachine):
             with refused(self.agent, al.Conflict):
                 self.agent.reward(entry.decision.id, value)
 
-    @precondition(lambda self: self.model.entries)
-    @rule(data=st.data())
-    def cancel(self, data: st.DataObject) -> None:
-        entry = self.drawn(data)
+    def cancel(self, entry: Entry, _: None) -> None:
         if entry.may_be_cancelled():
             self.model.cancelled(entry, self.agent.cancel(entry.decision.id))
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
@@ -33,6 +34,8 @@ from almoner.service.keys import Keyring
 from almoner.service.metrics import Metrics
 from almoner.service.wire import JsonRequest, JsonResponse
 from almoner.store import Store
+
+log = logging.getLogger("almoner.service")
 
 __all__ = ["BODY_LIMIT", "RATE", "create_app"]
 
@@ -139,8 +142,12 @@ class _Door:
 
 async def _warm(desks: Desks) -> None:
     """Do what the first decisions would have to wait for."""
-    await asyncio.to_thread(warm_up)
-    desks.warm.set()
+    try:
+        await asyncio.to_thread(warm_up)
+    except Exception:
+        log.exception("the kernels cannot be made ready, so no campaign can be opened")
+    else:
+        desks.warm.set()
 
 
 async def _look(access: Access) -> None:

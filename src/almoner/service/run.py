@@ -93,16 +93,12 @@ def is_loopback(host: str) -> bool:
 def _listening(host: str, port: int) -> socket.socket:
     """Return a socket that listens; at port 0, wherever there is room."""
     try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, kind)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(2048)
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address, family=family, backlog=2048)
     except (OSError, OverflowError) as reason:
         raise StoreError(
             f"the service cannot listen on {host} port {port}: {reason}; give another --port"
         ) from None
-    return listener
 
 
 def _url(listener: socket.socket) -> str:

@@ -1,0 +1,131 @@
+"""Health, readiness and figures for Prometheus."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from threading import Event as Gate
+
+import httpx
+import pytest
+from litestar.testing import TestClient
+from live_service import SPRING
+from prometheus_client.parser import text_string_to_metric_families
+
+from almoner.errors import StoreError
+from almoner.service import app as application
+from almoner.service import health
+from almoner.service.app import create_app
+from almoner.store import open_store
+from almoner.store.memory import MemoryStore
+
+
+class Trying(MemoryStore):
+    """A store that may fail or take its time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fails, self.gate = False, Gate()
+        self.gate.set()
+
+    def campaigns(self) -> list[str]:
+        self.gate.wait()
+        if self.fails:
+            raise StoreError("the disk is full")
+        return super().campaigns()
+
+
+def ready(client: httpx.Client) -> httpx.Response:
+    """Wait until the kernels are warm; return what is said then."""
+    while "kernels" in (answer := client.get("/ready")).text:
+        time.sleep(0.02)
+    return answer
+
+
+def test_it_is_ready_only_once_the_kernels_are_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = Gate()
+    monkeypatch.setattr(application, "warm_up", gate.wait)
+    with TestClient(create_app(MemoryStore())) as client:
+        assert client.get("/health").json() == {"status": "ok"}
+        cold = client.get("/ready")
+        assert (cold.status_code, cold.json()["error"]) == (503, "not_ready")
+        assert "kernels" in cold.json()["message"]
+        gate.set()
+        assert ready(client).json() == {"status": "ready"}
+
+
+def test_it_is_ready_only_while_the_store_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Trying()
+    with TestClient(create_app(store)) as client:
+        assert ready(client).status_code == 200
+        store.fails = True
+        assert client.get("/ready").status_code == 503
+        assert "the disk is full" in client.get("/ready").json()["message"]
+        store.fails = False
+        store.gate.clear()
+        monkeypatch.setattr(health, "PATIENCE", 0.05)
+        slow = client.get("/ready")
+        store.gate.set()
+        assert slow.status_code == 503
+        assert "has not answered" in slow.json()["message"]
+        assert client.get("/health").status_code == 200, "the process lives all the same"
+
+
+def test_a_warm_up_that_fails_is_logged_and_never_ready(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> None:
+        raise RuntimeError("no compiler here")
+
+    monkeypatch.setattr(application, "warm_up", broken)
+    with TestClient(create_app(MemoryStore())) as client:
+        while "no compiler here" not in caplog.text:
+            time.sleep(0.01)
+        assert client.get("/ready").status_code == 503
+
+
+@pytest.fixture
+def spring() -> Iterator[httpx.Client]:
+    with TestClient(create_app(open_store("memory:"))) as client:
+        assert client.post("/api/campaigns", json=SPRING).status_code == 201
+        yield client
+
+
+def figures(client: httpx.Client) -> dict[tuple[str, ...], float]:
+    """All figures, by name and the values of their labels in the order of the labels' names."""
+    answer = client.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain")
+    return {
+        (sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+
+
+def test_decisions_requests_transactions_and_money_are_counted(spring: httpx.Client) -> None:
+    path = "/api/campaigns/spring/decisions"
+    made = [spring.post(path, json={"context": "new"}).json() for _ in range(5)]
+    batch = spring.post(f"{path}/batch", json={"contexts": ["new"] * 3}).json()["decisions"]
+    spring.post(path, json={"context": "nobody"})
+    found = figures(spring)
+    served = sum(decision["action"] is not None for decision in made + batch)
+    skipped = found.get(("almoner_decisions_total", "spring", "policy"), 0)
+    assert found["almoner_decisions_total", "spring", "served"] == served
+    assert served + skipped == 8
+    route = "/api/campaigns/{name}/decisions"
+    assert found["almoner_request_seconds_count", "POST", route, "200"] == 5
+    assert found["almoner_request_seconds_count", "POST", route, "422"] == 1
+    assert found["almoner_transaction_callers_count", "spring"] >= 7
+    shown = spring.get("/api/campaigns/spring").json()
+    for part in ("spent", "reserved", "left"):
+        assert found["almoner_money", "spring", part] == shown[part]
+
+
+def test_what_is_refused_at_the_door_is_counted_too() -> None:
+    with TestClient(create_app(open_store("memory:"), locked=True)) as client:
+        client.get("/api/campaigns")
+        counted = client.app.state.metrics.registry.get_sample_value(
+            "almoner_request_seconds_count",
+            {"method": "GET", "route": "/api/campaigns", "status": "401"},
+        )
+        assert counted == 1
