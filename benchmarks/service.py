@@ -57,7 +57,7 @@ def over_http() -> list[Row]:
         Row(
             what="the framework's constant over HTTP",
             figure=f"{bare['rate']:,.0f}/s",
-            remark=f"{CLIENTS} clients; median {duration(bare['p50'])}, 99 % {duration(bare['p99'])}",
+            remark=f"median {duration(bare['p50'])}, 99 % {duration(bare['p99'])}",
         ),
         Row(
             what="decisions over HTTP",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable
 from threading import Event as Gate
 from typing import Any, TypeVar
 
@@ -35,7 +34,7 @@ class Slow(MemoryStore):
         self.gate, self.begun, self.fails = Gate(), 0, False
         self.gate.set()
 
-    def writing(self, name: str) -> AbstractContextManager[Any]:
+    def writing(self, name: str) -> Any:
         self.begun += 1
         if self.fails:
             raise StoreError("the disk is full")
@@ -88,15 +87,15 @@ def test_those_who_come_during_a_commit_share_the_next_one() -> None:
 
 
 def test_one_callers_mistake_costs_the_others_nothing() -> None:
-    async def work(desk: Desk, sizes: list[int]) -> Sequence[Any]:
-        return await asyncio.gather(
+    async def work(desk: Desk, sizes: list[int]) -> list[Any]:
+        asked = [
             desk.ask(Decide("a", None, "k")),
             desk.ask(Decide("nobody")),
             desk.ask(Decide("b", None, "k")),
             desk.ask(Reward(99, 1.0), Decide("a")),
             desk.ask(Decide("b"), Decide("a")),
-            return_exceptions=True,
-        )
+        ]
+        return list(await asyncio.gather(*asked, return_exceptions=True))
 
     first, unknown, conflict, missing, both = with_desk(work)
     assert first[0].context == "a"

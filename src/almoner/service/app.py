@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from litestar import Litestar
@@ -35,9 +35,9 @@ from almoner.service.metrics import Metrics
 from almoner.service.wire import JsonRequest, JsonResponse
 from almoner.store import Store
 
-log = logging.getLogger("almoner.service")
-
 __all__ = ["BODY_LIMIT", "RATE", "create_app"]
+
+log = logging.getLogger("almoner.service")
 
 BODY_LIMIT = 2_000_000
 """Bytes of a request: room for the largest batch with keys."""
@@ -85,16 +85,14 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        chores = [asyncio.create_task(_warm(desks)), asyncio.create_task(_look(access))]
-        if demo:
-            chores.append(asyncio.create_task(show(desks)))
+        work = [_warm(desks), _look(access), *([show(desks)] if demo else [])]
+        chores = [asyncio.create_task(_logged(chore)) for chore in work]
         try:
             yield
         finally:
             for chore in chores:
                 chore.cancel()
-                with suppress(asyncio.CancelledError):
-                    await chore
+            await asyncio.gather(*chores, return_exceptions=True)
             await desks.close()
 
     return Litestar(
@@ -140,14 +138,18 @@ class _Door:
             self._counted.answered(scope["method"], scope["path_template"], status, taken)
 
 
+async def _logged(chore: Coroutine[Any, Any, None]) -> None:
+    """Do something beside the requests; what goes wrong is for the log."""
+    try:
+        await chore
+    except Exception:
+        log.exception("something in the background has failed")
+
+
 async def _warm(desks: Desks) -> None:
     """Do what the first decisions would have to wait for."""
-    try:
-        await asyncio.to_thread(warm_up)
-    except Exception:
-        log.exception("the kernels cannot be made ready, so no campaign can be opened")
-    else:
-        desks.warm.set()
+    await asyncio.to_thread(warm_up)
+    desks.warm.set()
 
 
 async def _look(access: Access) -> None:

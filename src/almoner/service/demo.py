@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import random
+from typing import Any
 
+from almoner.decision import HORIZON, Decision
+from almoner.events import CLOSED
 from almoner.requests import Cancel, Decide, Request, Reward, Settle
 from almoner.service.desks import Desk, Desks
 
 __all__ = ["NAME", "TERMS", "show"]
 
+Later = tuple[float, Request]
+"""What a visitor will do, and when by the clock of the event loop."""
+
 NAME = "spring-coupons"
 
-TERMS = {
+TERMS: dict[str, Any] = {
     "contexts": ["new", "returning", "loyal", "lapsed"],
     "actions": {"free shipping": 1.5, "5 euro off": 3.0, "15 percent off": 6.0},
     "horizon": 60_000,
@@ -44,48 +50,43 @@ NEVER_SHOWN = 0.01
 
 
 async def show(desks: Desks) -> None:
-    """Feed the demonstration until its horizon is reached."""
+    """Feed the demonstration until its horizon is reached, or somebody closes it."""
     desk = await desks.desk(NAME, **TERMS)
     chance = random.Random()  # noqa: S311  # visitors, not secrets
-    loop = asyncio.get_running_loop()
-    started, due = loop.time(), 0.0
-    later: list[tuple[float, Request]] = []
-    while await desk.look(lambda campaign: campaign.arrivals_left(desk.agent.now())) > 0:
+    clock = asyncio.get_running_loop().time
+    started = last = clock()
+    later: list[Later] = []
+    due, over = 0.0, False
+    while later or not over:
         await asyncio.sleep(TICK)
-        now = loop.time()
-        due += TICK * (RUSH if now - started < RUSH_SECONDS else AFTERWARDS)
-        visitors, due = int(due), due % 1
+        now = clock()
+        due += (now - last) * (RUSH if now - started < RUSH_SECONDS else AFTERWARDS)
         later = await _answers(desk, later, now)
-        later += await _visits(desk, visitors, chance, now)
+        if not over and due >= 1:
+            places = chance.choices(range(len(SHARES)), SHARES, k=int(due))
+            decisions = await desk.ask(*[Decide(TERMS["contexts"][place]) for place in places])
+            for place, decision in zip(places, decisions, strict=True):
+                later += _reactions(place, decision, chance, now)
+            over = decisions[-1].reason in {HORIZON, CLOSED}
+        due, last = due % 1, now
 
 
-async def _visits(
-    desk: Desk, visitors: int, chance: random.Random, now: float
-) -> list[tuple[float, Request]]:
-    """Decide for visitors who arrive; return what they will do, and when."""
-    contexts = chance.choices(range(len(SHARES)), SHARES, k=visitors)
-    names = desk.agent.terms.contexts
-    decisions = await desk.ask(*[Decide(names[place]) for place in contexts]) if visitors else []
-    later: list[tuple[float, Request]] = []
-    for place, decision in zip(contexts, decisions, strict=True):
-        if decision.action is None:
-            continue
-        if chance.random() < NEVER_SHOWN:
-            later.append((now, Cancel(decision.id)))
-            continue
-        rate = RATES[place][desk.agent.terms.actions.index(decision.action)]
-        bought = float(chance.random() < rate)
-        moment = now + chance.expovariate(1 / PATIENCE)
-        later += [
-            (moment, Settle(decision.id, decision.reserved)),
-            (moment, Reward(decision.id, bought)),
-        ]
-    return later
+def _reactions(place: int, decision: Decision, chance: random.Random, now: float) -> list[Later]:
+    """Return what a visitor will do, and when."""
+    if decision.action is None:
+        return []
+    if chance.random() < NEVER_SHOWN:
+        return [(now, Cancel(decision.id))]
+    rate = RATES[place][list(TERMS["actions"]).index(decision.action)]
+    bought = float(chance.random() < rate)
+    moment = now + chance.expovariate(1 / PATIENCE)
+    return [
+        (moment, Settle(decision.id, decision.reserved)),
+        (moment, Reward(decision.id, bought)),
+    ]
 
 
-async def _answers(
-    desk: Desk, later: list[tuple[float, Request]], now: float
-) -> list[tuple[float, Request]]:
+async def _answers(desk: Desk, later: list[Later], now: float) -> list[Later]:
     """Report what visitors have done by now; return what is still to come."""
     done = [request for moment, request in later if moment <= now]
     if done:

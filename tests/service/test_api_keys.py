@@ -148,9 +148,10 @@ def test_the_commands_refuse_with_a_sentence(tmp_path: Path) -> None:
     create = ["keys", "create", "a", "--right", "decide", "--store", url]
     assert CliRunner().invoke(main, create).exit_code == 0
     assert CliRunner().invoke(main, create).exit_code == 2
-    assert "there is no key" in CliRunner().invoke(
-        main, ["keys", "revoke", "b", "--store", url]
-    ).output
+    assert (
+        "there is no key"
+        in CliRunner().invoke(main, ["keys", "revoke", "b", "--store", url]).output
+    )
 
 
 def test_an_empty_list_says_so(tmp_path: Path) -> None:

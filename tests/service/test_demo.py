@@ -1,0 +1,65 @@
+"""The demonstration has something to show at once, and comes to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from litestar.testing import TestClient
+
+from almoner.audit import audit
+from almoner.service import demo
+from almoner.service.app import create_app
+from almoner.service.demo import NAME, RATES, SHARES, TERMS, show
+from almoner.service.desks import Desks
+from almoner.store.memory import MemoryStore
+
+
+def test_the_figures_belong_together() -> None:
+    assert sum(SHARES) == pytest.approx(1)
+    assert len(SHARES) == len(RATES) == len(TERMS["contexts"]) == 4
+    assert {len(row) for row in RATES} == {len(TERMS["actions"])} == {3}
+
+
+def test_the_page_has_something_to_show() -> None:
+    with TestClient(create_app(MemoryStore(), demo=True)) as client:
+        path = f"/api/campaigns/{NAME}/report"
+        while (answer := client.get(path)).status_code == 404 or answer.json()["rewarded"] < 5:
+            time.sleep(0.02)
+        assert answer.json()["served"] > 5
+
+
+def shorten(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:
+    for name, value in changes.items():
+        monkeypatch.setattr(demo, name, value)
+
+
+def test_it_goes_on_where_it_was_and_ends_with_its_horizon(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore()
+    shorten(
+        monkeypatch,
+        TERMS={**TERMS, "horizon": 300, "budget": 300},
+        RUSH=20_000.0,
+        TICK=0.001,
+        PATIENCE=0.01,
+        NEVER_SHOWN=0.2,
+    )
+
+    async def watched(seconds: float) -> None:
+        desks = Desks(store)
+        desks.warm.set()
+        showing = asyncio.create_task(show(desks))
+        await asyncio.wait([showing], timeout=seconds)
+        ended = showing.done()
+        showing.cancel()
+        await asyncio.gather(showing, return_exceptions=True)
+        await desks.close()
+        assert ended or seconds < 1
+
+    asyncio.run(watched(0.005))
+    asyncio.run(watched(60))
+    found = audit(store, NAME)
+    assert found.decisions >= 300
+    kinds = {event.kind for event in store.events(NAME)}
+    assert {"decided", "settled", "rewarded", "cancelled"} <= kinds
