@@ -18,7 +18,7 @@ from almoner.lp import Solution, solve
 from almoner.policy.contexts import KnownContexts
 from almoner.policy.rewards import KnownRewards
 
-__all__ = ["ActionReport", "ContextReport", "Report", "Watch"]
+__all__ = ["UNSEEN", "ActionReport", "ContextReport", "Estimates", "Report", "Watch"]
 
 Z95 = 1.959964
 """The two-sided 95 % point of a standard normal."""
@@ -112,8 +112,8 @@ class Report:
     contexts: list[ContextReport]
 
 
-class _Estimates(NamedTuple):
-    """What `solve` needs of a campaign."""
+class Estimates(NamedTuple):
+    """What `solve` needs of a campaign: somebody's idea of its statistics."""
 
     context_probs: Floats
     reward_means: Floats
@@ -187,7 +187,7 @@ def _report(name: str, campaign: Campaign, history: History, now: int) -> Report
 
 
 def _contexts(
-    campaign: Campaign, history: History, estimates: _Estimates, plan: Solution
+    campaign: Campaign, history: History, estimates: Estimates, plan: Solution
 ) -> list[ContextReport]:
     amount, counts, sums = campaign.terms.unit.amount, campaign.state.counts, campaign.state.sums
     reports = []
@@ -222,7 +222,7 @@ def _contexts(
     return reports
 
 
-def _estimates(campaign: Campaign, history: History, ratio: float) -> _Estimates:
+def _estimates(campaign: Campaign, history: History, ratio: float) -> Estimates:
     terms, state = campaign.terms, campaign.state
     rewards, contexts = terms.policy.rewards, terms.policy.contexts
     means = np.where(state.counts > 0, state.sums / np.maximum(state.counts, 1), UNSEEN)
@@ -240,7 +240,7 @@ def _estimates(campaign: Campaign, history: History, ratio: float) -> _Estimates
         defaults = state.skip_sums / np.maximum(state.skip_counts, 1)
     amount = terms.unit.amount
     costs = [[amount(cost) for cost in terms.costs_in(name)] for name in campaign.contexts]
-    return _Estimates(shares / shares.sum(), means, np.array(costs), defaults, ratio)
+    return Estimates(shares / shares.sum(), means, np.array(costs), defaults, ratio)
 
 
 def _interval(total: float, count: float) -> tuple[float, float]:

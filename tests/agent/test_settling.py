@@ -126,6 +126,16 @@ def test_an_overrun_is_recorded_in_full_charged_and_reported(
     assert not caplog.records  # said once
 
 
+def test_a_bill_within_the_reserve_is_nothing_to_report(
+    memory: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = memory.create(actions=CALL)
+    for cost in (1, 3.99, 4):
+        agent.settle(agent.decide("new").id, cost=cost)
+    assert not caplog.records
+    assert agent.look(lambda campaign: campaign.overrun) == 0
+
+
 def test_an_overrun_leaves_what_others_hold_untouched(place: Place) -> None:
     """Of 10, two calls hold 4 each; a bill of 100 can take its own 4 and the 2 that are left."""
     agent = place.create(actions=CALL, budget=10)

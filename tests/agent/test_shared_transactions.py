@@ -38,6 +38,19 @@ def test_a_transaction_that_fails_leaves_no_trace_and_the_agent_goes_on(
     assert standing(agent) == standing(place.open()) == folded(agent)
 
 
+def test_what_came_to_nothing_is_forgotten_even_where_the_log_goes_on(place: Place) -> None:
+    """The log is as long again when the agent looks next, but with what another has written."""
+    agent, other = place.create(), place.open()
+    if other.store is agent.store:  # in memory: only one of them is to fail
+        other = agent
+    Failures(agent.store).left = 1
+    with pytest.raises(al.StoreError):
+        agent.decide_many(["new", "new", "new"])
+    other.decide_many(["returning", "returning", "returning"])
+    assert agent.look(lambda c: c.state.context_counts.tolist()) == [0.0, 3.0]
+    assert standing(agent) == folded(agent)
+
+
 def test_a_batch_of_one_caller_is_refused_where_it_contradicts_itself(place: Place) -> None:
     """Everything is checked before anything is done, so two requests could each seem fine."""
     agent = place.create()

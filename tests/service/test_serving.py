@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import socket
+import sqlite3
 import threading
+import time
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -54,31 +57,56 @@ def test_a_store_that_cannot_be_opened_is_one_sentence(tmp_path: Path) -> None:
     assert "a store must be a URL" in serve("--store", "campaigns.db")
 
 
+def under_way(path: Path) -> bool:
+    """Whether somebody is writing to a store."""
+    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as other:
+        try:
+            other.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return True
+    return False
+
+
 def test_a_stop_signal_finishes_what_was_asked(tmp_path: Path) -> None:
-    """A large batch is on its way when the signal comes; a demonstration is running too."""
-    store = f"sqlite:///{tmp_path / 'a.db'}"
+    """A large batch is in the midst of its transaction when the signal comes."""
+    path = tmp_path / "a.db"
     answers: list[httpx.Response] = []
-    with Process(store, "--demo") as service:
+    with Process(f"sqlite:///{path}") as service, httpx.Client(base_url=service.url) as client:
         terms = {**SPRING, "horizon": 10**6, "budget": 10**6}
-        assert httpx.post(f"{service.url}/api/campaigns", json=terms).status_code == 201
-        path = f"{service.url}/api/campaigns/spring/decisions/batch"
-        body = {"contexts": ["new"] * MANY}
-        asking = threading.Thread(
-            target=lambda: answers.append(httpx.post(path, json=body, timeout=120))
-        )
+        assert client.post("/api/campaigns", json=terms).status_code == 201
+        batch = {"contexts": ["new"] * MANY}
+
+        def ask() -> None:
+            answers.append(
+                client.post("/api/campaigns/spring/decisions/batch", json=batch, timeout=120)
+            )
+
+        asking = threading.Thread(target=ask)
         asking.start()
-        metrics = f"{service.url}/metrics"
-        while 'almoner_transaction_callers_count{campaign="spring"}' not in httpx.get(metrics).text:
+        while not under_way(path):
             pass
         status, logged = service.stop()
         asking.join()
     assert (status, logged) == (0, "")
     assert answers[0].status_code == 200
     assert len(answers[0].json()["decisions"]) == MANY
-    with Process(store) as again:
+    with Process(f"sqlite:///{path}") as again:
         shown = httpx.get(f"{again.url}/api/campaigns/spring").json()
         assert shown["arrivals"] == MANY
-        assert httpx.get(f"{again.url}/api/campaigns/{NAME}").json()["arrivals"] > 0
+
+
+def test_the_demonstration_stops_too_and_goes_on_later(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'a.db'}"
+    seen = 0
+    for _ in range(2):
+        with Process(store, "--demo") as service:
+            url = f"{service.url}/api/campaigns/{NAME}"
+            while (answer := httpx.get(url)).status_code == 404 or answer.json()[
+                "arrivals"
+            ] <= seen:
+                time.sleep(0.05)
+            seen = answer.json()["arrivals"]
+            assert service.stop() == (0, "")
 
 
 def test_several_processes_share_a_campaign_on_postgresql() -> None:

@@ -16,15 +16,19 @@ from almoner.terms import Priced, Terms
 
 __all__ = [
     "ActionCost",
+    "ActionPlan",
     "CampaignList",
     "CampaignView",
+    "ContextPlan",
     "Curve",
     "CurvePoint",
     "Decisions",
     "ErrorAnswer",
+    "Health",
     "Latest",
     "ListedCampaign",
     "LoggedDecision",
+    "Plan",
     "State",
 ]
 
@@ -175,3 +179,47 @@ def _amounts(terms: Terms, priced: Priced) -> float | dict[str, float]:
     if isinstance(priced, dict):
         return {context: terms.unit.amount(units) for context, units in priced.items()}
     return terms.unit.amount(priced)
+
+
+class ActionPlan(Struct, kw_only=True):
+    """One action in one context: its guessed reward, and the probability that it would get."""
+
+    action: str
+    cost: float
+    reserve: float
+    mean: float
+    planned: float
+
+
+class ContextPlan(Struct, kw_only=True):
+    """One context: its share of the arrivals, and what share of it would be served."""
+
+    context: str
+    share: float
+    served: float
+    actions: list[ActionPlan]
+
+
+class Plan(Struct, kw_only=True):
+    """What the optimum would do, if the guesses were right.
+
+    ``value`` is the expected reward of an arrival and ``total`` that of all of them; ``spend`` is
+    what they would cost; the ``price`` is what one more unit of money would bring, and it jumps at
+    the ``boundaries``, which are budgets per arrival like the ``ratio``.
+    """
+
+    budget: float
+    arrivals: float
+    ratio: float
+    price: float
+    value: float
+    total: float
+    spend: float
+    boundaries: list[float]
+    contexts: list[ContextPlan]
+
+
+class Health(Struct, kw_only=True):
+    """How the service is."""
+
+    status: str

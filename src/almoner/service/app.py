@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -59,6 +59,7 @@ def create_app(
     rate: float = RATE,
     hosts: Iterable[str] | None = None,
     demo: bool = False,
+    when_warm: Callable[[], None] = lambda: None,
 ) -> Litestar:
     """Return the service on a store.
 
@@ -74,6 +75,8 @@ def create_app(
         The names that the service answers to while no key is needed; None for any.
     demo
         Whether to add a campaign with simulated visitors.
+    when_warm
+        What to do once the kernels are loaded.
     """
     counted = Metrics()
     desks = Desks(store, on_batch=counted.shared)
@@ -85,7 +88,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        work = [_warm(desks), _look(access), *([show(desks)] if demo else [])]
+        work = [_warm(desks, when_warm), _look(access), *([show(desks)] if demo else [])]
         chores = [asyncio.create_task(_logged(chore)) for chore in work]
         try:
             yield
@@ -146,9 +149,10 @@ async def _logged(chore: Coroutine[Any, Any, None]) -> None:
         log.exception("something in the background has failed")
 
 
-async def _warm(desks: Desks) -> None:
+async def _warm(desks: Desks, when_warm: Callable[[], None]) -> None:
     """Do what the first decisions would have to wait for."""
     await asyncio.to_thread(warm_up)
+    when_warm()
     desks.warm.set()
 
 

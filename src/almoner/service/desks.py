@@ -21,20 +21,27 @@ from almoner.store import Store
 
 __all__ = ["Desk", "Desks"]
 
+THREADS = 16
+"""Transactions under way at a time, of different campaigns."""
+
 Result = TypeVar("Result")
 Waiting = tuple[Sequence[Request], "asyncio.Future[list[Any]]"]
 
 
 class Desk:
-    """One campaign in one process: a queue on the event loop, and a thread that works it off."""
+    """One campaign in one process: a queue on the event loop, worked off in one thread at a time.
+
+    ``threads`` are shared with other desks; ``on_batch`` is told how many callers shared each
+    transaction.
+    """
 
     def __init__(
-        self, agent: Agent, *, on_batch: Callable[[int], None] = lambda size: None
+        self, agent: Agent, *, threads: ThreadPoolExecutor, on_batch: Callable[[int], None]
     ) -> None:
         self.agent, self.name = agent, agent.name
         self._watch = Watch(agent)
         self._loop = asyncio.get_running_loop()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"desk {agent.name}")
+        self._threads = threads
         self._queue: list[Waiting] = []
         self._idle = asyncio.Event()
         self._idle.set()
@@ -64,17 +71,16 @@ class Desk:
         return await asyncio.to_thread(self._watch.curve)
 
     async def finish(self) -> None:
-        """Wait until everything asked is answered, and let the thread go."""
+        """Wait until everything asked is answered."""
         await self._idle.wait()
-        self._thread.shutdown()
 
     def _send_off(self) -> None:
         batch, self._queue = self._queue, []
         self._on_batch(len(batch))
-        self._thread.submit(self._work, batch)
+        self._threads.submit(self._work, batch)
 
     def _work(self, batch: list[Waiting]) -> None:
-        """Carry out a batch in one transaction; runs in the desk's own thread."""
+        """Carry out a batch in one transaction; runs in a thread."""
         try:
             answers = self.agent.ask_all([requests for requests, _ in batch])
         except BaseException as error:  # nobody must be left waiting for ever
@@ -108,6 +114,7 @@ class Desks:
         self.store = store
         self.warm = asyncio.Event()
         self._on_batch = on_batch
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="desk")
         self._open: dict[str, asyncio.Task[Desk]] = {}
         self._closed = False
 
@@ -123,6 +130,9 @@ class Desks:
         """Return the desk of a campaign; with terms, create it or make sure that it has them."""
         if self._closed:
             raise StoreError("the service is stopping; ask again when it has started anew")
+        opening = self._open.get(name)
+        if not terms and opening is not None and _succeeded(opening):
+            return opening.result()
         await self.warm.wait()
         if terms:
             await asyncio.to_thread(self._agent, name, terms)
@@ -148,10 +158,11 @@ class Desks:
                 await asyncio.wait([task])
         for desk in self.at_work():
             await desk.finish()
+        self._threads.shutdown()
 
     async def _opened(self, name: str) -> Desk:
         agent = await asyncio.to_thread(self._agent, name, {})
-        return Desk(agent, on_batch=lambda size: self._on_batch(name, size))
+        return Desk(agent, threads=self._threads, on_batch=lambda size: self._on_batch(name, size))
 
     def _agent(self, name: str, terms: dict[str, Any]) -> Agent:
         return Agent.open(self.store, name=name, **terms)

@@ -6,11 +6,11 @@ import asyncio
 from typing import Any
 
 from litestar import Request, get
-from msgspec import Struct
 
 from almoner.agent import Agent
 from almoner.errors import StoreError
 from almoner.report import Watch
+from almoner.service.answers import Health
 from almoner.service.desks import Desks
 from almoner.service.document import ERRORS
 from almoner.service.errors import Refused
@@ -19,12 +19,6 @@ __all__ = ["ROUTES", "Readiness", "warm_up"]
 
 PATIENCE = 5.0
 """Seconds within which a store that works answers."""
-
-
-class Health(Struct, kw_only=True):
-    """How the service is."""
-
-    status: str
 
 
 class Readiness:

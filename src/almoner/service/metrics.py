@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from almoner.decision import Decision
+from almoner.errors import StoreError
 from almoner.ledger import Ledger
 from almoner.service.desks import Desks
 from almoner.service.document import ERRORS
@@ -78,7 +79,10 @@ class Metrics:
     async def text(self, desks: Desks) -> bytes:
         """Return all of it as Prometheus reads it, with the money as it is now."""
         for desk in desks.at_work():
-            ledger: Ledger = await desk.look(lambda campaign: campaign.ledger)
+            try:
+                ledger: Ledger = await desk.look(lambda campaign: campaign.ledger)
+            except StoreError:  # the other figures are wanted all the more
+                continue
             amount = desk.agent.terms.unit.amount
             for part in ("spent", "reserved", "left"):
                 self._money.labels(desk.name, part).set(amount(getattr(ledger, part)))

@@ -3,74 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from litestar import post
 from litestar.params import JSONBody
-from msgspec import Struct
 
 from almoner import checks
 from almoner.campaign import Campaign
-from almoner.checks import Floats
 from almoner.closing import ClosingTime
 from almoner.errors import InvalidTerms
 from almoner.lp import solve
-from almoner.report import UNSEEN
+from almoner.report import UNSEEN, Estimates
+from almoner.service.answers import ActionPlan, ContextPlan, Plan
 from almoner.service.bodies import Strict
 from almoner.service.document import ERRORS
 from almoner.service.schemas import Guess
 from almoner.terms import Terms, make_terms
 
-__all__ = ["ROUTES", "ActionPlan", "ContextPlan", "Plan", "preview"]
-
-
-class ActionPlan(Struct, kw_only=True):
-    """One action in one context: its guessed reward, and the probability that it would get."""
-
-    action: str
-    cost: float
-    reserve: float
-    mean: float
-    planned: float
-
-
-class ContextPlan(Struct, kw_only=True):
-    """One context: its share of the arrivals, and what share of it would be served."""
-
-    context: str
-    share: float
-    served: float
-    actions: list[ActionPlan]
-
-
-class Plan(Struct, kw_only=True):
-    """What the optimum would do, if the guesses were right.
-
-    ``value`` is the expected reward of an arrival and ``total`` that of all of them; ``spend`` is
-    what they would cost; the ``price`` is what one more unit of money would bring, and it jumps at
-    the ``boundaries``, which are budgets per arrival like the ``ratio``.
-    """
-
-    budget: float
-    arrivals: float
-    ratio: float
-    price: float
-    value: float
-    total: float
-    spend: float
-    boundaries: list[float]
-    contexts: list[ContextPlan]
-
-
-class _Guesses(NamedTuple):
-    """What `solve` needs."""
-
-    context_probs: Floats
-    reward_means: Floats
-    costs: Floats
-    default_rewards: Floats
-    ratio: float
+__all__ = ["ROUTES", "preview"]
 
 
 @post("/api/plan", dto=Strict[Guess], return_dto=None, status_code=200, responses=ERRORS)
@@ -119,7 +70,7 @@ def preview(guess: Guess) -> Plan:
     )
 
 
-def _guesses(guess: Guess, terms: Terms, ratio: float) -> _Guesses:
+def _guesses(guess: Guess, terms: Terms, ratio: float) -> Estimates:
     contexts, amount = terms.contexts, terms.unit.amount
     shares = np.full(len(contexts), 1 / len(contexts))
     if guess.context_probs is not None:
@@ -136,7 +87,7 @@ def _guesses(guess: Guess, terms: Terms, ratio: float) -> _Guesses:
     if isinstance(terms.default_rewards, dict):
         defaults = np.array([terms.default_rewards[name] for name in contexts])
     costs = [[amount(cost) for cost in terms.costs_in(name)] for name in contexts]
-    return _Guesses(shares, means, np.array(costs), defaults, ratio)
+    return Estimates(shares, means, np.array(costs), defaults, ratio)
 
 
 def _by_name(what: str, table: dict[str, Any], names: tuple[str, ...]) -> list[Any]:
