@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import agent, commits, exact, rounds, startup
+from benchmarks import agent, commits, exact, rounds, service, startup
 from benchmarks.table import show
 
 
@@ -18,6 +18,7 @@ def main() -> None:
             agent.opening(),
             commits.sqlite(),
             commits.postgres(),
+            service.over_http(),
             startup.compilation(),
             startup.starting(),
         ]

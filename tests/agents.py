@@ -44,22 +44,30 @@ class Place:
             self.url = f"sqlite:///{folder / 'campaigns.db'}"
         else:
             self.url = _database()
-        self._agents: list[Agent] = []
+        self._opened: list[Agent | Store] = []
 
     def open(self, **terms: Any) -> Agent:
         """Create or resume the campaign; every call gives an agent that knows only the store."""
         agent = Agent.open(self.url, **{"name": self.name, **terms})
-        self._agents.append(agent)
+        self._opened.append(agent)
         return agent
 
     def create(self, **terms: Any) -> Agent:
         """Create the campaign on `TERMS`, some of them replaced."""
         return self.open(**{**TERMS, **terms})
 
+    def store(self) -> Store:
+        """Open the store alone; in memory there is one."""
+        if not isinstance(self.url, str):
+            return self.url
+        store = open_store(self.url)
+        self._opened.append(store)
+        return store
+
     def close(self) -> None:
-        """Close all agents."""
-        for agent in self._agents:
-            agent.close()
+        """Close all agents and stores."""
+        for one in self._opened:
+            one.close()
 
 
 class Failures:

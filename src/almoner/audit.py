@@ -5,7 +5,6 @@ It does its own arithmetic, so that a mistake in the ledger would show here.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -54,7 +53,7 @@ def audit(store: Store, name: str) -> Audit:
     stored = store.terms(name)
     if stored is None:
         raise UnknownCampaign(f"there is no campaign {name!r} in this store")
-    terms = Terms.from_dict(json.loads(stored))
+    terms = Terms.from_json(stored)
     books = _Books(name, terms)
     with store.writing(name) as writer:
         snapshot = writer.snapshot()

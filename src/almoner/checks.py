@@ -234,5 +234,8 @@ def _range(low: float, high: float) -> str:
 
 
 def _shown(value: object) -> str:
-    text = repr(value.item() if isinstance(value, np.generic) else value)
+    try:
+        text = repr(value.item() if isinstance(value, np.generic) else value)
+    except ValueError:  # Python prints no whole number of thousands of digits
+        text = "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."

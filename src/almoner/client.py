@@ -16,7 +16,12 @@ from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote
 
-import httpx
+try:
+    import httpx
+except ImportError as missing:
+    raise ImportError(
+        "almoner.Client needs httpx, which is not installed; run pip install 'almoner[client]'"
+    ) from missing
 
 from almoner import checks, errors
 from almoner.closing import ClosingTime

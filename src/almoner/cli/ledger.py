@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -48,7 +47,7 @@ def verify(url: str, campaign: str | None) -> None:
         names = store.campaigns() if campaign is None else [campaign]
         for name in names:
             found = audit(store, name)
-            amount = Terms.from_dict(json.loads(store.terms(name) or "")).unit.amount
+            amount = Terms.from_json(store.terms(name) or "").unit.amount
             click.echo(
                 f"{name}: {found.events:,} events verified; spent {amount(found.spent):,} + held "
                 f"{amount(found.reserved):,} + left {amount(found.left):,} = budget "

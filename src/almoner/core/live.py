@@ -51,7 +51,7 @@ def advance(
     """
     key = round_key(stream, state.clock[ROUND])
     action, probability = decide(plan, state, memo, hulls, context, key, available)
-    price[0] = _price(plan, state, memo, hulls, price[0])
+    price[0] = _price(plan, state, memo, hulls, context, price[0])
     take(plan, state, memo, hulls, context, action)
     return action, probability
 
@@ -106,7 +106,9 @@ def replay(
 
 
 @inlined
-def _price(plan: Plan, state: State, memo: Memo, hulls: Hulls | None, start: float) -> float:
+def _price(
+    plan: Plan, state: State, memo: Memo, hulls: Hulls | None, context: int, start: float
+) -> float:
     """Return the price of a unit of budget now; NaN where the policy has none."""
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
     remaining = plan.horizon - t + 1
@@ -119,35 +121,39 @@ def _price(plan: Plan, state: State, memo: Memo, hulls: Hulls | None, start: flo
         return math.nan
     _, total, _ = weights_of(plan, state, t)
     room = ratio_of(plan, left, remaining) * total
-    return _marginal_value(plan, state, memo, room, 0.0 if math.isnan(start) else start)
+    start = 0.0 if math.isnan(start) else start
+    return _marginal_value(plan, state, memo, context, room, start)
 
 
 @inlined
-def _marginal_value(plan: Plan, state: State, memo: Memo, room: float, price: float) -> float:
+def _marginal_value(
+    plan: Plan, state: State, memo: Memo, context: int, room: float, price: float
+) -> float:
     """Return the value at which the contexts, best first, use up ``room``; 0 if all of them fit.
 
     It walks from a price near by. A context's value is worked out only where its bracket holds the
     price, so a step up or down never passes the value sought.
     """
     t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
-    weights, total, _ = weights_of(plan, state, t)
+    weights, total, arrival = weights_of(plan, state, t)
     clock, none = level_at(plan, memo, t), np.uint64(0)
     slack = TOLERANCE * max(total, room)
     while True:
         used, tied, above, under = 0.0, 0.0, math.inf, 0.0
         for other in range(plan.costs.shape[0]):
+            weight = weights[other] + (arrival if other == context else 0.0)
             value, high = memo.low[other], memo.high[other]
             if high < price - TOLERANCE:
                 value = high
             elif value <= price + TOLERANCE and value < high:
-                level = level_of(plan, clock, weights[other] / total, t, left)
+                level = level_of(plan, clock, weight / total, t, left)
                 value = value_of(plan, state, memo, other, level, none)
             if value > price + TOLERANCE:
-                used += weights[other]
-                above = min(above, value if weights[other] > 0.0 else math.inf)
+                used += weight
+                above = min(above, value if weight > 0.0 else math.inf)
             elif value >= price - TOLERANCE:
-                tied += weights[other]
-            elif weights[other] > 0.0:
+                tied += weight
+            elif weight > 0.0:
                 under = max(under, value)
         if used > room + slack:
             price = above

@@ -1,0 +1,165 @@
+"""What every store promises: a transaction is done whole or not at all, and stays done."""
+
+from __future__ import annotations
+
+from threading import Thread
+
+import pytest
+from agents import Place, fresh_place
+
+import almoner as al
+from almoner.events import CANCELLED, DECIDED, REWARDED, Event
+from almoner.store import Store, open_store
+
+DECISION = Event(
+    seq=1,
+    kind=DECIDED,
+    at=5,
+    left=3,
+    decision=1,
+    round=0,
+    context="Grüße 🌷",
+    action="a\tb\n\\N",
+    cost=1,
+    reserve=2,
+    probability=0.1,
+    price=1e-300,
+    key="k ? %s",
+    available="[]",
+)
+SKIP = Event(seq=2, kind=DECIDED, at=6, left=2**52, decision=2, context="new", reason="paused")
+FOLLOW_UP = Event(seq=3, kind=REWARDED, at=7, left=3, decision=1, reward=0.1 + 0.2)
+
+
+def opened(place: Place) -> tuple[Store, str]:
+    """Return an open store and the name of a new campaign in it."""
+    store = place.store()
+    store.create(place.name, "the terms")
+    return store, place.name
+
+
+def log(store: Store, name: str) -> list[Event]:
+    return list(store.events(name))
+
+
+def test_what_is_appended_is_read_exactly(place: Place) -> None:
+    store, name = opened(place)
+    with store.writing(name) as writer:
+        assert (writer.last, writer.events(0), writer.snapshot()) == (0, [], None)
+        writer.append([DECISION, SKIP])
+        writer.append([FOLLOW_UP])
+        writer.save_snapshot("Grüße")
+    for other in (store, place.store()):
+        assert log(other, name) == [DECISION, SKIP, FOLLOW_UP]
+        assert list(other.events(name, 2)) == [FOLLOW_UP]
+        with other.writing(name) as writer:
+            assert (writer.last, writer.snapshot()) == (3, "Grüße")
+            assert writer.events(1) == [SKIP, FOLLOW_UP]
+            assert writer.keyed(["k ? %s", "other"]) == {"k ? %s": DECISION}
+            assert writer.histories([1, 2, 9]) == {1: [DECISION, FOLLOW_UP], 2: [SKIP]}
+            assert (writer.keyed([]), writer.histories([])) == ({}, {})
+
+
+def test_a_transaction_that_fails_is_undone_whole(place: Place) -> None:
+    store, name = opened(place)
+    with store.writing(name) as writer:
+        writer.append([DECISION])
+        writer.save_snapshot("before")
+
+    def halfway() -> None:
+        with store.writing(name) as writer:
+            writer.append([SKIP._replace(key="fresh"), FOLLOW_UP])
+            writer.save_snapshot("after")
+            raise RuntimeError("halfway")
+
+    with pytest.raises(RuntimeError, match="halfway"):
+        halfway()
+    with store.writing(name) as writer:
+        assert (writer.last, writer.snapshot()) == (1, "before")
+        assert writer.histories([1, 2]) == {1: [DECISION]}
+        assert writer.keyed(["k ? %s", "fresh"]) == {"k ? %s": DECISION}
+        writer.append([SKIP])  # its place and its key are free again
+        writer.save_snapshot(None)
+    with store.writing(name) as writer:
+        assert (writer.last, writer.snapshot()) == (2, None)
+
+
+def test_a_campaign_is_created_once(place: Place) -> None:
+    store, name = opened(place)
+    assert store.create(name, "other terms") == store.terms(name) != "other terms"
+    assert store.campaigns().count(name) == 1
+    assert (
+        store.create(name + "-b", '{"a": "Grüße"}') == store.terms(name + "-b") == '{"a": "Grüße"}'
+    )
+    assert store.campaigns().index(name) < store.campaigns().index(name + "-b")
+    assert store.terms("nobody's") is None
+
+
+def test_an_unknown_campaign_is_an_error(place: Place) -> None:
+    store, _ = opened(place)
+    with pytest.raises(al.UnknownCampaign, match="there is no campaign 'nobody'"):
+        log(store, "nobody")
+    with (
+        pytest.raises(al.UnknownCampaign, match="there is no campaign 'nobody'"),
+        store.writing("nobody"),
+    ):
+        raise AssertionError("there is nothing to write")
+
+
+def test_the_log_can_be_read_while_it_is_written(place: Place) -> None:
+    store, name = opened(place)
+    with store.writing(name) as writer:
+        writer.append([DECISION, SKIP])
+    reading = store.events(name)
+    first = next(reading)
+    with store.writing(name) as writer:
+        writer.append([FOLLOW_UP])
+    assert [first, *reading][:2] == [DECISION, SKIP]
+
+
+def test_one_writer_at_a_time(place: Place) -> None:
+    """Twenty threads add one to the log each, by what they read in the same transaction."""
+    store, name = opened(place)
+
+    def add() -> None:
+        with store.writing(name) as writer:
+            seq = writer.last + 1
+            writer.append([SKIP._replace(seq=seq, decision=seq)])
+
+    threads = [Thread(target=add) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [event.seq for event in log(store, name)] == list(range(1, 21))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        FOLLOW_UP._replace(seq=9, kind=CANCELLED, left=-1),
+        SKIP._replace(seq=2, decision=9),
+        FOLLOW_UP._replace(seq=9),
+        DECISION._replace(seq=9, decision=9),
+        SKIP._replace(seq=9, decision=9, probability=1.5),
+        FOLLOW_UP._replace(seq=9, decision=2, reward=2.0),
+        FOLLOW_UP._replace(seq=9, kind="settled", bill=1, charged=2, reward=None),
+    ],
+    ids=["negative left", "same seq", "second reward", "same key", "probability", "reward", "bill"],
+)
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_databases_refuse_what_no_campaign_may_write(kind: str, event: Event) -> None:
+    """The last line of defence; the store in memory has none."""
+    with fresh_place(kind) as place:
+        store, name = opened(place)
+        with store.writing(name) as writer:
+            writer.append([DECISION, SKIP, FOLLOW_UP])
+        with pytest.raises(al.StoreError), store.writing(name) as writer:
+            writer.append([event])
+        assert log(store, name) == [DECISION, SKIP, FOLLOW_UP]
+
+
+def test_every_memory_is_its_own() -> None:
+    one, two = open_store("memory:"), open_store("memory:")
+    one.create("spring", "{}")
+    assert (one.campaigns(), two.campaigns()) == (["spring"], [])
