@@ -10,12 +10,12 @@ import pytest
 from litestar.testing import TestClient
 from live_service import SPRING
 
-from almoner.service import access, limits
-from almoner.service.access import COOKIE, LOOPBACK_HOSTS
+from almoner.service.api.document import document
 from almoner.service.app import create_app
-from almoner.service.document import document
-from almoner.service.keys import create_key, revoke_key
-from almoner.service.limits import Buckets
+from almoner.service.door import access, limits
+from almoner.service.door.access import COOKIE, LOOPBACK_HOSTS
+from almoner.service.door.keys import create_key, revoke_key
+from almoner.service.door.limits import Buckets
 from almoner.store import Store, open_store
 
 DECIDE = "/api/campaigns/spring/decisions"

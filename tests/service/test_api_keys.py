@@ -12,7 +12,7 @@ from postgres_server import fresh_database, postgres_url
 
 from almoner.cli import main
 from almoner.errors import Conflict, InvalidInput, NotFound, StoreError
-from almoner.service.keys import Keyring, create_key, revoke_key
+from almoner.service.door.keys import Keyring, create_key, revoke_key
 from almoner.store import ApiKey, Store, open_store
 from almoner.store.memory import MemoryStore
 

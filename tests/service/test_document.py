@@ -19,8 +19,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from almoner.service.api.document import document
 from almoner.service.app import create_app
-from almoner.service.document import document
 from almoner.store import open_store
 
 EXAMPLES = settings(

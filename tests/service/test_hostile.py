@@ -12,7 +12,7 @@ import httpx
 import pytest
 from live_service import SPRING, in_thread
 
-from almoner.service.access import LOOPBACK_HOSTS
+from almoner.service.door.access import LOOPBACK_HOSTS
 
 JSON = {"Content-Type": "application/json"}
 DECIDE = "/api/campaigns/spring/decisions"

@@ -10,7 +10,7 @@ from live_service import in_thread
 from page_browser import Visitors, create, open_browser, visit
 from playwright.sync_api import Browser, Page, expect
 
-from almoner.service.keys import create_key
+from almoner.service.door.keys import create_key
 from almoner.store import open_store
 
 

@@ -11,16 +11,15 @@ import pytest
 from live_service import in_thread
 from page_browser import Visitors, create
 
-import almoner.service
 from almoner.errors import BrokenLedger
-from almoner.service import apidoc, fieldwords
+from almoner.service.api.document import document
 from almoner.service.app import create_app
-from almoner.service.document import document
-from almoner.service.fieldwords import Piece
-from almoner.service.keys import create_key
+from almoner.service.door.keys import create_key
+from almoner.service.page import apidoc, fieldwords
+from almoner.service.page.fieldwords import Piece
 from almoner.store import open_store
 
-STATIC = Path(almoner.service.__file__).parent / "static"
+STATIC = Path(apidoc.__file__).parent / "static"
 PAGES = ["/", "/campaigns/watched", "/new", "/docs", "/sign-in", "/campaigns/nowhere"]
 
 

@@ -11,9 +11,9 @@ import pytest
 from almoner.agent import Agent
 from almoner.policy.recipes import RECIPES
 from almoner.report import ActionReport, ContextReport, Report, Watch
-from almoner.service import charts, pictures, words
-from almoner.service.charts import Moment
-from almoner.service.views import campaign_view, learning_policies
+from almoner.service.page import charts, pictures, words
+from almoner.service.page.charts import Moment
+from almoner.service.page.views import campaign_view, learning_policies
 from almoner.store import open_store
 
 

@@ -74,7 +74,7 @@ def keys() -> None:
 @STORE
 def create(name: str, right: str, url: str) -> None:
     """Create a key and print it, once: only a digest of it is kept."""
-    from almoner.service.keys import create_key
+    from almoner.service.door.keys import create_key
     from almoner.store import open_store
 
     with closing(open_store(url)) as store:
@@ -104,7 +104,7 @@ def list_keys(url: str) -> None:
 @STORE
 def revoke(name: str, url: str) -> None:
     """Make a key useless, for good."""
-    from almoner.service.keys import revoke_key
+    from almoner.service.door.keys import revoke_key
     from almoner.store import open_store
 
     with closing(open_store(url, create=False)) as store:

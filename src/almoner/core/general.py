@@ -229,7 +229,7 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
         if used > room + slack:
             low = max(low, price)
             price = above
-        elif used + tied < room - slack and price > 0.0:
+        elif used + tied < room - slack and under > 0.0:
             high = min(high, price)
             price = under
         else:

@@ -15,24 +15,16 @@ from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from almoner.service import (
-    campaigns,
-    decisions,
-    document,
-    errors,
-    health,
-    logs,
-    metrics,
-    pages,
-    plans,
-)
-from almoner.service.access import Access
+from almoner.service import errors, health, metrics
+from almoner.service.api import campaigns, decisions, document, logs, plans
+from almoner.service.api.wire import JsonRequest, JsonResponse
 from almoner.service.demo import show
 from almoner.service.desks import Desks
+from almoner.service.door.access import Access
+from almoner.service.door.keys import Keyring
 from almoner.service.health import Readiness, warm_up
-from almoner.service.keys import Keyring
 from almoner.service.metrics import Metrics
-from almoner.service.wire import JsonRequest, JsonResponse
+from almoner.service.page import pages
 from almoner.store import Store
 
 __all__ = ["BODY_LIMIT", "RATE", "create_app"]

@@ -19,7 +19,7 @@ from litestar.exceptions import (
 from litestar.types import ExceptionHandlersMap
 
 from almoner import errors
-from almoner.service.answers import ErrorAnswer
+from almoner.service.api.answers import ErrorAnswer
 
 __all__ = ["HANDLERS", "TABLE", "Refused", "error_answer"]
 

@@ -10,9 +10,9 @@ from litestar import Request, get
 from almoner.agent import Agent
 from almoner.errors import StoreError
 from almoner.report import Watch
-from almoner.service.answers import Health
+from almoner.service.api.answers import Health
+from almoner.service.api.document import ERRORS
 from almoner.service.desks import Desks
-from almoner.service.document import ERRORS
 from almoner.service.errors import Refused
 
 __all__ = ["ROUTES", "Readiness", "warm_up"]

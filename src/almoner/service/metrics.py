@@ -11,8 +11,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from almoner.decision import Decision
 from almoner.errors import StoreError
 from almoner.ledger import Ledger
+from almoner.service.api.document import ERRORS
 from almoner.service.desks import Desks
-from almoner.service.document import ERRORS
 
 __all__ = ["ROUTES", "Metrics"]
 

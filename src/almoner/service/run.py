@@ -15,9 +15,9 @@ from types import FrameType
 import uvicorn
 
 from almoner.errors import InvalidInput, StoreError
-from almoner.service.access import LOOPBACK_HOSTS
 from almoner.service.app import create_app
-from almoner.service.keys import Keyring
+from almoner.service.door.access import LOOPBACK_HOSTS
+from almoner.service.door.keys import Keyring
 from almoner.store import open_store
 
 __all__ = ["serve"]

@@ -9,8 +9,8 @@ from litestar import Request, Response, get, post
 from litestar.datastructures import Cookie
 from litestar.response import Redirect
 
-from almoner.service.access import COOKIE, Access
-from almoner.service.html import html
+from almoner.service.door.access import COOKIE, Access
+from almoner.service.page.html import html
 
 __all__ = ["ROUTES", "right", "show_sign_in"]
 

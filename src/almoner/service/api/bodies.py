@@ -1,4 +1,4 @@
-"""Bodies: JSON into the types of `almoner.service.schemas`, strictly.
+"""Bodies: JSON into the types of `almoner.service.api.schemas`, strictly.
 
 The framework's own way would take ``"1"`` for a number and ignore the content type. A body without
 ``application/json`` is refused for another reason too: a page on another site can make a browser

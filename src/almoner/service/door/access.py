@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 from litestar.types import HTTPScope
 
+from almoner.service.door.keys import ADMINISTER, DECIDE, Keyring
+from almoner.service.door.limits import Buckets
 from almoner.service.errors import Refused
-from almoner.service.keys import ADMINISTER, DECIDE, Keyring
-from almoner.service.limits import Buckets
 
 __all__ = ["ADMINISTER", "COOKIE", "DECIDE", "LOOPBACK_HOSTS", "Access"]
 

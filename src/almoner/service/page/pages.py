@@ -18,12 +18,13 @@ from litestar.static_files import create_static_files_router
 from almoner.closing import ClosingTime
 from almoner.errors import StoreError
 from almoner.report import Report
-from almoner.service import apidoc, campaigns, sign_in, views
-from almoner.service.access import ADMINISTER
-from almoner.service.charts import Moment
+from almoner.service.api import campaigns
+from almoner.service.api.document import document
 from almoner.service.desks import Desk, Desks
-from almoner.service.document import document
-from almoner.service.html import ERROR_PAGES, html
+from almoner.service.door.access import ADMINISTER
+from almoner.service.page import apidoc, sign_in, views
+from almoner.service.page.charts import Moment
+from almoner.service.page.html import ERROR_PAGES, html
 
 __all__ = ["ROUTES"]
 

@@ -15,10 +15,10 @@ from almoner.closing import ClosingTime
 from almoner.errors import InvalidTerms
 from almoner.lp import solve
 from almoner.report import UNSEEN, Estimates
-from almoner.service.answers import ActionPlan, ContextPlan, Plan
-from almoner.service.bodies import Strict
-from almoner.service.document import ERRORS
-from almoner.service.schemas import Guess
+from almoner.service.api.answers import ActionPlan, ContextPlan, Plan
+from almoner.service.api.bodies import Strict
+from almoner.service.api.document import ERRORS
+from almoner.service.api.schemas import Guess
 from almoner.terms import Terms, make_terms
 
 __all__ = ["ROUTES", "preview"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from almoner.report import Report
-from almoner.service.words import count, percent, rate, total
+from almoner.service.page.words import count, percent, rate, total
 
 __all__ = ["Chart", "Moment", "chart_data", "charts"]
 

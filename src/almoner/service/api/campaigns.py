@@ -16,8 +16,7 @@ from almoner.exports import decisions
 from almoner.history import Point
 from almoner.report import Report
 from almoner.requests import Switch
-from almoner.service.access import ADMINISTER
-from almoner.service.answers import (
+from almoner.service.api.answers import (
     CampaignList,
     CampaignView,
     Curve,
@@ -27,10 +26,11 @@ from almoner.service.answers import (
     LoggedDecision,
     State,
 )
-from almoner.service.bodies import Strict
+from almoner.service.api.bodies import Strict
+from almoner.service.api.document import ERRORS
+from almoner.service.api.schemas import NewCampaign
 from almoner.service.desks import Desk, Desks
-from almoner.service.document import ERRORS
-from almoner.service.schemas import NewCampaign
+from almoner.service.door.access import ADMINISTER
 
 __all__ = ["ROUTES"]
 

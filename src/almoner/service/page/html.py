@@ -15,9 +15,9 @@ from litestar.types import ExceptionHandlersMap
 from markupsafe import Markup, escape
 
 from almoner.errors import AlmonerError
-from almoner.service import words
-from almoner.service.access import COOKIE
+from almoner.service.door.access import COOKIE
 from almoner.service.errors import TABLE
+from almoner.service.page import words
 
 __all__ = ["ERROR_PAGES", "HEADERS", "html"]
 

@@ -10,10 +10,10 @@ from litestar.params import FromPath, JSONBody
 from almoner import checks
 from almoner.decision import Decision, Settlement
 from almoner.requests import Cancel, Decide, Reward, Settle
-from almoner.service.answers import Decisions
-from almoner.service.bodies import Strict
-from almoner.service.document import ERRORS
-from almoner.service.schemas import Batch, Bill, Value, Visit
+from almoner.service.api.answers import Decisions
+from almoner.service.api.bodies import Strict
+from almoner.service.api.document import ERRORS
+from almoner.service.api.schemas import Batch, Bill, Value, Visit
 
 __all__ = ["ROUTES"]
 

@@ -18,8 +18,8 @@ from litestar.router import Router
 from almoner import __version__
 from almoner.decision import Decision, Settlement
 from almoner.report import Report
-from almoner.service import answers, schemas
-from almoner.service.answers import ErrorAnswer
+from almoner.service.api import answers, schemas
+from almoner.service.api.answers import ErrorAnswer
 
 __all__ = ["ERRORS", "config", "document"]
 

@@ -13,9 +13,9 @@ from almoner.policy.contexts import KnownContexts
 from almoner.policy.recipes import RECIPES
 from almoner.policy.rewards import KnownRewards
 from almoner.report import Report
-from almoner.service import charts, pictures, words
-from almoner.service.answers import LoggedDecision
-from almoner.service.charts import Moment
+from almoner.service.api.answers import LoggedDecision
+from almoner.service.page import charts, pictures, words
+from almoner.service.page.charts import Moment
 from almoner.terms import SKIP_NAME
 
 __all__ = ["Card", "broken_card", "campaign_view", "card", "learning_policies"]

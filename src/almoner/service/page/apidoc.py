@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from almoner.service import fieldwords
-from almoner.service.fieldwords import Field, Piece
+from almoner.service.page import fieldwords
+from almoner.service.page.fieldwords import Field, Piece
 
 __all__ = ["Answer", "Group", "Operation", "Schema", "common_errors", "groups", "schemas"]
 

@@ -11,8 +11,8 @@ from litestar.params import FromPath, QueryParameter
 from litestar.response import Stream
 
 from almoner.exports import as_csv, as_jsonl, decisions
-from almoner.service.access import ADMINISTER
-from almoner.service.document import ERRORS
+from almoner.service.api.document import ERRORS
+from almoner.service.door.access import ADMINISTER
 
 __all__ = ["ROUTES"]
 

@@ -1,0 +1,1 @@
+"""Who may come in, with what key, and how often."""

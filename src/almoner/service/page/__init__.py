@@ -1,0 +1,1 @@
+"""The page: HTML made on the server, and the scripts and styles it uses."""
