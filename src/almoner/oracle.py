@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from almoner.checks import Floats
 from almoner.errors import NotComputable
 from almoner.money import Grid, on_grid
 from almoner.policy.base import Policy
@@ -58,7 +57,7 @@ def optimal_value(problem: Problem) -> float:
 def _optimal_gain(problem: Problem, grid: Grid) -> float:
     from almoner.core.exact import optimal_gain
 
-    best = _gains(problem).max(axis=1)
+    best = problem.gains.max(axis=1)
     order = np.argsort(-best, kind="stable")
     order = order[(best[order] > 0) & (problem.context_probs[order] > 0)]
     gains, probs = best[order], problem.context_probs[order]
@@ -85,7 +84,7 @@ def _optimal_gain_on_grid(problem: Problem, grid: Grid) -> float:
     idle = problem.context_probs @ problem.default_rewards
     return optimal_gain_on_grid(
         np.array(problem.context_probs),
-        _gains(problem),
+        problem.gains,
         grid.costs,
         problem.horizon,
         budget,
@@ -145,7 +144,7 @@ def _policy_gain(problem: Problem, plan: Plan) -> float:
 
     values = plan.prior.max(axis=1)
     tied_actions = plan.prior >= values[:, None] - TIE
-    truth = _gains(problem)
+    truth = problem.gains
     gains = np.where(tied_actions, truth, 0).sum(axis=1) / tied_actions.sum(axis=1)
     difference = values[None, :] - values[:, None]
     weights = plan.context_weights
@@ -169,7 +168,7 @@ def _policy_gain_on_grid(problem: Problem, plan: Plan, hulls: Hulls) -> float:
     alike = (np.abs(plan.prior[:, :, None] - plan.prior[:, None, :]) <= TIE) & (
         plan.costs[:, :, None] == plan.costs[:, None, :]
     )
-    gains = (alike * _gains(problem)[:, None, :]).sum(axis=2) / alike.sum(axis=2)
+    gains = (alike * problem.gains[:, None, :]).sum(axis=2) / alike.sum(axis=2)
     state = new_state(plan)
     return policy_gain_on_grid(
         plan,
@@ -180,10 +179,6 @@ def _policy_gain_on_grid(problem: Problem, plan: Plan, hulls: Hulls) -> float:
         gains,
         *np.zeros((2, plan.budget + 1)),
     )
-
-
-def _gains(problem: Problem) -> Floats:
-    return problem.reward_means - problem.default_rewards[:, None]
 
 
 def _idle_reward(problem: Problem) -> float:

@@ -131,6 +131,12 @@ class Problem:
         """Budget per round, the ρ of the paper."""
         return self.budget / self.horizon
 
+    @property
+    def gains(self) -> Floats:
+        """By how much each action is better than skipping in its context, on average."""
+        gains: Floats = self.reward_means - self.default_rewards[:, None]
+        return gains
+
     def replace(self, **changes: Any) -> Problem:
         """Return the same problem with some fields changed, and checked again."""
         return replace(self, **changes)

@@ -4,9 +4,17 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import almoner as al
-from almoner.bounds import exploration_length, general_budget_tail
+from almoner.bounds import (
+    alp_regret,
+    epsilon_first_regret,
+    exploration_length,
+    general_alp_regret,
+    general_budget_tail,
+)
 from almoner.scenarios import scenario
 
 
@@ -50,7 +58,147 @@ def test_the_budget_left_under_alp_stays_within_its_tail(gap: float) -> None:
     assert np.mean(ratio < problem.ratio - gap) <= bound + error
 
 
+def test_the_regret_of_alp_by_hand() -> None:
+    """One context, costs 1 and 2, means .5 and .7: v rises by .5 up to 1 and by .2 up to 2.
+
+    At ρ = 1 the first kink is met and the second is 1 away: x = ½, S = 2e²/(8 sinh ¼) = 7.31.
+    R = (π/4) √(1·1·400) = 15.71. So .5·2 + (.5 − .2)·15.71 + .2·7.31.
+    """
+    problem = al.Problem(
+        context_probs=[1.0], reward_means=[[0.5, 0.7]], costs=[1, 2], horizon=400, budget=400
+    )
+    far = 2 * math.e**2 / (8 * math.sinh(0.25))
+    expected = 0.5 * 2 + 0.3 * (math.pi / 4 * 20) + 0.2 * far
+    assert general_alp_regret(problem) == pytest.approx(expected)
+    assert general_alp_regret(problem.replace(budget=800)) == 0  # the dearest, in every round
+
+
+@st.composite
+def small_problems(draw: st.DrawFn) -> al.Problem:
+    """Costs on a grid, so that the value of `alp` is computed; defaults, ties and zeros included.
+
+    Every other budget lies on a boundary.
+    """
+    contexts, actions = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    tenths = st.integers(0, 10).map(lambda tenth: tenth / 10)
+    weights = draw(st.lists(st.integers(1, 4), min_size=contexts, max_size=contexts))
+    means = draw(
+        st.lists(
+            st.lists(tenths, min_size=actions, max_size=actions),
+            min_size=contexts,
+            max_size=contexts,
+        )
+    )
+    costs = draw(
+        st.lists(st.sampled_from([0.5, 1.0, 1.5, 3.0]), min_size=actions, max_size=actions)
+    )
+    problem = al.Problem(
+        context_probs=[weight / sum(weights) for weight in weights],
+        reward_means=means,
+        costs=costs,
+        default_rewards=draw(st.lists(tenths, min_size=contexts, max_size=contexts)),
+        defaults_known=True,
+        horizon=draw(st.integers(1, 60)),
+        budget=1,
+    )
+    boundaries = [*al.solve(problem).boundaries]
+    ratio = draw(st.sampled_from([0.0, 0.3, 0.8, 1.7, 3.0, *boundaries, *boundaries]))
+    return problem.replace(budget=round(ratio * problem.horizon * 2) / 2)
+
+
+@settings(max_examples=150)
+@given(problem=small_problems())
+def test_no_small_problem_exceeds_the_bound_for_alp(problem: al.Problem) -> None:
+    regret = al.upper_bound(problem) - al.exact_value(problem, al.alp())
+    assert regret <= general_alp_regret(problem) + 1e-9
+
+
+@pytest.mark.parametrize("ratio", [0.4, 0.41, 1.1, 1.9])
+def test_the_heterogeneous_system_stays_below_the_bound_for_alp(ratio: float) -> None:
+    """0.4 and 1.9 are boundaries."""
+    problem = scenario("heterogeneous").scaled(400, ratio=ratio)
+    regret = al.upper_bound(problem) - al.exact_value(problem, al.alp())
+    assert 0 < regret <= general_alp_regret(problem)
+
+
+def test_off_the_boundaries_the_bound_does_not_grow_and_on_one_it_does_like_a_root() -> None:
+    system = scenario("heterogeneous")
+    off = [general_alp_regret(system.scaled(10**power, ratio=1.1)) for power in (9, 10, 11)]
+    assert off[0] == off[1] == off[2]
+    on = [general_alp_regret(system.scaled(10**power, ratio=0.4)) for power in (10, 12, 14)]
+    assert (on[2] - on[1]) / (on[1] - on[0]) == pytest.approx(10)
+
+
+@pytest.mark.parametrize("ratio", [0.3, 0.39, 0.4, 0.5])
+def test_with_equal_costs_it_is_below_the_papers_bound(ratio: float) -> None:
+    problem = scenario("paper-two").scaled(10_000, ratio=ratio)
+    assert general_alp_regret(problem) < alp_regret(problem)
+
+
+TOO_FEW = 20
+TWO_SLOPES = al.Problem(
+    context_probs=[0.5, 0.5], reward_means=[[0.9], [0.3]], costs=[1], horizon=20_000, budget=8_000
+)
+THREE_SLOPES = al.Problem(
+    context_probs=[0.5, 0.5],
+    reward_means=[[0.8, 1.0], [0.2, 0.4]],
+    costs=[1, 2],
+    horizon=200_000,
+    budget=160_000,
+)
+
+
+@pytest.mark.parametrize(
+    ("problem", "rounds"),
+    [
+        pytest.param(TWO_SLOPES, None, id="the theorem's length"),
+        pytest.param(TWO_SLOPES, 500, id="a good one"),
+        pytest.param(TWO_SLOPES, TOO_FEW, id="too short to be sure"),
+        pytest.param(TWO_SLOPES.replace(budget=10_000), 500, id="on a boundary"),
+        pytest.param(THREE_SLOPES, 8_000, id="unequal costs"),
+    ],
+)
+def test_epsilon_first_stays_below_its_bound(problem: al.Problem, rounds: int | None) -> None:
+    length = rounds or math.ceil(exploration_length(problem))
+    assert length < problem.horizon / 5
+    policy = al.epsilon_first_alp(rounds=length, update=False)
+    runs = al.simulate(problem, policy, runs=100, seed=3, against="upper bound")
+    bound = epsilon_first_regret(problem, rounds)
+    assert runs.regret.mean <= bound
+    if rounds != TOO_FEW:
+        assert bound < al.upper_bound(problem) / 4  # it says something
+
+
+def test_the_theorems_length_makes_mistakes_negligible_and_regret_grow_with_log_t() -> None:
+    """Exploring is all that grows, by the length times v(∞) + (.9·1 − .9 + .9·1 − .3)/2 = .6 + .3.
+
+    What is left for exploiting has a ratio from .4 − 2460/10⁶ to .4 + .001, and the kinks at .5
+    and 1 are .099 or more away.
+    """
+    problem = TWO_SLOPES.replace(horizon=10**6, budget=400_000)
+    length = math.ceil(exploration_length(problem))
+    x = 0.5 - 400_000 / (10**6 - length)
+    near, far = (math.exp(4 * x) / (8 * math.sinh(x**2)) for x in (x, 0.5))
+    exploiting = 0.9 + 0.6 * near + 0.3 * far
+    bound = epsilon_first_regret(problem)
+    assert bound == pytest.approx(length * 0.9 + exploiting, rel=1e-6)
+    longer = TWO_SLOPES.replace(horizon=10**12, budget=4 * 10**11)
+    assert epsilon_first_regret(longer) / bound == pytest.approx(2, rel=0.02)
+
+
+def test_what_cannot_be_explored_can_lose_everything() -> None:
+    """Rounds that cost more than the budget, or more of them than there are."""
+    everything = 20_000 * 0.6
+    assert epsilon_first_regret(TWO_SLOPES, 8_001) == pytest.approx(everything)
+    assert epsilon_first_regret(TWO_SLOPES.replace(budget=40_000), 20_000) == everything
+    assert epsilon_first_regret(scenario("heterogeneous")) > 10_000 * 0.5
+
+
 def test_bad_arguments_are_refused() -> None:
+    with pytest.raises(al.InvalidInput, match="rounds must be at least 1"):
+        epsilon_first_regret(scenario("paper-two"), 0)
+    with pytest.raises(al.InvalidInput, match="slack must be greater than 0"):
+        epsilon_first_regret(scenario("paper-two"), slack=0)
     with pytest.raises(al.InvalidInput, match="slack must be greater than 0"):
         exploration_length(scenario("paper-two"), slack=0)
     with pytest.raises(al.InvalidInput, match="gap must be at least 0"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from almoner.bounds.general import exploration_length, general_budget_tail
+from almoner.bounds.exploring import epsilon_first_regret, exploration_length
+from almoner.bounds.general import general_alp_regret, general_budget_tail
 from almoner.bounds.unit import (
     action_regret,
     alp_regret,
@@ -21,8 +22,10 @@ from almoner.bounds.unit import (
 __all__ = [
     "action_regret",
     "alp_regret",
+    "epsilon_first_regret",
     "execution_tail",
     "exploration_length",
+    "general_alp_regret",
     "general_budget_tail",
     "pulls_needed",
     "ranking_error_probability",

@@ -1,56 +1,25 @@
-"""The paper's results on unequal costs as numbers, as far as it gives any.
+"""The paper's results on `alp` at unequal costs as numbers.
 
-Its theorem on explore-first says O(log T) off the boundaries and O(√T) on them, without constants;
-what has constants is how long to explore, and how the budget left concentrates.
+It says how the budget left concentrates, but of regret only that it is O(1), or O(√T) on a
+boundary. The constants here are ours; docs/mathematics.md has the proof.
+
+Letters: v(ρ) is the value of the LP, with slopes η_1 ≥ η_2 ≥ … that end at Q_1 ≤ Q_2 ≤ …, and
+η = 0 beyond the last; c is the dearest action that the LP ever takes. Regret is against T·v(ρ).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from almoner import checks
+from almoner.checks import Floats
+from almoner.lp import hull_steps
 from almoner.problem import Problem
 
-__all__ = ["exploration_length", "general_budget_tail"]
-
-TOLERANCE = 1e-12
-
-
-def exploration_length(problem: Problem, *, slack: float = 0.5) -> float:
-    """Return the rounds of exploration, ε(T), that rank every slope rightly (Theorem 4).
-
-    K/((1−δ)π_min) + log T · max(1/(δπ_min)², 16K/((1−δ)π_min Δ*²)), where Δ* is the smallest
-    difference between two costs of a context (skipping included) times the smallest difference
-    between two distinct slopes. The proof allows contexts to come rarer than expected by a share δ,
-    ``slack``; its Hoeffding step needs π_min² beside δ², which the paper leaves out. It asks for
-    far more rounds than there are on any problem with a few slopes: see the tests of
-    `ExploreFirst` for what to use instead.
-
-    Examples
-    --------
-    >>> from almoner.scenarios import scenario
-    >>> f"{exploration_length(scenario('heterogeneous')):.1e}"
-    '1.5e+11'
-    """
-    slack = checks.number("slack", slack, above=0, high=1 - TOLERANCE)
-    present = problem.context_probs > 0
-    rarest = float(problem.context_probs[present].min())
-    nothing = np.zeros((int(present.sum()), 1))
-    gains = (problem.reward_means - problem.default_rewards[:, None])[present]
-    gains, costs = np.hstack([nothing, gains]), np.hstack([nothing, problem.costs[present]])
-    one, two = np.triu_indices(gains.shape[1], 1)
-    runs = costs[:, one] - costs[:, two]
-    differ = np.abs(runs) > TOLERANCE
-    slopes = np.unique((gains[:, one] - gains[:, two])[differ] / runs[differ])
-    steps = np.diff(slopes)
-    steps = steps[steps > TOLERANCE]
-    margin = float(np.abs(runs[differ]).min() * steps.min()) if len(steps) else math.inf
-    actions = problem.reward_means.shape[1]
-    seen = (1 - slack) * rarest
-    evidence = max(1 / (slack * rarest) ** 2, 16 * actions / (seen * margin**2))
-    return float(actions / seen + math.log(problem.horizon) * evidence)
+__all__ = ["Curve", "general_alp_regret", "general_budget_tail"]
 
 
 def general_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> float:
@@ -68,3 +37,65 @@ def general_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> fl
     gap = checks.number("gap", gap, low=0)
     dearest = float(problem.costs.max())
     return math.exp(-(gap**2) * rounds_left / (2 * dearest**2))
+
+
+def general_alp_regret(problem: Problem) -> float:
+    """Bound the regret of `alp` at any costs, on the boundaries and off them.
+
+    η_1 c + Σ_i (η_i − η_{i+1}) min(R, S_i): money too little for an action at the end, and what
+    each kink of v costs while the ratio of the budget left to the rounds left wanders across it.
+    R = (π/4) √(m (c − m) T) with m = min(ρ, c/2) holds for any kink, S_i = c e^{4x} / (8 sinh x²)
+    with x = min(|ρ − Q_i| / c, ½) for one that is away from ρ. With equal costs it is mostly
+    far below the paper's `alp_regret`.
+
+    Examples
+    --------
+    >>> from almoner import alp, exact_value, upper_bound
+    >>> problem = Problem(
+    ...     context_probs=[0.4, 0.6], reward_means=[[0.8], [0.4]], horizon=10_000, budget=4_000)
+    >>> round(general_alp_regret(problem), 1)
+    17.7
+    >>> round(upper_bound(problem) - exact_value(problem, alp()), 1)
+    12.2
+    """
+    return Curve.of(problem).alp_regret(problem.horizon, problem.ratio, problem.ratio)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Curve:
+    """v(ρ), a concave line of steps: their slopes, falling, and where they end."""
+
+    slopes: Floats
+    ends: Floats
+    dearest: float
+
+    @classmethod
+    def of(cls, problem: Problem) -> Curve:
+        """Return the curve of a problem; what skipping brings is not counted."""
+        slopes, weights, steps = hull_steps(problem.context_probs, problem.gains, problem.costs)
+        paid = problem.costs[steps[:, 0], steps[:, 2]]
+        return cls(slopes=slopes, ends=np.cumsum(weights), dearest=float(paid.max(initial=0)))
+
+    @property
+    def steepest(self) -> float:
+        """η_1, the most that a unit of budget can bring."""
+        return float(self.slopes.max(initial=0))
+
+    @property
+    def unlimited(self) -> float:
+        """v(∞): what a round brings over skipping if money is no object."""
+        return float(self.slopes @ np.diff(self.ends, prepend=0))
+
+    def alp_regret(self, horizon: int, low: float, high: float) -> float:
+        """Bound the regret of `alp` for any ratio from ``low`` to ``high``."""
+        c = self.dearest
+        if low >= c:  # enough for the dearest action in every round
+            return 0.0
+        spent = min(high, c / 2)
+        anywhere = math.pi / 4 * math.sqrt(spent * (c - spent) * horizon)
+        away = np.maximum(0, np.maximum(self.ends - high, low - self.ends))
+        x = np.minimum(away / c, 0.5)
+        with np.errstate(divide="ignore"):
+            apart = c * np.exp(4 * x) / (8 * np.sinh(x**2))
+        drops = self.slopes - np.append(self.slopes[1:], 0)
+        return self.steepest * c + float(drops @ np.minimum(anywhere, apart))
