@@ -22,7 +22,7 @@ WHY = {
 """Why a skip, by its reason."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Decision:
     """What was decided for one arrival.
 
@@ -69,15 +69,15 @@ class Decision:
     @classmethod
     def of(cls, event: Event, money: Denomination) -> Decision:
         """Return the decision that an event records."""
-        return cls(
-            id=event.seq,
-            context=event.context or "",
-            action=event.action,
-            probability=event.probability or 0.0,
-            reserved=money.amount(event.reserve or 0),
-            price=event.price,
-            budget_left=money.amount(event.left),
-            reason=event.reason,
+        return cls(  # by place: decisions are made by the ten thousand
+            event.seq,
+            event.context or "",
+            event.action,
+            event.probability or 0.0,
+            money.amount(event.reserve or 0),
+            event.price,
+            money.amount(event.left),
+            event.reason,
         )
 
 

@@ -17,18 +17,19 @@ LINGER = 0.01
 
 
 class _Batch:
-    """What several callers ask, and the answers once there are any: then the gate is open."""
+    """What several callers ask, and the answers once there are any: then the gates are open."""
 
-    __slots__ = ("answers", "asked", "following", "gate", "left", "served")
+    __slots__ = ("answers", "asked", "following", "gates", "left", "served")
 
     def __init__(self) -> None:
         self.asked: list[Sequence[Any]] = []
         self.answers: list[Any] = []
         self.following = 0
         self.served = False
-        self.gate, self.left = Lock(), Lock()
-        self.gate.acquire()
-        self.left.acquire()
+        self.gates = Lock(), Lock()
+        self.left = Lock()
+        for lock in (*self.gates, self.left):
+            lock.acquire()
 
 
 class Turns:
@@ -69,12 +70,13 @@ class Turns:
                 batch = self._gathering = _Batch()
             else:
                 batch.following += 1
+            gate = batch.gates[batch.following % 2]
             place = len(batch.asked)
             batch.asked.extend(callers)
         if leads:
             self._lead(batch)
         else:
-            self._follow(batch)
+            self._follow(batch, gate)
         return batch.answers[place : place + len(callers)]
 
     def _lead(self, batch: _Batch) -> None:
@@ -94,13 +96,14 @@ class Turns:
             batch.answers = [error] * len(batch.asked)
             self._open_gate(batch)
 
-    def _follow(self, batch: _Batch) -> None:
-        """Wait for the answers. One lets the next one through the gate.
+    def _follow(self, batch: _Batch, gate: Lock) -> None:
+        """Wait for the answers. At each of two gates one lets the next one through.
 
-        To wake all of them at once, only for them to fight for the interpreter, takes longer.
+        To wake all at once, only for them to fight for the interpreter, takes longer; with a
+        single gate nobody is awake yet when the interpreter falls free.
         """
         try:
-            with batch.gate:
+            with gate:
                 pass
         finally:
             with self._guard:
@@ -119,5 +122,6 @@ class Turns:
         with self._guard:
             batch.served = True
             followed = batch.following > 0
-        batch.gate.release()
+        for gate in batch.gates:
+            gate.release()
         return followed

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain, compress
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -107,14 +108,18 @@ class _Statements:
         start = 0
         while start < len(rows):
             size = min(AT_ONCE, 1 << (len(rows) - start).bit_length() - 1)
-            part = rows[start : start + size]
-            self._connection.execute(
-                _insert(into, size, len(part[0])), [value for row in part for value in row]
-            )
+            columns = [*zip(*rows[start : start + size], strict=True)]
+            empty = (None,) * size
+            # To bind a None takes sqlite3 eight times as long as to bind a number.
+            used = tuple([column != empty for column in columns])
+            values = chain.from_iterable(zip(*compress(columns, used), strict=True))
+            self._connection.execute(_insert(into, size, used), [*values])
             start += size
 
 
 @cache
-def _insert(into: str, rows: int, columns: int) -> str:
-    row = f"({', '.join('?' * columns)})"
-    return f"INSERT INTO {into} VALUES {', '.join([row] * rows)}"  # noqa: S608
+def _insert(into: str, rows: int, used: tuple[bool, ...]) -> str:
+    table, columns = into.removesuffix(")").split(" (")
+    names = [*compress(columns.split(", "), used)]
+    row = f"({', '.join('?' * len(names))})"
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES {', '.join([row] * rows)}"  # noqa: S608
