@@ -66,6 +66,9 @@ class PostgresDatabase:
                 "SELECT set_config('synchronous_commit', 'on', false) "
                 "WHERE current_setting('synchronous_commit') = 'off'"
             )
+            # Prepared while a log is short, a statement would keep a plan that reads all of it, and
+            # take ever longer as the log grows. (And poolers do not keep statements.)
+            self._connection.prepare_threshold = None
         return self._connection
 
     @contextmanager
@@ -84,7 +87,7 @@ class _Statements:
         self._connection = connection
 
     def run(self, statement: str, *values: Any) -> list[Any]:
-        cursor = self._connection.execute(_translate(statement), values, prepare=True)
+        cursor = self._connection.execute(_translate(statement), values)
         return cursor.fetchall() if cursor.description else []
 
     def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
