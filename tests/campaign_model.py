@@ -92,6 +92,14 @@ class Model:
             entry.reward is not None and entry.skip == skips for entry in self.entries.values()
         )
 
+    @property
+    def pending(self) -> int:
+        """How many actions have neither been rewarded nor cancelled."""
+        return sum(
+            not entry.skip and entry.reward is None and not entry.cancelled
+            for entry in self.entries.values()
+        )
+
     def conflicts(self, contexts: list[str], keys: list[str | None]) -> bool:
         """Return whether a key stands for two contexts, here or in a batch."""
         meant = {key: decision.context for key, decision in self.keys.items()}

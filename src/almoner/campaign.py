@@ -19,7 +19,7 @@ from almoner import checks
 from almoner.closing import ClosingTime
 from almoner.compiled import direct
 from almoner.core.draws import POLICY, stream_key
-from almoner.core.live import BOOKED, LEARNED, SYNCED, advance, redraw, replay
+from almoner.core.live import BOOKED, LEARNED, SYNCED, WITHDRAWN, advance, redraw, replay
 from almoner.core.state import LEFT, ROUND, State, new_hulls, new_memo, new_state
 from almoner.core.steps import SKIP
 from almoner.decision import BUDGET, HORIZON, UNAVAILABLE
@@ -337,12 +337,13 @@ class Campaign:
         if event.kind == DECIDED:
             self.ledger = hold(self.ledger, **held)
             return None if event.round is None else (BOOKED, place, action, counted)
+        if event.kind == CANCELLED:
+            self.ledger = release(self.ledger, **held)
+            return WITHDRAWN, place, action, self._units_left()
         if event.kind == SETTLED:
             bill = event.bill or 0
             self.ledger, self._charged = settle(self.ledger, **held, bill=bill)
             self.overrun += max(0, bill - held["reserve"])
-        elif event.kind == CANCELLED:
-            self.ledger = release(self.ledger, **held)
         return SYNCED, self._units_left(), SKIP, -1
 
     def _units_left(self) -> int:

@@ -14,7 +14,7 @@ from almoner.campaign import Campaign
 
 __all__ = ["VERSION", "read_snapshot", "write_snapshot"]
 
-VERSION = 1
+VERSION = 2
 """Raised whenever what a snapshot holds, or what it means, changes."""
 
 log = logging.getLogger("almoner")

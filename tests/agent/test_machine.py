@@ -177,6 +177,7 @@ class Requests(RuleBasedStateMachine):
         state = self.agent.look(lambda campaign: state_of(campaign.state))
         assert state["clock"][0] == self.model.counted
         assert np.sum(state["counts"]) == self.model.learned(skips=False)
+        assert np.sum(state["pending"]) == self.model.pending
         assert np.sum(state["skip_counts"]) == self.model.learned(skips=True) * self.defaults
 
     @invariant()

@@ -15,7 +15,16 @@ from hypothesis import strategies as st
 
 import almoner as al
 from almoner.core.draws import round_key
-from almoner.core.live import BOOKED, LEARNED, REDRAWS, SYNCED, advance, redraw, replay
+from almoner.core.live import (
+    BOOKED,
+    LEARNED,
+    REDRAWS,
+    SYNCED,
+    WITHDRAWN,
+    advance,
+    redraw,
+    replay,
+)
 from almoner.core.state import LEFT, Hulls, Memo, State, new_hulls, new_memo, new_state
 from almoner.core.steps import SKIP, decide, learn, take
 from almoner.policy.plan import Plan, applicable, make_plan
@@ -72,7 +81,10 @@ def test_advance_is_decide_and_take(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_replay_is_taking_and_learning_one_by_one(name: str, kind: str) -> None:
-    """Rewards come up to nine rounds late; every tenth round a bill changes what is left."""
+    """Rewards come up to nine rounds late; every tenth round a bill changes what is left.
+
+    And every tenth round the action of five rounds ago, if it was one, is withdrawn.
+    """
     plan = make_plan(al.recipe(name), **TERMS[kind])
     live, price = begin(plan), np.zeros(1)
     rows, rewards, open_ones = [], [], []
@@ -86,6 +98,12 @@ def test_replay_is_taking_and_learning_one_by_one(name: str, kind: str) -> None:
             live[0].clock[LEFT] = left
             rows.append((SYNCED, left, SKIP, -1))
             rewards.append(0.0)
+            if open_ones[5][1] != SKIP:
+                late, done, _ = open_ones.pop(5)
+                live[0].clock[LEFT] += 1
+                live[0].pending[late, done] -= 1
+                rows.append((WITHDRAWN, late, done, left + 1))
+                rewards.append(0.0)
             for late, done, then in reversed(open_ones):
                 key = np.uint64(round_key(STREAM, then))
                 learn(plan, live[0], live[1], late, done, reward, key)

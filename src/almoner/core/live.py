@@ -22,10 +22,11 @@ from almoner.policy.allocation import Procrastinate, SkipAlways
 from almoner.policy.plan import Plan
 from almoner.policy.rewards import ExploreFirst, Thompson
 
-__all__ = ["BOOKED", "LEARNED", "SYNCED", "advance", "redraw", "replay"]
+__all__ = ["BOOKED", "LEARNED", "SYNCED", "WITHDRAWN", "advance", "redraw", "replay"]
 
-BOOKED, LEARNED, SYNCED = 0, 1, 2
-"""Kinds of a row to `replay`: a decision to take, a reward to learn, units left to set."""
+BOOKED, LEARNED, WITHDRAWN, SYNCED = 0, 1, 2, 3
+"""Kinds of a row to `replay`: a decision to take, a reward to learn, an action that will have no
+reward, units left to set."""
 
 REDRAWS = 256
 """A share of this many draws has a standard error of at most 1/32."""
@@ -94,7 +95,8 @@ def replay(
     """Fold the rows of a log into a state.
 
     A row holds its kind and the context, the action and the round (counted from 0) of what is
-    booked or learned, or the units left.
+    booked or learned; the context, the action and the units left after it is withdrawn; or just
+    the units left.
     """
     for row in range(len(rows)):
         kind, one, action, t = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
@@ -102,6 +104,9 @@ def replay(
             take(plan, state, memo, hulls, one, action)
         elif kind == LEARNED:
             learn(plan, state, memo, one, action, rewards[row], round_key(stream, t))
+        elif kind == WITHDRAWN:
+            state.pending[one, action] -= 1.0
+            state.clock[LEFT] = t
         else:
             state.clock[LEFT] = one
 

@@ -34,10 +34,14 @@ TABLE = 1 << 18
 
 
 class State(NamedTuple):
-    """Counts and sums of rewards (contexts, actions), counts of contexts, and the clock."""
+    """Counts and sums of rewards (contexts, actions), counts of contexts, and the clock.
+
+    ``pending`` counts the actions taken whose rewards have not come.
+    """
 
     counts: Floats
     sums: Floats
+    pending: Floats
     context_counts: Floats
     skip_counts: Floats
     skip_sums: Floats
@@ -108,6 +112,7 @@ def new_state(plan: Plan) -> State:
     state = State(
         np.zeros(shape),
         np.zeros(shape),
+        np.zeros(shape),
         np.zeros(shape[0]),
         np.zeros(shape[0]),
         np.zeros(shape[0]),
@@ -151,6 +156,7 @@ def reset(plan: Plan, state: State, memo: Memo) -> None:
         for action in range(plan.costs.shape[1]):
             state.counts[context, action] = 0.0
             state.sums[context, action] = 0.0
+            state.pending[context, action] = 0.0
             memo.means[context, action] = plan.prior[context, action]
             memo.roots[context, action] = 0.0
     state.clock[ROUND], state.clock[LEFT] = 0, plan.budget

@@ -46,6 +46,9 @@ __all__ = ["SKIP", "decide", "learn", "ratio_of", "serve_share", "take"]
 
 SERVE_LANE, BINARISE_LANE = 0, 2
 
+TRUST = 4.0
+"""Rewards of a pair that must have come, for each that has not, before it is served eagerly."""
+
 _ADAPTIVE, _FIXED, _PROCRASTINATE = AdaptiveLP.code, FixedLP.code, Procrastinate.code
 _ROUNDED, _EAGER, _SKIP = RoundedLP.code, EagerRounding.code, SkipAlways.code
 _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
@@ -98,7 +101,10 @@ def serve_or_skip(
         ahead += arrival if counted else own
         own = 0.0
     room = ratio_of(plan, left, remaining) * total - ahead
-    share = serve_share(plan, left >= remaining, room, own, ahead, tied)
+    if plan.rule == _EAGER and _is_in_the_dark(state, context, action):
+        share = _paced(room, own, tied)
+    else:
+        share = serve_share(plan, left >= remaining, room, own, ahead, tied)
     if plan.rule == _EAGER and share == 0.0 and room > TOLERANCE * total:
         floor = _best_mean(plan, state, memo, context, available)
         share = 1.0 if is_between(plan, state, memo, context, floor, value, clock, key) else 0.0
@@ -130,9 +136,7 @@ def serve_share(
     if plentiful and (plan.rule != _FIXED or plan.override == 1):
         return 1.0
     if plan.rule in (_ADAPTIVE, _FIXED):
-        if room <= 0.0:
-            return 0.0
-        return 1.0 if room >= own + tied else room / (own + tied)
+        return _paced(room, own, tied)
     if plan.rule == _PROCRASTINATE:
         return 0.0 if ahead > 0.0 else own / (own + tied)
     if plan.rule == _ROUNDED:
@@ -142,6 +146,23 @@ def serve_share(
     if plan.rule == _EAGER:
         return 1.0 if ahead <= 0.0 or (room > 0.0 and room >= 0.5 * own) else 0.0
     return math.nan
+
+
+@inlined
+def _paced(room: float, own: float, tied: float) -> float:
+    """Return the share of a context, and of those level with it, that the budget lasts for."""
+    if room <= 0.0:
+        return 0.0
+    return 1.0 if room >= own + tied else room / (own + tied)
+
+
+@inlined
+def _is_in_the_dark(state: State, context: int, action: int) -> bool:
+    """Return whether too many rewards of a pair are still to come for it to be served eagerly.
+
+    Eagerness pays off by learning soon; where it learns nothing yet, it only spends.
+    """
+    return TRUST * state.pending[context, action] > state.counts[context, action]
 
 
 @inlined
@@ -172,6 +193,7 @@ def take(
     state.clock[ROUND] += 1
     if action != SKIP:
         state.clock[LEFT] -= plan.costs[context, action]
+        state.pending[context, action] += 1.0
     if hulls is not None:
         exploring = plan.reward == _EXPLORE and state.clock[EXPLORED] == 0
         if exploring and exploration_over(plan, state, memo, hulls):
@@ -195,6 +217,8 @@ def learn(
     key: np.uint64,
 ) -> None:
     """Book the reward of an action taken earlier; ``key`` is the one it was decided with."""
+    if action != SKIP:
+        state.pending[context, action] -= 1.0
     if plan.reward == _KNOWN or _is_frozen(plan, state):
         return
     if action == SKIP:

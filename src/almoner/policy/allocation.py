@@ -73,6 +73,9 @@ class RoundedLP(AllocationRule):
 class EagerRounding(AllocationRule):
     """Rounding that does not wait for a context which ranks high by optimism alone.
 
+    While more than a fifth of the rewards of an action are still to come, its context is served at
+    the rate that the budget lasts for, as by `AdaptiveLP`. In a simulation they come at once.
+
     Where costs differ, or skipping has a reward, it samples from the LP instead: there rounding
     would skip a good context that looks marginal outright, and learn nothing of it.
     """
