@@ -11,7 +11,7 @@ from live_service import in_thread
 from page_browser import PHONE, Visitors, create, open_browser, visit
 from playwright.sync_api import Browser, Page, expect
 
-PAGES = ["/", "/campaigns/watched", "/new", "/sign-in"]
+PAGES = ["/", "/campaigns/watched", "/new", "/sign-in", "/campaigns/nowhere"]
 
 ALL_OF_DOCS = "body"
 START_OF_DOCS = {
@@ -47,9 +47,10 @@ def test_axe_finds_nothing(
     browser: Browser, url: str, colours: Literal["light", "dark"], width: int
 ) -> None:
     window = {"width": width, "height": 900}
-    with visit(browser, url, color_scheme=colours, viewport=window) as page:
+    with visit(browser, url, color_scheme=colours, viewport=window, expected=("404",)) as page:
         for path in PAGES:
             page.goto(path)
+            page.locator("details").evaluate_all("all => all.forEach(one => (one.open = true))")
             assert violations(page) == [], path
         page.goto("/docs")
         once = colours == "light" and width > PHONE["width"]
@@ -71,9 +72,15 @@ def test_nor_in_what_comes_up_later(
         page.get_by_label("Context", exact=True).nth(1).fill("c")
         page.get_by_label("Budget").fill("5")
         page.get_by_label("Arrivals", exact=True).fill("9")
+        page.get_by_text("More terms").click()
+        page.get_by_label("to be learned").check()
         page.get_by_role("button", name="Preview the plan").click()
         expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
+        assert violations(page) == []
         page.get_by_label("Reserve").fill("1")
+        page.get_by_label("known mean rewards").check()
+        for context in ("a", "c"):
+            page.get_by_label(f"Mean reward of doing nothing for {context}").fill("0.1")
         page.get_by_role("button", name="Preview the plan").click()
         expect(page.get_by_role("alert")).not_to_be_empty()
         assert violations(page) == []

@@ -46,6 +46,13 @@ def fill(page: Page, name: str) -> None:
     page.get_by_label("Mean reward of coupon for returning").fill("0.4")
 
 
+def fill_known(page: Page, newcomer: str, returning: str) -> None:
+    """Say what doing nothing brings; the terms that few need must be open."""
+    page.get_by_label("known mean rewards").check()
+    page.get_by_label("Mean reward of doing nothing for newcomer").fill(newcomer)
+    page.get_by_label("Mean reward of doing nothing for returning").fill(returning)
+
+
 def test_the_plan_is_shown_and_then_the_campaign_starts(page: Page, url: str) -> None:
     fill(page, "autumn & winter")
     page.get_by_label("Arrivals", exact=True).fill("1000")
@@ -77,6 +84,7 @@ def test_the_plan_is_shown_and_then_the_campaign_starts(page: Page, url: str) ->
         ["newcomer", "returning"],
     )
     assert made["actions"] == {"coupon": {"cost": 5.0, "reserve": 5.0}}
+    assert (made["unit"], made["default_rewards"], made["new_contexts"]) == (1e-6, None, False)
     with Visitors(url, "autumn%20%26%20winter") as visitors:
         visitors.come("returning")
     expect(page.locator("#decision-1")).to_contain_text("coupon")
@@ -121,6 +129,80 @@ def test_a_closing_time_with_expected_arrivals(page: Page, url: str) -> None:
     assert made["closes"] == "2099-12-31T23:30:00+00:00"
 
 
+def test_known_rewards_of_doing_nothing_are_in_the_plan_and_in_the_terms(
+    page: Page, url: str
+) -> None:
+    fill(page, "known")
+    page.get_by_label("Budget").fill("1000")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    page.get_by_text("More terms").click()
+    fill_known(page, "0.2", "0.15")
+    page.get_by_label("Smallest unit").fill("0.5")
+    page.get_by_label("Seed").fill("9007199254740991")
+    page.get_by_role("button", name="Preview the plan").click()
+    # A coupon is worse than nothing for newcomers. 1,000 buy one for 200 of the 400 others:
+    # 600 × 0.2 + 200 × 0.4 + 200 × 0.15 = 230.
+    plan = page.get_by_role("region", name="The plan")
+    expect(plan).to_contain_text("everybody worth serving: returning would be served in part")
+    expect(plan.locator("dl")).to_contain_text("230from 1,000 arrivals")
+    expect(plan.locator(".served li").nth(0)).to_contain_text("skipped")
+    expect(plan.locator(".served li").nth(1)).to_contain_text("coupon 50 %")
+    page.get_by_role("button", name="Start the campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("known")
+    made = httpx.get(f"{url}/api/campaigns/known").json()
+    assert made["default_rewards"] == {"newcomer": 0.2, "returning": 0.15}
+    assert (made["unit"], made["seed"], made["new_contexts"]) == (0.5, 2**53 - 1, False)
+
+
+def test_doing_nothing_is_learned_and_contexts_are_added(page: Page, url: str) -> None:
+    fill(page, "learned")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    page.get_by_text("More terms").click()
+    page.get_by_label("to be learned").check()
+    expect(page.get_by_text("Report the reward of a skip")).to_be_visible()
+    page.get_by_label("Add undeclared contexts").check()
+    page.get_by_role("button", name="Preview the plan").click()
+    plan = page.get_by_role("region", name="The plan")
+    expect(plan).to_contain_text("yet to be learned; here it counts as nothing")
+    expect(plan.locator("dl")).to_contain_text("160from 1,000 arrivals")
+    page.get_by_role("button", name="Start the campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("learned")
+    with Visitors(url, "learned") as visitors:
+        visitors.come("stranger")
+    made = httpx.get(f"{url}/api/campaigns/learned").json()
+    assert (made["default_rewards"], made["new_contexts"]) == ("learned", True)
+    assert made["contexts"] == ["newcomer", "returning", "stranger"]
+
+
+def test_numbers_stay_with_their_context_and_action(page: Page) -> None:
+    fill(page, "moving")
+    page.get_by_text("More terms").click()
+    fill_known(page, "0.2", "0.3")
+    page.get_by_role("button", name="Add an action").click()
+    page.keyboard.type("call")
+    page.get_by_label("Mean reward of call for returning").fill("0.7")
+    page.get_by_role("button", name="Remove context 1").click()
+    page.get_by_role("button", name="Remove action 1").click()
+    expect(page.get_by_label("Mean reward of call for returning")).to_have_value("0.7")
+    expect(page.get_by_label("Mean reward of doing nothing for")).to_have_value("0.3")
+
+
+def test_terms_that_were_folded_away_open_where_one_is_wrong(page: Page) -> None:
+    fill(page, "folded")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    page.get_by_text("More terms").click()
+    page.get_by_label("known mean rewards").check()
+    page.get_by_text("More terms").click()
+    missing = page.get_by_label("Mean reward of doing nothing for newcomer")
+    expect(missing).to_be_hidden()
+    page.get_by_role("button", name="Preview the plan").click()
+    expect(missing).to_be_focused()
+    # What is not chosen is not asked for.
+    page.get_by_label("nothing", exact=True).check()
+    page.get_by_role("button", name="Preview the plan").click()
+    expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
+
+
 def test_what_the_service_refuses_is_said_beside_the_form(browser: Browser, url: str) -> None:
     create(url, name="taken", budget=3)
     with visit(browser, url, expected=("422", "409")) as page:
@@ -132,6 +214,17 @@ def test_what_the_service_refuses_is_said_beside_the_form(browser: Browser, url:
         page.get_by_role("button", name="Preview the plan").click()
         expect(said).to_contain_text("the reserve of 'coupon' must be no less than its cost")
         page.get_by_label("Reserve").fill("")
+        page.get_by_text("More terms").click()
+        page.get_by_label("Smallest unit").fill("3")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(said).to_contain_text("must be a whole number of the smallest unit 3")
+        page.get_by_label("Smallest unit").fill("")
+        fill_known(page, "0.2", "0.3")
+        page.get_by_label("Add undeclared contexts").check()
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(said).to_contain_text("new_contexts=True needs")
+        page.get_by_label("nothing", exact=True).check()
+        page.get_by_label("Add undeclared contexts").uncheck()
         page.get_by_role("button", name="Preview the plan").click()
         expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
         expect(said).to_be_empty()
@@ -162,7 +255,19 @@ def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> 
     keys.press("ArrowUp")
     keys.press("Tab")
     keys.type("40")
-    for _ in range(3):
+    keys.press("Tab")
+    keys.press("Enter")  # more terms
+    keys.press("Tab")
+    keys.press("ArrowDown")  # from nothing to known rewards
+    for typed in ("", "0.3", "0.1"):
+        keys.type(typed)
+        keys.press("Tab")
+    keys.press("Space")  # undeclared contexts are added, and on second thoughts are not
+    keys.press("Space")
+    for typed in ("", "0.5", "7"):
+        keys.type(typed)
+        keys.press("Tab")
+    for _guess in range(2):
         keys.press("Tab")
     expect(page.get_by_role("button", name="Preview the plan")).to_be_focused()
     keys.press("Enter")
@@ -172,6 +277,8 @@ def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> 
     expect(page.get_by_role("heading", level=1)).to_contain_text("typed")
     made = httpx.get(f"{url}/api/campaigns/typed").json()
     assert (made["contexts"], made["budget"], made["horizon"]) == (["new", "old"], 50, 40)
+    assert (made["default_rewards"], made["unit"]) == ({"new": 0.3, "old": 0.1}, 0.5)
+    assert (made["new_contexts"], made["seed"]) == (False, 7)
 
 
 def test_a_service_with_keys_asks_for_one(browser: Browser) -> None:

@@ -9,6 +9,8 @@ const planNote = document.querySelector("#plan-note");
 const planBody = document.querySelector("#plan-body");
 const startRow = document.querySelector("#start-row");
 const field = (id) => document.querySelector(`#${id}`);
+const guesses = field("guesses");
+const defaults = field("defaults");
 let rowsMade = 0;
 
 const kinds = {
@@ -31,10 +33,16 @@ function addRow(kind) {
 function removeRow(row) {
   const kind = row.classList.contains("context") ? "context" : "action";
   const beside = row.previousElementSibling ?? row.nextElementSibling;
+  const place = [...row.parentElement.children].indexOf(row);
+  if (kind === "context") {
+    for (const table of [guesses, defaults]) table.tBodies[0].deleteRow(place);
+  } else {
+    for (const line of guesses.tBodies[0].rows) line.deleteCell(place + 1);
+  }
   row.remove();
   renumber(kind);
   beside.querySelector("input").focus();
-  layGuesses();
+  layTables();
 }
 
 // Rows look alike; a screen reader needs to hear which one a button is of. One must remain.
@@ -59,30 +67,35 @@ function names(kind) {
   return values(kind).map((row, place) => row.name || `${kind} ${place + 1}`);
 }
 
-// The table of guesses has a cell for each pair; what was typed stays with its place.
-function layGuesses() {
-  const before = guesses();
-  const table = field("guesses");
+function layTables() {
+  layTable(guesses, names("action"), "0.5");
+  layTable(defaults, ["doing nothing"], "");
+}
+
+// A table has a cell for each context and column; what was typed stays with its place.
+function layTable(table, columns, start) {
+  const before = cells(table);
   table.querySelectorAll("thead, tbody").forEach((part) => part.remove());
   const head = table.createTHead().insertRow();
-  head.append(heading("Context", "col"), ...names("action").map((name) => heading(name, "col")));
+  head.append(heading("Context", "col"), ...columns.map((name) => heading(name, "col")));
   const body = table.createTBody();
   names("context").forEach((context, row) => {
     const line = body.insertRow();
     line.append(heading(context, "row"));
-    names("action").forEach((action, column) => {
+    columns.forEach((name, column) => {
       const input = document.createElement("input");
       Object.assign(input, { type: "number", min: 0, max: 1, step: "any", required: true });
-      input.value = before[row]?.[column] ?? "0.5";
+      input.value = before[row]?.[column] ?? start;
       input.inputMode = "decimal";
-      input.setAttribute("aria-label", `Mean reward of ${action} for ${context}`);
+      input.disabled = table.closest("[hidden]") !== null;
+      input.setAttribute("aria-label", `Mean reward of ${name} for ${context}`);
       line.insertCell().append(input);
     });
   });
 }
 
-function guesses() {
-  return [...field("guesses").querySelectorAll("tbody tr")].map((line) =>
+function cells(table) {
+  return [...table.querySelectorAll("tbody tr")].map((line) =>
     [...line.querySelectorAll("input")].map((input) => input.value),
   );
 }
@@ -99,6 +112,21 @@ function horizon() {
   return { at: new Date(field("closes").value).toISOString(), arrivals: Number(field("expected").value) };
 }
 
+function defaultRewards() {
+  const brings = form.elements.skipping.value;
+  if (brings === "known") return byContext(cells(defaults).map(([value]) => Number(value)));
+  return brings === "learned" ? brings : null;
+}
+
+function byContext(list) {
+  return Object.fromEntries(values("context").map((row, place) => [row.name, list[place]]));
+}
+
+// What is empty is undefined, which JSON leaves out.
+function numberIn(id) {
+  return field(id).value === "" ? undefined : Number(field(id).value);
+}
+
 function terms() {
   const actions = values("action").map((row) => [
     row.name,
@@ -113,19 +141,23 @@ function terms() {
     horizon: horizon(),
     budget: Number(field("budget").value),
     policy: field("policy").value,
+    unit: numberIn("unit"),
+    default_rewards: defaultRewards(),
+    new_contexts: field("new-contexts").checked,
+    seed: numberIn("seed"),
   };
 }
 
 function expectations() {
-  const contexts = values("context");
-  const total = contexts.reduce((sum, row) => sum + Number(row.weight), 0) || 1;
+  const weights = values("context").map((row) => Number(row.weight));
+  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1;
   const actions = values("action").map((row) => row.name);
-  const means = guesses().map((line) =>
+  const means = cells(guesses).map((line) =>
     Object.fromEntries(line.map((value, column) => [actions[column], Number(value)])),
   );
   return {
-    context_probs: Object.fromEntries(contexts.map((row) => [row.name, Number(row.weight) / total])),
-    reward_means: Object.fromEntries(contexts.map((row, place) => [row.name, means[place]])),
+    context_probs: byContext(weights.map((weight) => weight / total)),
+    reward_means: byContext(means),
   };
 }
 
@@ -164,8 +196,9 @@ function forget() {
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   attempt(field("preview"), async () => {
-    const plan = await call("POST", "/api/plan", { ...terms(), ...expectations() });
-    planBody.replaceChildren(...planView(plan));
+    const asked = { ...terms(), ...expectations() };
+    const plan = await call("POST", "/api/plan", asked);
+    planBody.replaceChildren(...planView(plan, asked.default_rewards));
     planNote.hidden = true;
     startRow.hidden = false;
     field("plan").focus();
@@ -181,14 +214,14 @@ field("start").addEventListener("click", () =>
 
 form.addEventListener("input", (event) => {
   forget();
-  if (event.target.dataset.field === "name") layGuesses();
+  if (event.target.dataset.field === "name") layTables();
 });
 
 form.addEventListener("click", (event) => {
   const { add } = event.target.dataset;
   if (add) {
     addRow(add).querySelector("input").focus();
-    layGuesses();
+    layTables();
     forget();
   }
   if ("remove" in event.target.dataset) {
@@ -197,14 +230,17 @@ form.addEventListener("click", (event) => {
   }
 });
 
-for (const choice of form.elements.ends) {
-  choice.addEventListener("change", () => {
-    for (const part of form.querySelectorAll("[data-ends]")) {
-      part.hidden = part.dataset.ends !== form.elements.ends.value;
-      for (const input of part.querySelectorAll("input")) input.disabled = part.hidden;
-    }
-  });
-}
+// What is marked data-when="ends=time" is there while that is chosen.
+form.addEventListener("change", ({ target: { type, name, value } }) => {
+  if (type !== "radio") return;
+  for (const part of form.querySelectorAll(`[data-when^="${name}="]`)) {
+    part.hidden = part.dataset.when !== `${name}=${value}`;
+    for (const input of part.querySelectorAll("input")) input.disabled = part.hidden;
+  }
+});
+
+// The browser says nothing of a mistake that it cannot show. Such events do not bubble.
+form.addEventListener("invalid", ({ target }) => target.closest("details")?.setAttribute("open", ""), true);
 
 field("policy").addEventListener("change", () => {
   field("policy-hint").textContent = field("policy").selectedOptions[0].dataset.hint;
@@ -213,5 +249,5 @@ field("policy").addEventListener("change", () => {
 addRow("context");
 addRow("context");
 addRow("action");
-layGuesses();
+layTables();
 field("preview").disabled = false;

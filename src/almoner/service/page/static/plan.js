@@ -3,11 +3,16 @@
 import { figure, percent } from "./figures.js";
 
 const COLOURS = 6; // as many as the style sheet has
+const UNLEARNED = "What doing nothing brings is yet to be learned; here it counts as nothing.";
 
-export function planView(plan) {
+// Default rewards, what doing nothing brings: a number for each context, "learned", or null.
+export function planView(plan, defaults) {
+  const learned = defaults === "learned";
+  const known = new Map(learned ? [] : Object.entries(defaults ?? {}));
   const actions = plan.contexts[0].actions.map(({ action }) => action);
   return [
-    make("p", {}, sentence(plan)),
+    make("p", {}, sentence(plan, known)),
+    ...(learned ? [make("p", { class: "hint" }, UNLEARNED)] : []),
     make(
       "dl",
       { class: "facts" },
@@ -31,14 +36,18 @@ export function planView(plan) {
   ];
 }
 
-function sentence(plan) {
+function sentence(plan, known) {
   if (plan.price === 0) {
     return "The budget is enough for everything worth doing; more of it would bring nothing.";
   }
-  const turned = plan.contexts.filter(({ served }) => served < 1).map(({ context }) => context);
+  const worthwhile = plan.contexts.filter(({ context, actions }) =>
+    actions.some(({ mean }) => mean > (known.get(context) ?? 0)),
+  );
+  const turned = worthwhile.filter(({ served }) => served < 1).map(({ context }) => context);
+  const everybody = worthwhile.length < plan.contexts.length ? "everybody worth serving" : "everybody";
   return turned.length
-    ? `The budget does not reach everybody: ${turned.join(", ")} would be served in part or not at all.`
-    : "Everybody would be served, though not always with what brings most.";
+    ? `The budget does not reach ${everybody}: ${turned.join(", ")} would be served in part or not at all.`
+    : `The budget reaches ${everybody}, though not always with what brings most.`;
 }
 
 function boundaries({ boundaries: jumps }) {
