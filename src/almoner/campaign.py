@@ -80,7 +80,8 @@ class Campaign:
         self._price = np.zeros(1)
         self._everything = np.ones(len(self.actions), np.bool_)
         self._one = np.empty((1, 4), np.int64), np.empty(1)
-        self._advance, self._refold, self._warm = advance, replay, False
+        self._shares = np.empty(len(self.actions) + 1)
+        self._advance, self._refold, self._redraw, self._warm = advance, replay, redraw, False
         self._build(terms.contexts)
 
     def warm_up(self) -> None:
@@ -88,6 +89,8 @@ class Campaign:
         fixed = (self.plan, *self._working, self._stream)
         self._advance = direct(advance, *fixed, 0, self._everything, self._price)
         self._refold = direct(replay, *fixed, *self._one)
+        if self.plan.reward == Thompson.code:
+            self._redraw = direct(redraw, *fixed, 0, self._everything, self._shares)
         self._warm = True
 
     def decide(
@@ -103,13 +106,12 @@ class Campaign:
             mask = self._mask(place, available)
             plan = self._plan_at(now)
             if plan.reward == Thompson.code:
-                shares = np.empty(len(self.actions) + 1)
-                redraw(plan, *self._working, self._stream, place, mask, shares)
+                self._redraw(plan, *self._working, self._stream, place, mask, self._shares)
             action, probability = self._advance(
                 plan, *self._working, self._stream, place, mask, self._price
             )
             if plan.reward == Thompson.code:
-                probability = float(shares[action + 1])
+                probability = float(self._shares[action + 1])
             price = self._price[0] * self._per_unit
             if action == SKIP:
                 reason = self._reason(place, available, mask, plan)
@@ -344,7 +346,8 @@ class Campaign:
             bill = event.bill or 0
             self.ledger, self._charged = settle(self.ledger, **held, bill=bill)
             self.overrun += max(0, bill - held["reserve"])
-        return SYNCED, self._units_left(), SKIP, -1
+            return SYNCED, self._units_left(), SKIP, -1
+        raise ValueError(f"an event of kind {event.kind!r} is not known here")
 
     def _units_left(self) -> int:
         """Return what a plan may count on, in the kernels' units."""

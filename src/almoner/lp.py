@@ -41,7 +41,7 @@ from almoner.compiled import compiled
 __all__ = ["Solution", "Statistics", "candidates", "solve"]
 
 TOLERANCE = 1e-12
-"""Slopes and ratios nearer than this are equal."""
+"""Gains nearer than this are equal; so are ratios and slopes, at the scale of the costs."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -100,14 +100,16 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     slopes, weights, steps = hull_steps(problem.context_probs, gains, problem.costs)
 
     # Steps of equal slope form a group and are filled at a common rate: no label decides.
-    new_group = np.diff(slopes, prepend=math.inf) < -TOLERANCE * np.maximum(1, slopes)
+    nearly = TOLERANCE * np.maximum(slopes, 1 / max(1.0, problem.costs.max()))
+    new_group = np.diff(slopes, prepend=math.inf) < -nearly
     group = np.cumsum(new_group) - 1
     price_of = slopes[new_group]
     weight_of = np.bincount(group, weights, len(price_of)).astype(np.float64)
     boundaries: Floats = np.cumsum(weight_of)
     room = ratio - (boundaries - weight_of)
-    rate_of = np.clip(np.where(room > TOLERANCE, room, 0) / weight_of, 0, 1)
-    open_prices = price_of[ratio < boundaries - TOLERANCE]
+    slack = TOLERANCE * boundaries.max(initial=0)
+    rate_of = np.clip(np.where(room > slack, room, 0) / weight_of, 0, 1)
+    open_prices = price_of[ratio < boundaries - slack]
 
     probabilities = np.zeros(gains.shape)
     context, start, end = steps.T
@@ -154,7 +156,7 @@ def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
         for action in range(len(gains)):
             if costs[action] > cost and gains[action] > gain:
                 slope = (gains[action] - gain) / (costs[action] - cost)
-                nearly = TOLERANCE * max(1.0, slope)
+                nearly = TOLERANCE / (costs[action] - cost)  # as good as level, at this distance
                 if (
                     best < 0
                     or slope > steepest + nearly

@@ -10,7 +10,7 @@ from almoner.errors import NotComputable
 from almoner.money import Grid, on_grid
 from almoner.policy.base import Policy
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
-from almoner.policy.plan import Plan, make_plan
+from almoner.policy.plan import Plan, for_kernels, make_plan
 from almoner.policy.rewards import KnownRewards
 from almoner.problem import Problem
 
@@ -151,7 +151,7 @@ def _policy_gain(problem: Problem, plan: Plan) -> float:
     tied = (np.abs(difference) <= TIE) @ weights - weights
     served = values > 0  # no gain is worth no money
     return policy_gain(
-        plan._replace(budget=min(plan.budget, plan.horizon)),
+        for_kernels(plan._replace(budget=min(plan.budget, plan.horizon))),
         np.where(served, problem.context_probs, 0.0),
         gains,
         weights,
@@ -171,7 +171,7 @@ def _policy_gain_on_grid(problem: Problem, plan: Plan, hulls: Hulls) -> float:
     gains = (alike * problem.gains[:, None, :]).sum(axis=2) / alike.sum(axis=2)
     state = new_state(plan)
     return policy_gain_on_grid(
-        plan,
+        for_kernels(plan),
         state,
         new_memo(plan, state),
         hulls,

@@ -22,7 +22,7 @@ from almoner.money import amounts, budget_left
 from almoner.oracle import optimal_value, upper_bound
 from almoner.plain import PlainPolicy, as_plain, play_plain
 from almoner.policy.base import Policy
-from almoner.policy.plan import Plan, make_plan
+from almoner.policy.plan import Plan, for_kernels, make_plan
 from almoner.problem import Problem
 from almoner.runs import Runs, Sample, Trace, unusable
 
@@ -229,7 +229,7 @@ def _play_chunk(
     if left_at is None:
         left_at = np.empty((len(out), 0))
     play(
-        plan,
+        for_kernels(plan),
         world,
         state,
         memo,

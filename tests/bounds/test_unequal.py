@@ -58,6 +58,18 @@ def test_the_budget_left_under_alp_stays_within_its_tail(gap: float) -> None:
     assert np.mean(ratio < problem.ratio - gap) <= bound + error
 
 
+def test_money_that_no_plan_can_use_piles_up_beyond_the_last_boundary() -> None:
+    """Boundaries .5 and 1. At ρ = 1.3 all runs have more than 1.5 a round left in the end."""
+    problem = al.Problem(
+        context_probs=[0.5, 0.5], reward_means=[[0.9], [0.3]], horizon=1000, budget=1300, costs=[1]
+    )
+    runs = al.simulate(problem, al.alp(), runs=50, seed=5, against="upper bound", marks=[501])
+    assert np.all(runs.budget_left[:, 0] > 1.5 * 500)
+    assert general_budget_tail(problem, 500, gap=0.2) == 1
+    inside = problem.replace(budget=900)
+    assert general_budget_tail(inside, 500, gap=0.4) == general_budget_tail(inside, 500, gap=0.1)
+
+
 def test_the_regret_of_alp_by_hand() -> None:
     """One context, costs 1 and 2, means .5 and .7: v rises by .5 up to 1 and by .2 up to 2.
 

@@ -124,12 +124,32 @@ def test_the_expected_excess_is_that_of_a_normal() -> None:
 def test_frozen_means_stop_learning_and_updated_ones_do_not() -> None:
     from almoner.core.steps import learn
 
-    for update, count in ((False, 1), (True, 2)):
+    for update, t, count in ((False, 10, 1), (True, 10, 2), (False, 9, 2)):
         policy = al.epsilon_first_alp(rounds=10, update=update)
         plan, state = started(policy, 20, 1)
         state.clock[EXPLORED] = 10
-        learn(plan, state, new_memo(plan, state), 0, 0, 1.0, np.uint64(0))
+        learn(plan, state, new_memo(plan, state), 0, 0, t, 1.0, np.uint64(0))
         assert state.counts[0, 0] == count
+
+
+def test_what_was_explored_is_learned_however_late_its_reward_comes() -> None:
+    """Twenty decisions explore, one exploits, and only then the twenty rewards come in."""
+    agent = al.Agent.open(
+        "memory:",
+        name="late",
+        contexts=["new"],
+        actions={"mail": 1, "call": 2},
+        horizon=100,
+        budget=100,
+        policy=al.epsilon_first_alp(rounds=20, update=False, contexts=al.EmpiricalContexts()),
+    )
+    explored = agent.decide_many(["new"] * 20)
+    exploited = agent.decide("new")
+    agent.reward_many({decision.id: 0.5 for decision in explored if not decision.skipped})
+    if not exploited.skipped:
+        agent.reward(exploited.id, 0.5)
+    taken = sum(not decision.skipped for decision in explored)
+    assert agent.look(lambda campaign: campaign.state.counts.sum()) == taken == 20
 
 
 SMALL = al.Problem(

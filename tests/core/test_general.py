@@ -278,7 +278,7 @@ def test_known_default_rewards_are_taken_from_the_indices() -> None:
 def test_skipping_teaches_nothing_where_the_default_rewards_are_known() -> None:
     plan = make_plan(al.thrifty(), **TOLD.terms())
     state = new_state(plan)
-    learn(plan, state, new_memo(plan, state), 1, SKIP, 0.25, np.uint64(0))
+    learn(plan, state, new_memo(plan, state), 1, SKIP, 0, 0.25, np.uint64(0))
     assert not state.skip_counts.any()
 
 
@@ -295,8 +295,8 @@ def test_skipping_is_learned_like_any_action() -> None:
     plan = make_plan(al.thrifty(), **DEFAULTS.terms())
     state = new_state(plan)
     memo = new_memo(plan, state)
-    learn(plan, state, memo, 1, SKIP, 0.25, np.uint64(0))
-    learn(plan, state, memo, 1, SKIP, 0.75, np.uint64(0))
+    learn(plan, state, memo, 1, SKIP, 0, 0.25, np.uint64(0))
+    learn(plan, state, memo, 1, SKIP, 0, 0.75, np.uint64(0))
     assert state.skip_counts.tolist() == [0, 2, 0]
     assert state.skip_sums.tolist() == [0, 1, 0]
 

@@ -56,7 +56,7 @@ def test_the_mean_of_constant_rewards_is_that_constant(reward: float) -> None:
     state = new_state(plan)
     memo = new_memo(plan, state)
     for _ in range(40):
-        learn(plan, state, memo, 1, 2, reward, NONE)
+        learn(plan, state, memo, 1, 2, 0, reward, NONE)
     assert memo.means[1, 2] == pytest.approx(reward, abs=1e-14)
     assert state.counts[1, 2] == state.counts.sum() == 40
     assert memo.roots[1, 2] == pytest.approx(1 / math.sqrt(40), abs=1e-15)

@@ -75,7 +75,7 @@ def test_advance_is_decide_and_take(name: str, kind: str) -> None:
         take(plan, *steps, context, expected[0])
         assert (t, done) == (t, expected)
         for state, memo, _ in (live, steps):
-            learn(plan, state, memo, context, done[0], reward, key)
+            learn(plan, state, memo, context, done[0], t, reward, key)
     assert state_of(live[0]) == state_of(steps[0])
 
 
@@ -106,7 +106,7 @@ def test_replay_is_taking_and_learning_one_by_one(name: str, kind: str) -> None:
                 rewards.append(0.0)
             for late, done, then in reversed(open_ones):
                 key = np.uint64(round_key(STREAM, then))
-                learn(plan, live[0], live[1], late, done, reward, key)
+                learn(plan, live[0], live[1], late, done, then, reward, key)
                 rows.append((LEARNED, late, done, then))
                 rewards.append(reward)
             open_ones = []
@@ -121,7 +121,7 @@ def played(plan: Plan, *, rounds: int) -> Scratch:
     for t, (context, _, reward) in enumerate(islice(arrivals(), rounds)):
         action = t % plan.costs.shape[1]
         take(plan, *scratch, context, action)
-        learn(plan, scratch[0], scratch[1], context, action, reward, np.uint64(t))
+        learn(plan, scratch[0], scratch[1], context, action, t, reward, np.uint64(t))
     return scratch
 
 

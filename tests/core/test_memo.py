@@ -78,7 +78,7 @@ def drive(
     keys = rng.integers(0, 2**64, size=plan.horizon, dtype=np.uint64)
     noise = rng.random(plan.horizon)
     done = []
-    for context, key, luck in zip(contexts.tolist(), keys, noise, strict=True):
+    for t, (context, key, luck) in enumerate(zip(contexts.tolist(), keys, noise, strict=True)):
         if renew:
             memo = new_memo(plan, state)
         action, probability = decide(plan, state, memo, new_hulls(plan), context, key)
@@ -87,7 +87,7 @@ def drive(
         take(plan, state, memo, new_hulls(plan), context, action)
         if action != SKIP:
             reward = float(luck < problem.reward_means[context, action])
-            learn(plan, state, memo, context, action, reward, key)
+            learn(plan, state, memo, context, action, t, reward, key)
         done.append((action, probability))
     return done
 

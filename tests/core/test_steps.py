@@ -127,13 +127,13 @@ def test_ucb_alp_by_hand() -> None:
         (1, key_with(0.7), (SKIP, 1 / 3), 0.0),
         (0, key_with(0.9, tie=1.0), (1, 0.5), 1.0),
     ]
-    for context, key, (action, probability), reward in rounds:
+    for t, (context, key, (action, probability), reward) in enumerate(rounds):
         done, chance = decide(plan, state, memo, new_hulls(plan), context, key)
         assert done == action
         assert chance == pytest.approx(probability, abs=1e-12)
         take(plan, state, memo, new_hulls(plan), context, action)
         if action != SKIP:
-            learn(plan, state, memo, context, action, reward, key)
+            learn(plan, state, memo, context, action, t, reward, key)
     assert state.clock.tolist() == [5, 0, 0, 0, 0]
     assert state.counts.tolist() == [[0, 1], [1, 1]]
     assert state.sums.tolist() == [[0, 1], [0, 1]]

@@ -26,6 +26,8 @@ def general_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> fl
     """Bound the chance that b_τ/τ is off ρ by more than ``gap`` to one side (Lemma 8).
 
     e^{−κδ²τ} with κ = 1/(2c_max²), c_max being the dearest cost; the paper has a stray ρ² in it.
+    A gap that reaches beyond the last boundary counts only up to there, where money piles up that
+    no plan can use; with ρ beyond it the bound is 1.
 
     Examples
     --------
@@ -35,6 +37,7 @@ def general_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> fl
     """
     rounds_left = checks.whole("rounds_left", rounds_left)
     gap = checks.number("gap", gap, low=0)
+    gap = min(gap, max(0.0, float(Curve.of(problem).ends.max(initial=0)) - problem.ratio))
     dearest = float(problem.costs.max())
     return math.exp(-(gap**2) * rounds_left / (2 * dearest**2))
 

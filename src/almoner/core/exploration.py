@@ -15,7 +15,7 @@ import numpy as np
 
 from almoner.compiled import compiled, exposed, inlined
 from almoner.core.draws import uniform
-from almoner.core.general import SKIP, find_price, raise_hulls
+from almoner.core.general import SKIP, find_price, nearness, raise_hulls
 from almoner.core.ranking import TIE_LANE, TOLERANCE, Mask, weights_of
 from almoner.core.state import LEFT, ROUND, TESTED, Hulls, Memo, State
 from almoner.policy.plan import LEARNED_DEFAULTS, LITERAL_TEST, USABLE_TEST, Plan
@@ -135,7 +135,7 @@ def _marginal_step(plan: Plan, hulls: Hulls, price: float) -> tuple[int, int, in
     for context in range(plan.costs.shape[0]):
         start = SKIP
         for place in range(hulls.sizes[context]):
-            if abs(hulls.slopes[context, place] - price) <= TOLERANCE:
+            if abs(hulls.slopes[context, place] - price) <= nearness(plan, price):
                 return context, start, hulls.tops[context, place]
             start = hulls.tops[context, place]
     return -1, SKIP, SKIP

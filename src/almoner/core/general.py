@@ -27,6 +27,7 @@ __all__ = [
     "allocate",
     "default_index",
     "find_price",
+    "nearness",
     "options_at",
     "priced_ratio",
     "raise_hulls",
@@ -86,12 +87,12 @@ def options_at(
 
     ``rate`` is that of the steps at the price itself.
     """
-    base, step = SKIP, SKIP
+    base, step, near = SKIP, SKIP, nearness(plan, price)
     for place in range(hulls.sizes[context]):
         slope = hulls.slopes[context, place]
-        if slope > price + TOLERANCE:
+        if slope > price + near:
             base = hulls.tops[context, place]
-        elif slope >= price - TOLERANCE:
+        elif slope >= price - near:
             step = hulls.tops[context, place]
     if step == SKIP:
         return base, step, 0.0
@@ -109,7 +110,7 @@ def priced_ratio(plan: Plan, left: int, remaining: int) -> float:
     """
     if plan.rule != _FIXED:
         return left / remaining
-    if plan.override == 1 and left >= remaining * plan.dearest:
+    if plan.override == 1 and left // plan.dearest >= remaining:  # the product may not fit
         return left / remaining
     return plan.budget / plan.horizon
 
@@ -203,6 +204,16 @@ def default_index(plan: Plan, state: State, context: int, level: float, key: np.
 
 
 @inlined
+def nearness(plan: Plan, price: float) -> float:
+    """Return by how much a slope may differ from a price and still be tied with it.
+
+    Slopes are gains per unit of money. However small the unit is, and with it every slope, they
+    must not all be tied.
+    """
+    return TOLERANCE * max(price, 1.0 / plan.dearest)
+
+
+@inlined
 def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[float, float]:
     """Return the price at which the steps use up ``room``, and the rate of the steps at it.
 
@@ -214,14 +225,15 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
     price, tries = hulls.price[0], 0
     while True:
         used, tied, above, under = 0.0, 0.0, math.inf, 0.0
+        near = nearness(plan, price)
         for other in range(plan.costs.shape[0]):
             weight = hulls.weights[other]
             for place in range(hulls.sizes[other]):
                 slope, cost = hulls.slopes[other, place], weight * hulls.spans[other, place]
-                if slope > price + TOLERANCE:
+                if slope > price + near:
                     used += cost
                     above = min(above, slope)
-                elif slope >= price - TOLERANCE:
+                elif slope >= price - near:
                     tied += cost
                 else:
                     under = max(under, slope)

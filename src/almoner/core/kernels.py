@@ -160,7 +160,7 @@ def play(
             action, probability = decide(plan, state, memo, hulls, context, key)
             take(plan, state, memo, hulls, context, action)
             reward = draw_reward(world, context, action, round_key(streams.rewards, t))
-            learn(plan, state, memo, context, action, reward, key)
+            learn(plan, state, memo, context, action, t, reward, key)
             if hulls is not None and state.clock[EXPLORED] == t + 1:
                 untried = untried_pairs(plan, world, state)
             expected += world.worth[context, action + 1]

@@ -103,7 +103,7 @@ def replay(
         if kind == BOOKED:
             take(plan, state, memo, hulls, one, action)
         elif kind == LEARNED:
-            learn(plan, state, memo, one, action, rewards[row], round_key(stream, t))
+            learn(plan, state, memo, one, action, t, rewards[row], round_key(stream, t))
         elif kind == WITHDRAWN:
             state.pending[one, action] -= 1.0
             state.clock[LEFT] = t

@@ -148,7 +148,7 @@ def serve_share(
     return math.nan
 
 
-@inlined
+@exposed
 def _paced(room: float, own: float, tied: float) -> float:
     """Return the share of a context, and of those level with it, that the budget lasts for."""
     if room <= 0.0:
@@ -213,13 +213,14 @@ def learn(
     memo: Memo,
     context: int,
     action: int,
+    t: int,
     reward: float,
     key: np.uint64,
 ) -> None:
-    """Book the reward of an action taken earlier; ``key`` is the one it was decided with."""
+    """Book the reward of an action taken earlier: in round t, from 0, decided with ``key``."""
     if action != SKIP:
         state.pending[context, action] -= 1.0
-    if plan.reward == _KNOWN or _is_frozen(plan, state):
+    if plan.reward == _KNOWN or _is_closed(plan, state, t):
         return
     if action == SKIP:
         if plan.default_mode == LEARNED_DEFAULTS:
@@ -239,10 +240,9 @@ def learn(
 
 
 @inlined
-def _is_frozen(plan: Plan, state: State) -> bool:
-    """Return whether exploration is over, its last round included, and nothing is learned after."""
-    ended = state.clock[EXPLORED]
-    return plan.exploration.update == 0 and 0 < ended < state.clock[ROUND]
+def _is_closed(plan: Plan, state: State, t: int) -> bool:
+    """Return whether nothing is learned from round t: exploration was over, and that was all."""
+    return plan.exploration.update == 0 and 0 < state.clock[EXPLORED] <= t
 
 
 @inlined

@@ -26,6 +26,7 @@ __all__ = [
     "Exploration",
     "Plan",
     "applicable",
+    "for_kernels",
     "make_plan",
 ]
 
@@ -154,6 +155,14 @@ def make_plan(
         defaults=defaults * (default_mode == KNOWN_DEFAULTS),
         exploration=_exploration(policy.rewards, horizon, grid) if explores else Exploration(),
     )
+
+
+def for_kernels(plan: Plan) -> Plan:
+    """Return the plan without what a unit is worth: kernels only count, and it may not fit a word.
+
+    Amounts of 1e-10 with all their digits are multiples of 1e-26.
+    """
+    return plan._replace(top=0, bottom=0)
 
 
 def _default_mode(defaults: Floats, *, known: bool, learn: bool) -> int:

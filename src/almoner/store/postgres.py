@@ -16,6 +16,10 @@ __all__ = ["PostgresDatabase"]
 ADVISORY_LOCK = 0x616C6D6F6E6572
 """A number that nobody else locks: our name in ASCII."""
 
+PATIENCE = 60
+"""Seconds to wait for another process that is writing; and for a process of ours that has stopped
+in the midst of a transaction, before the server undoes it."""
+
 AT_ONCE = 1000
 """How many rows to fetch at a time from a long log."""
 
@@ -65,6 +69,10 @@ class PostgresDatabase:
             self._connection.execute(
                 "SELECT set_config('synchronous_commit', 'on', false) "
                 "WHERE current_setting('synchronous_commit') = 'off'"
+            )
+            self._connection.execute(
+                f"SET lock_timeout = '{PATIENCE}s'; "
+                f"SET idle_in_transaction_session_timeout = '{PATIENCE}s'"
             )
             # Prepared while a log is short, a statement would keep a plan that reads all of it, and
             # take ever longer as the log grows. (And poolers do not keep statements.)
