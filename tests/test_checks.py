@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,75 @@ def test_a_long_value_is_cut_in_the_sentence() -> None:
         checks.array("u", [[1, 2]] * 50 + [[3]], shape=(51, 2))
     assert str(refused.value).endswith("...")
     assert len(str(refused.value)) < 120
+
+
+SEGMENTS = [f"segment-{place:04d}" for place in range(10_000)]
+TEN = ", ".join(SEGMENTS[:10])
+
+
+@pytest.fixture
+def undiffed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fails whoever compares a text with thousands of others, or one of a million letters."""
+
+    def compare(text: str, options: list[str], n: int) -> list[str]:
+        assert len(text) < 1000
+        assert len(options) <= checks.COMPARED
+        return get_close_matches(text, options, n=n)
+
+    monkeypatch.setattr(checks, "get_close_matches", compare)
+
+
+@pytest.mark.usefixtures("undiffed")
+def test_of_many_options_ten_are_shown_and_none_is_suggested() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        checks.choice("context", "segmnt-0042", SEGMENTS)
+    assert str(refused.value) == (
+        f"context must be one of {TEN}, … and 9,990 more, got context='segmnt-0042'"
+    )
+    with pytest.raises(InvalidInput) as refused:
+        checks.known_keys("costs", ["segmnt-0042"], required=SEGMENTS)
+    assert str(refused.value) == (
+        f"costs has the unknown key 'segmnt-0042'; use only {TEN}, … and 9,990 more"
+    )
+
+
+def test_of_a_few_dozen_options_ten_are_shown_and_the_nearest_is_suggested() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        checks.choice("context", "segmnt-0042", SEGMENTS[:50])
+    assert str(refused.value) == (
+        f"context must be one of {TEN}, … and 40 more, got context='segmnt-0042'; "
+        "did you mean 'segment-0042'?"
+    )
+
+
+def test_of_long_options_fewer_are_shown() -> None:
+    long = [letter * 120 for letter in "abcd"]
+    with pytest.raises(InvalidInput) as refused:
+        checks.choice("kind", "x", long)
+    assert (
+        str(refused.value)
+        == f"kind must be one of {long[0]}, {long[1]}, … and 2 more, got kind='x'"
+    )
+    with pytest.raises(InvalidInput) as refused:
+        checks.choice("kind", "x", ["y" * 400])
+    assert str(refused.value) == f"kind must be one of {'y' * 400}, got kind='x'"
+
+
+@pytest.mark.usefixtures("undiffed")
+@pytest.mark.parametrize("value", ["x" * 1_000_000, 10**5000, ["red"] * 1000], ids=type)
+def test_an_absurd_name_is_refused_in_few_words(value: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^kind must be one of red, blue, got kind=") as refused:
+        checks.choice("kind", value, ["red", "blue"])
+    assert len(str(refused.value)) < 120
+    if isinstance(value, str):
+        with pytest.raises(InvalidInput, match=r"^t has the unknown key 'xxx") as refused:
+            checks.known_keys("t", [value], required=["red"])
+        assert len(str(refused.value)) < 120
+
+
+def test_a_number_may_be_meant_as_a_name() -> None:
+    with pytest.raises(InvalidInput, match=r"got week=7; did you mean '7'\?$"):
+        checks.choice("week", 7, ["6", "7"])
 
 
 def test_an_array_is_a_read_only_copy() -> None:

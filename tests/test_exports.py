@@ -56,6 +56,27 @@ def test_a_row_holds_a_decision_and_what_became_of_it(agent: al.Agent) -> None:
     ]
 
 
+def test_rows_are_of_one_moment_though_the_log_is_read_twice(
+    agent: al.Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = agent.decide("new")
+    agent.reward(agent.decide("old").id, 0.5)
+    expected, events, reads = list(decisions(agent)), agent.events, list[int]()
+
+    def busy(after: int = 0) -> Any:
+        reads.append(after)
+        if len(reads) == 2:  # others write between the two
+            agent.reward(first.id, 1.0)
+            agent.reward(agent.decide("new").id, 0.25)
+        return events(after)
+
+    monkeypatch.setattr(agent, "events", busy)
+    assert list(decisions(agent)) == expected
+    assert len(reads) == 2
+    monkeypatch.undo()
+    assert [row["reward"] for row in decisions(agent)] == [1.0, 0.5, 0.25]
+
+
 def test_the_three_formats_say_the_same(agent: al.Agent, tmp_path: Path) -> None:
     for visit in range(12):
         decision = agent.decide("new" if visit % 3 else "old")

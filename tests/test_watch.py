@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 import almoner as al
-from almoner import history
+from almoner import history, report
+from almoner.lp import solve
+from almoner.policy.allocation import AdaptiveLP
+from almoner.policy.contexts import EmpiricalContexts
+from almoner.policy.rewards import ExploreFirst
 from almoner.report import Watch
+from almoner.store import Writer
+from almoner.terms import Terms
 
 
 def opened(**terms: Any) -> al.Agent:
@@ -57,6 +65,142 @@ def test_estimates_carry_wilson_intervals() -> None:
     assert (coupon.taken, coupon.rewarded, coupon.mean) == (4, 4, 0.75)
     assert (coupon.low, coupon.high) == pytest.approx((centre - half, centre + half))
     assert (context.arrivals, context.share, context.served) == (4, 1.0, 1.0)
+
+
+LEARNERS = {
+    "known rewards": al.alp(context_probs=[1.0], reward_means=[[0.7]]),
+    "zeros and ones drawn": al.thompson_rounded(),
+    "no learning after four rounds": al.Policy(
+        rewards=ExploreFirst(rounds=4, update=False),
+        contexts=EmpiricalContexts(),
+        allocation=AdaptiveLP(),
+    ),
+    "all learned": al.thrifty(),
+}
+
+
+@pytest.mark.parametrize("policy", LEARNERS.values(), ids=LEARNERS)
+def test_rewards_are_counted_as_they_came_whatever_the_policy_makes_of_them(
+    policy: al.Policy,
+) -> None:
+    """25 rewards of 0.3: policies may ignore them, or keep others in their place."""
+    agent = opened(contexts=["new"], budget=1000.0, horizon=25, policy=policy)
+    for _ in range(25):
+        agent.reward(agent.decide("new").id, 0.3)
+    seen = Watch(agent).report()
+    [[coupon]] = [context.actions for context in seen.contexts]
+    assert (coupon.taken, coupon.rewarded, seen.rewarded) == (25, 25, 25)
+    assert coupon.mean == pytest.approx(0.3)
+    assert coupon.low < 0.3 < coupon.high
+
+
+def test_a_plan_goes_by_what_the_policy_was_told() -> None:
+    """Told 0.7 and shown 0.3, an arrival that is always served is worth 0.7."""
+    agent = opened(contexts=["new"], budget=1000.0, policy=LEARNERS["known rewards"])
+    for _ in range(5):
+        agent.reward(agent.decide("new").id, 0.3)
+    seen = Watch(agent).report()
+    assert (seen.value, seen.contexts[0].actions[0].planned) == (0.7, 1.0)
+    assert seen.contexts[0].actions[0].mean == pytest.approx(0.3)
+
+
+def test_rewards_of_skips_are_nobodys_and_still_counted() -> None:
+    agent = opened(default_rewards="learned")
+    agent.reward(agent.decide("new", available=[]).id, 0.25)
+    watch = Watch(agent)
+    seen = watch.report()
+    assert (seen.rewarded, seen.reward) == (1, 0.25)
+    assert [pair.rewarded for context in seen.contexts for pair in context.actions] == [0, 0]
+    assert watch._history.rewards == {("new", None): (1, 0.25)}
+
+
+class Doors:
+    """Whether a transaction on a store is under way."""
+
+    def __init__(self, agent: al.Agent) -> None:
+        self.open = False
+        begin = agent.store.writing
+
+        @contextmanager
+        def writing(name: str) -> Iterator[Writer]:
+            with begin(name) as writer:
+                self.open = True
+                try:
+                    yield writer
+                finally:
+                    self.open = False
+
+        agent.store.writing = writing  # type: ignore[method-assign]
+
+    def outside(self, function: Callable[..., Any], calls: list[str]) -> Callable[..., Any]:
+        """Return a function that refuses to run within a transaction, and notes its calls."""
+
+        def checked(*arguments: Any, **named: Any) -> Any:
+            assert not self.open, f"{function.__name__} ran within a transaction"
+            calls.append(function.__name__)
+            return function(*arguments, **named)
+
+        return checked
+
+
+def test_a_report_is_worked_out_while_others_may_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever grows with contexts times actions, but for copies of four arrays."""
+    agent = opened()
+    agent.reward(agent.decide("new").id, 1.0)
+    doors, calls = Doors(agent), list[str]()
+    for owner, name in (
+        (report, "solve"),
+        (report, "ActionReport"),
+        (report, "ContextReport"),
+        (report, "Report"),
+        (Terms, "costs_in"),
+        (Terms, "reserves_in"),
+        (al.Agent, "events"),
+    ):
+        monkeypatch.setattr(owner, name, doors.outside(getattr(owner, name), calls))
+    Watch(agent).report()
+    assert {"solve", "ActionReport", "costs_in", "events"} <= {*calls}
+
+
+def test_what_happens_while_a_report_is_worked_out_is_not_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    agent = opened(new_contexts=True)
+    agent.reward(agent.decide("new").id, 1.0)
+    expected = Watch(agent).report()
+    doors = Doors(agent)
+
+    def solve_slowly(*problem: Any, **ratio: Any) -> Any:
+        assert not doors.open
+        agent.reward(agent.decide("new").id, 0.0)
+        agent.decide("walk-in")
+        agent.pause()
+        return solve(*problem, **ratio)
+
+    monkeypatch.setattr(report, "solve", solve_slowly)
+    assert Watch(agent).report() == expected
+
+
+def test_counts_and_campaign_are_of_the_same_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the reads of a report and the writes of others fall, numbers agree."""
+    agent = opened(horizon=100, budget=500.0)
+    look, events = agent.look, agent.events
+
+    def busy(read: Callable[..., Any]) -> Callable[..., Any]:
+        def reading(*arguments: Any) -> Any:
+            agent.reward(agent.decide("new").id, 1.0)
+            return read(*arguments)
+
+        return reading
+
+    monkeypatch.setattr(agent, "look", busy(look))
+    monkeypatch.setattr(agent, "events", busy(events))
+    watch = Watch(agent)
+    for _ in range(3):
+        seen = watch.report()
+        assert seen.served + sum(seen.skips.values()) == seen.arrivals == seen.rewarded
+        assert sum(context.arrivals for context in seen.contexts) == seen.arrivals
+        assert 5.0 * seen.served == seen.reserved
 
 
 def test_without_data_everything_is_possible() -> None:

@@ -36,6 +36,13 @@ Floats = npt.NDArray[np.float64]
 SUM_TOLERANCE = 1e-9
 """Probabilities typed with nine digits are taken as they are; anything worse is a mistake."""
 
+SHOWN, LISTED, ROOM = 60, 10, 300
+"""Characters of a value that are shown; options, where all of them need more than ``ROOM``."""
+
+COMPARED = 200
+"""Among more options the nearest is not looked for: it takes a tenth of a millisecond each, and
+campaigns refuse names while others wait."""
+
 
 def refuse(
     name: str, rule: str, value: object, remedy: str = "", error: type[InvalidInput] = InvalidInput
@@ -184,7 +191,7 @@ def choice(
     options = list(options)
     if isinstance(value, str) and value in options:
         return value
-    raise refuse(name, f"be one of {', '.join(options)}", value, _nearest(value, options), error)
+    raise refuse(name, f"be one of {_listed(options)}", value, _nearest(value, options), error)
 
 
 def known_keys(
@@ -196,13 +203,14 @@ def known_keys(
     error: type[InvalidInput] = InvalidInput,
 ) -> None:
     """Refuse a table with an unknown or a missing key."""
-    known, keys = [*required, *optional], list(keys)
-    for key in keys:
+    known = dict.fromkeys([*required, *optional])
+    given = dict.fromkeys(keys)
+    for key in given:
         if key not in known:
-            remedy = _nearest(key, known) or f"use only {', '.join(known)}"
-            raise error(f"{name} has the unknown key {key!r}; {remedy}")
+            remedy = _nearest(key, [*known]) or f"use only {_listed([*known])}"
+            raise error(f"{name} has the unknown key {_shown(key)}; {remedy}")
     for key in required:
-        if key not in keys:
+        if key not in given:
             raise error(f"{name} lacks the key {key!r}; add it")
 
 
@@ -221,8 +229,21 @@ def _numbers(value: Any) -> npt.NDArray[Any]:
 
 
 def _nearest(value: object, options: list[str]) -> str:
-    near = get_close_matches(str(value), options, n=1)
+    text = value if isinstance(value, str) else _shown(value)
+    if len(options) > COMPARED or len(text) > 3 * max(map(len, options), default=0):
+        return ""  # of such a length no text is near to any option, and difflib indexes it all
+    near = get_close_matches(text, options, n=1)
     return f"did you mean {near[0]!r}?" if near else ""
+
+
+def _listed(options: list[str]) -> str:
+    text = ", ".join(options)
+    if len(text) <= ROOM or len(options) == 1:
+        return text
+    count = 1
+    while count < LISTED and len(", ".join(options[: count + 1])) <= ROOM:
+        count += 1
+    return f"{', '.join(options[:count])}, … and {len(options) - count:,} more"
 
 
 def _range(low: float, high: float) -> str:
@@ -238,4 +259,4 @@ def _shown(value: object) -> str:
         text = repr(value.item() if isinstance(value, np.generic) else value)
     except ValueError:  # Python prints no whole number of thousands of digits
         text = "a number of thousands of digits"
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."

@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ FORMATS = ("csv", "jsonl", "parquet")
 
 
 def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield a row for each decision after one of them.
+    """Yield a row for each decision after one of them, as the log was when the first is asked for.
 
     Examples
     --------
@@ -57,10 +58,13 @@ def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
     ('coupon', 1.0, 1.0, 5.0)
     """
     later: dict[int, dict[str, Event]] = {}
+    last = after
     for event in agent.events(after):
+        last = event.seq
         if event.kind in (SETTLED, REWARDED, CANCELLED):
             later.setdefault(event.decision or 0, {})[event.kind] = event
-    for event in agent.events(after):
+    # What was written meanwhile is left out: it is not known what became of it.
+    for event in takewhile(lambda event: event.seq <= last, agent.events(after)):
         if event.kind == DECIDED:
             yield _row(agent, event, later.get(event.seq, {}))
 

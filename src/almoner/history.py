@@ -43,6 +43,9 @@ class History:
         Skips by reason.
     rewarded, reward
         How many rewards have come, and their sum.
+    rewards
+        The same by context and action, that of a skip being None: as they came, whatever the
+        policy made of them.
     curve
         Points along the way, evenly spaced in arrivals.
     """
@@ -54,6 +57,7 @@ class History:
         self.taken: Counter[tuple[str, str]] = Counter()
         self.skips: Counter[str] = Counter()
         self.rewarded, self.reward = 0, 0.0
+        self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
         self.curve: list[Point] = []
         self.latest: Point | None = None
         self._stride = 1
@@ -72,14 +76,19 @@ class History:
                 self.ledger = release(self.ledger, **held)
                 self.taken[event.context or "", event.action or ""] -= 1
             elif event.kind == REWARDED:
-                self.rewarded += 1
-                self.reward += event.reward or 0.0
+                self._add(event.context or "", event.action, event.reward or 0.0)
 
     def points(self) -> list[Point]:
         """Return the curve up to the latest arrival."""
         if self.latest is None or (self.curve and self.curve[-1] == self.latest):
             return list(self.curve)
         return [*self.curve, self.latest]
+
+    def _add(self, context: str, action: str | None, reward: float) -> None:
+        self.rewarded += 1
+        self.reward += reward
+        count, total = self.rewards.get((context, action), (0, 0.0))
+        self.rewards[context, action] = count + 1, total + reward
 
     def _count(self, event: Event) -> None:
         context = event.context or ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import takewhile
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -14,9 +15,11 @@ from almoner.campaign import Campaign
 from almoner.checks import Floats
 from almoner.closing import ClosingTime
 from almoner.history import History, Point
+from almoner.ledger import Ledger
 from almoner.lp import Solution, solve
 from almoner.policy.contexts import KnownContexts
 from almoner.policy.rewards import KnownRewards
+from almoner.terms import Terms
 
 __all__ = ["UNSEEN", "ActionReport", "ContextReport", "Estimates", "Report", "Watch"]
 
@@ -32,7 +35,8 @@ class ActionReport:
     """One action in one context.
 
     ``mean`` is that of the ``rewarded`` rewards seen, with a 95 % Wilson interval from ``low`` to
-    ``high``; ``planned`` is the probability that the optimum for these means would give it now.
+    ``high``; ``planned`` is the probability that the optimum would give it now, if means were what
+    the policy takes them for.
     """
 
     action: str
@@ -122,6 +126,39 @@ class Estimates(NamedTuple):
     ratio: float
 
 
+class _Standing(NamedTuple):
+    """A copy of what a report needs of a campaign."""
+
+    seq: int
+    status: str
+    ledger: Ledger
+    overrun: int
+    contexts: tuple[str, ...]
+    arrivals: int
+    arrivals_left: float
+    counts: Floats
+    sums: Floats
+    skip_counts: Floats
+    skip_sums: Floats
+
+    @classmethod
+    def of(cls, campaign: Campaign, now: int) -> _Standing:
+        state = campaign.state
+        return cls(
+            seq=campaign.seq,
+            status=campaign.status,
+            ledger=campaign.ledger,
+            overrun=campaign.overrun,
+            contexts=tuple(campaign.contexts),
+            arrivals=campaign.arrivals,
+            arrivals_left=campaign.arrivals_left(now),
+            counts=state.counts.copy(),
+            sums=state.sums.copy(),
+            skip_counts=state.skip_counts.copy(),
+            skip_sums=state.skip_sums.copy(),
+        )
+
+
 class Watch:
     """Follows the log of an agent's campaign, so that a report need not read all of it again."""
 
@@ -133,11 +170,12 @@ class Watch:
     def report(self) -> Report:
         """Return how the campaign is doing now."""
         with self._lock:
-            self._history.apply(self._agent.events(self._history.seq))
             now = self._agent.now()
-            return self._agent.look(  # type: ignore[no-any-return]
-                lambda campaign: _report(self._agent.name, campaign, self._history, now)
-            )
+            # While it is held still nobody can decide, so it is only copied then.
+            standing: _Standing = self._agent.look(lambda campaign: _Standing.of(campaign, now))
+            news = self._agent.events(self._history.seq)
+            self._history.apply(takewhile(lambda event: event.seq <= standing.seq, news))
+            return _report(self._agent.name, self._agent.terms, standing, self._history)
 
     def curve(self) -> list[Point]:
         """Return points along the way, the last one being the present."""
@@ -146,20 +184,20 @@ class Watch:
             return self._history.points()
 
 
-def _report(name: str, campaign: Campaign, history: History, now: int) -> Report:
-    terms, ledger, amount = campaign.terms, campaign.ledger, campaign.terms.unit.amount
-    horizon = terms.horizon
+def _report(name: str, terms: Terms, standing: _Standing, history: History) -> Report:
+    ledger, amount, horizon = standing.ledger, terms.unit.amount, terms.horizon
     expected = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
-    arrivals, coming = campaign.arrivals, campaign.arrivals_left(now)
+    arrivals, coming = standing.arrivals, standing.arrivals_left
     free = max(0, ledger.budget - ledger.committed)
-    estimates = _estimates(campaign, history, amount(free) / coming if coming > 0 else 0.0)
+    ratio_now = amount(free) / coming if coming > 0 else 0.0
+    estimates = _estimates(terms, standing, history, ratio_now)
     plan = solve(estimates)
     ratio_start = amount(ledger.budget) / expected
     gone = arrivals / (arrivals + coming) if arrivals + coming > 0 else 1.0
-    cheapest = min(min(terms.reserves_in(context)) for context in campaign.contexts)
+    cheapest = min(min(terms.reserves_in(context)) for context in standing.contexts)
     return Report(
         name=name,
-        status=campaign.status,
+        status=standing.status,
         policy=_policy_name(terms.policy),
         budget=amount(ledger.budget),
         spent=amount(ledger.spent),
@@ -167,7 +205,7 @@ def _report(name: str, campaign: Campaign, history: History, now: int) -> Report
         planned=amount(ledger.planned),
         left=amount(ledger.left),
         unusable=amount(ledger.left) if ledger.left < cheapest else 0.0,
-        overrun=amount(campaign.overrun),
+        overrun=amount(standing.overrun),
         arrivals=arrivals,
         arrivals_left=coming,
         closes=horizon.at.isoformat() if isinstance(horizon, ClosingTime) else None,
@@ -177,37 +215,37 @@ def _report(name: str, campaign: Campaign, history: History, now: int) -> Report
         reward=history.reward,
         promised=min(arrivals, expected) * solve(estimates, ratio=ratio_start).value,
         ratio_start=ratio_start,
-        ratio_now=estimates.ratio,
+        ratio_now=ratio_now,
         pace=(ledger.committed / ledger.budget if ledger.budget else 0.0) - gone,
         price=plan.price,
         value=plan.value,
         boundaries=plan.boundaries.tolist(),
-        contexts=_contexts(campaign, history, estimates, plan),
+        contexts=_contexts(terms, standing, history, estimates, plan),
     )
 
 
 def _contexts(
-    campaign: Campaign, history: History, estimates: Estimates, plan: Solution
+    terms: Terms, standing: _Standing, history: History, estimates: Estimates, plan: Solution
 ) -> list[ContextReport]:
-    amount, counts, sums = campaign.terms.unit.amount, campaign.state.counts, campaign.state.sums
+    costs, planned = estimates.costs.tolist(), plan.probabilities.tolist()
+    amount, names = terms.unit.amount, terms.actions
     reports = []
-    for context, place in campaign.contexts.items():
-        costs, reserves = campaign.terms.costs_in(context), campaign.terms.reserves_in(context)
-        actions = []
-        for action, column in campaign.actions.items():
-            count, total = float(counts[place, column]), float(sums[place, column])
+    for place, context in enumerate(standing.contexts):
+        reserves, actions = terms.reserves_in(context), []
+        for column, action in enumerate(names):
+            count, total = history.rewards.get((context, action), (0, 0.0))
             low, high = _interval(total, count)
             actions.append(
                 ActionReport(
                     action=action,
-                    cost=amount(costs[column]),
+                    cost=costs[place][column],
                     reserve=amount(reserves[column]),
                     taken=history.taken[context, action],
-                    rewarded=int(count),
+                    rewarded=count,
                     mean=total / count if count else None,
                     low=low,
                     high=high,
-                    planned=float(plan.probabilities[place, column]),
+                    planned=planned[place][column],
                 )
             )
         reports.append(
@@ -222,28 +260,29 @@ def _contexts(
     return reports
 
 
-def _estimates(campaign: Campaign, history: History, ratio: float) -> Estimates:
-    terms, state = campaign.terms, campaign.state
+def _estimates(terms: Terms, standing: _Standing, history: History, ratio: float) -> Estimates:
+    """Return the means as the policy has them: they may be given, or those of other draws."""
     rewards, contexts = terms.policy.rewards, terms.policy.contexts
-    means = np.where(state.counts > 0, state.sums / np.maximum(state.counts, 1), UNSEEN)
+    counts = standing.counts
+    means = np.where(counts > 0, standing.sums / np.maximum(counts, 1), UNSEEN)
     if isinstance(rewards, KnownRewards) and rewards.means is not None:
         means = np.array(rewards.means)
-    shares = np.array([history.arrivals[name] for name in campaign.contexts], np.float64)
+    shares = np.array([history.arrivals[name] for name in standing.contexts], np.float64)
     if isinstance(contexts, KnownContexts) and contexts.probs is not None:
         shares = np.array(contexts.probs)
     elif shares.sum() == 0:
         shares = np.ones(len(shares))
     defaults = np.zeros(len(shares))
     if isinstance(terms.default_rewards, dict):
-        defaults = np.array([terms.default_rewards[name] for name in campaign.contexts])
+        defaults = np.array([terms.default_rewards[name] for name in standing.contexts])
     elif terms.default_rewards is not None:
-        defaults = state.skip_sums / np.maximum(state.skip_counts, 1)
+        defaults = standing.skip_sums / np.maximum(standing.skip_counts, 1)
     amount = terms.unit.amount
-    costs = [[amount(cost) for cost in terms.costs_in(name)] for name in campaign.contexts]
+    costs = [[amount(cost) for cost in terms.costs_in(name)] for name in standing.contexts]
     return Estimates(shares / shares.sum(), means, np.array(costs), defaults, ratio)
 
 
-def _interval(total: float, count: float) -> tuple[float, float]:
+def _interval(total: float, count: int) -> tuple[float, float]:
     """Return the 95 % Wilson interval of a mean of numbers in [0, 1]; all of it without data."""
     if count == 0:
         return 0.0, 1.0
