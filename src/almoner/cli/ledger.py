@@ -83,10 +83,10 @@ def export(url: str, campaign: str, out: str, form: str) -> None:
 
 @contextmanager
 def _opened(url: str) -> Iterator[Store]:
-    """Open the store of a URL, and close it afterwards."""
+    """Open the store of a URL to read it, and close it afterwards."""
     from almoner.store import open_store
 
-    store = open_store(url, create=False)
+    store = open_store(url, read_only=True)
     try:
         yield store
     finally:

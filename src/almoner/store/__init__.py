@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from almoner import checks
@@ -14,21 +15,31 @@ __all__ = ["ApiKey", "Store", "Writer", "open_store"]
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 
+FIND_SQLITE = "SELECT 1 FROM sqlite_master WHERE name = 'almoner_schema'"
+FIND_POSTGRES = "SELECT 1 WHERE to_regclass('almoner_schema') IS NOT NULL"
 
-def open_store(url: Any, *, create: bool = True) -> Store:
-    """Open the store that a URL names; tables, and a file if ``create``, are made where missing."""
+
+def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Store:
+    """Open the store that a URL names; tables, and a file if ``create``, are made where missing.
+
+    If ``read_only``, nothing is made or changed, and the right to read it is enough.
+    """
     if url == "memory:":
         from almoner.store.memory import MemoryStore
 
         return MemoryStore()
-    from almoner.store.sql import SqlStore
+    from almoner.store.migrations import refuse_unreadable
+    from almoner.store.sql import ReadOnly, SqlStore
 
     path = url.removeprefix(SQLITE) if isinstance(url, str) and url.startswith(SQLITE) else ""
     if path not in ("", ":memory:"):  # there every connection would have a memory of its own
         from almoner.store.sqlite import SqliteDatabase
 
-        if not create and not Path(path).exists():
+        if (read_only or not create) and not os.path.exists(path):
             raise StoreError(f"there is no store {path!r}; check the path")
+        if read_only:
+            check = partial(refuse_unreadable, name=repr(path), find=FIND_SQLITE)
+            return SqlStore(SqliteDatabase(path, read_only=True), check)
         return SqlStore(SqliteDatabase(path))
     if isinstance(url, str) and url.startswith(POSTGRES):
         try:
@@ -38,6 +49,9 @@ def open_store(url: Any, *, create: bool = True) -> Store:
                 "PostgreSQL needs the driver psycopg, which is not installed; "
                 "run pip install 'almoner[postgres]'"
             ) from None
+        if read_only:
+            check = partial(refuse_unreadable, name="the database", find=FIND_POSTGRES)
+            return SqlStore(ReadOnly(PostgresDatabase(url)), check)
         return SqlStore(PostgresDatabase(url))
     remedy = "write memory:, sqlite:///path/to/file.db or postgresql://host/database"
     if isinstance(url, str):  # a password is for nobody's log

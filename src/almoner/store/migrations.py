@@ -11,7 +11,7 @@ from typing import Any
 
 from almoner.errors import StoreError
 
-__all__ = ["MIGRATIONS", "migrate"]
+__all__ = ["MIGRATIONS", "migrate", "refuse_unreadable"]
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -69,6 +69,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
 )
 
+READABLE = 1
+"""The oldest version whose campaigns can be read as they are; a step that alters them raises it."""
+
 _VERSION_TABLE = "CREATE TABLE IF NOT EXISTS almoner_schema (version BIGINT PRIMARY KEY)"
 
 
@@ -78,13 +81,35 @@ def migrate(execute: Callable[[str], Any], steps: Sequence[Sequence[str]] = MIGR
     ``execute`` runs a statement and returns its rows.
     """
     execute(_VERSION_TABLE)
-    version = execute("SELECT coalesce(max(version), 0) FROM almoner_schema")[0][0]
-    if version > len(steps):
-        raise StoreError(
-            f"the store was written by a newer almoner (its schema is version {version}, this one "
-            f"knows {len(steps)}); upgrade almoner"
-        )
+    version = _version(execute, len(steps))
     for number in range(version, len(steps)):
         for statement in steps[number]:
             execute(statement)
         execute(f"INSERT INTO almoner_schema (version) VALUES ({number + 1})")  # noqa: S608
+
+
+def refuse_unreadable(
+    execute: Callable[[str], Any], *, name: str, find: str, readable: int = READABLE
+) -> None:
+    """Refuse a store whose campaigns cannot be read as they are; change nothing.
+
+    ``find`` is a query that has a row if there is a table of versions.
+    """
+    version = _version(execute, len(MIGRATIONS)) if execute(find) else 0
+    if version == 0:
+        raise StoreError(f"{name} holds no campaigns of almoner; check the path")
+    if version < readable:
+        raise StoreError(
+            f"{name} was written by an older almoner (its schema is version {version}) and cannot "
+            "be read as it is; open it with Agent.open or almoner serve, which brings it up to date"
+        )
+
+
+def _version(execute: Callable[[str], Any], known: int) -> int:
+    version = int(execute("SELECT coalesce(max(version), 0) FROM almoner_schema")[0][0])
+    if version > known:
+        raise StoreError(
+            f"the store was written by a newer almoner (its schema is version {version}, this one "
+            f"knows {known}); upgrade almoner"
+        )
+    return version

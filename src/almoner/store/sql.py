@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
@@ -12,7 +12,7 @@ from almoner.events import Event
 from almoner.store.base import ApiKey
 from almoner.store.migrations import migrate
 
-__all__ = ["Database", "SqlStore", "Statements"]
+__all__ = ["Database", "ReadOnly", "SqlStore", "Statements"]
 
 CHUNK = 500
 """How many ids to ask for at a time: databases limit the variables of a statement."""
@@ -51,16 +51,38 @@ class Database(Protocol):
         """Close all connections."""
 
 
-class SqlStore:
-    """Campaigns in the tables of a database."""
+class ReadOnly:
+    """A database whose transactions may do nothing but read; they lock nothing either."""
+
+    locking = ""
+    alone: tuple[str, ...] = ()
 
     def __init__(self, database: Database) -> None:
+        self._database = database
+        self.stream, self.close = database.stream, database.close
+
+    @contextmanager
+    def transaction(self) -> Iterator[Statements]:
+        """Begin a transaction."""
+        with self._database.transaction() as transaction:
+            transaction.run("SET TRANSACTION READ ONLY")
+            yield transaction
+
+
+class SqlStore:
+    """Campaigns in the tables of a database; ``prepare`` gets or checks the tables first."""
+
+    def __init__(
+        self,
+        database: Database,
+        prepare: Callable[[Callable[..., Any]], None] = migrate,
+    ) -> None:
         self._database = database
         self._process = os.getpid()
         self._ids: dict[str, int] = {}
         try:
             with self._alone() as transaction:
-                migrate(transaction.run)
+                prepare(transaction.run)
         except BaseException:
             database.close()
             raise
