@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from problems import PAPER_TEN, PAPER_TWO
 
 import almoner as al
 from almoner.experiments.cells import Cell, run_cell
-from almoner.experiments.rows import RESULTS, Row
+from almoner.experiments.rows import RESULTS, Row, read_rows
+from almoner.scenarios import scenario
+
+FIGURES = Path(__file__).parents[2] / "docs" / "figures"
 
 
 def cell_of(problem: al.Problem, name: str, *, runs: int = 40, seed: int = 3) -> Cell:
@@ -41,6 +46,56 @@ def test_known_statistics_are_exact(name: str) -> None:
         assert row["benchmark"] == benchmark
         assert row["regret_mean"] == pytest.approx(benchmark - value, abs=1e-9)
         assert (row["regret_stderr"], row["regret_q99"], row["regret_max"]) == (0, None, None)
+
+
+CLINIC = al.Problem(
+    context_probs=[0.3, 0.7],
+    reward_means=[[0.9, 0.25], [0.3, 0.2]],
+    costs=[[3.0, 1.0], [2.5, 1.5]],
+    horizon=200,
+    budget=230,
+)
+
+
+@pytest.mark.parametrize("name", ["alp", "flp", "rounded"])
+def test_known_statistics_are_exact_at_unequal_costs_too(name: str) -> None:
+    rows = by_benchmark(run_cell(cell_of(CLINIC, name)))
+    value = al.exact_value(CLINIC, al.recipe(name))
+    assert set(rows) == {"oracle", "upper bound"}
+    for row in rows.values():
+        assert (row["method"], row["runs"], row["seed"]) == ("exact", 0, 0)
+        assert row["regret_mean"] == pytest.approx(row["benchmark"] - value, abs=1e-9)
+        assert (row["regret_stderr"], row["regret_q99"], row["regret_max"]) == (0, None, None)
+
+
+def test_costs_on_too_fine_a_grid_are_simulated() -> None:
+    problem = scenario("llm-routing").scaled(300)  # costs in steps of 0.0001
+    with pytest.raises(al.NotComputable):
+        al.exact_value(problem, al.alp())
+    rows = by_benchmark(run_cell(cell_of(problem, "alp", runs=5)))
+    assert set(rows) == {"upper bound"}
+    row = rows["upper bound"]
+    assert (row["method"], row["runs"], row["seed"]) == ("simulated", 5, 3)
+    assert row["regret_stderr"] > 0
+    settings = cell_of(problem, "alp", runs=5).settings
+    assert settings != cell_of(problem, "alp", runs=6).settings  # runs count where they are drawn
+
+
+def test_published_rows_that_were_drawn_agree_with_what_is_exact_now() -> None:
+    """Those of ALP at unequal costs: four standard errors, the oracle's benchmark to the digit."""
+    rows = [row for row in read_rows(FIGURES / "unequal.csv") if row["policy"] == "alp"]
+    assert {row["method"] for row in rows} == {"simulated"}
+    for row in rows:
+        if row["horizon"] <= 5000:
+            problem = scenario("heterogeneous").scaled(row["horizon"], ratio=row["ratio"])
+            (now,) = [
+                new for new in run_cell(cell_of(problem, "alp")) if new["against"] == row["against"]
+            ]
+            assert now["method"] == "exact"
+            assert now["benchmark"] == pytest.approx(row["benchmark"], rel=1e-12)
+            assert now["regret_mean"] == pytest.approx(
+                row["regret_mean"], abs=4 * row["regret_stderr"]
+            )
 
 
 @pytest.mark.parametrize("name", ["ealp", "ucb_alp", "thrifty"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 
 import almoner as al
 from almoner.experiments.sweep import Sweep, run_sweep
-from almoner.experiments.tasks import key_of, run_tasks
+from almoner.experiments.tasks import _run, key_of, run_tasks
 
 SETTINGS = {
     "problems": ["scenario:paper-two"],
@@ -114,6 +115,38 @@ def test_torn_and_foreign_files_are_done_again(tmp_path: Path, whole: bytes) -> 
     assert (tmp_path / "rows.csv").read_bytes() == whole
 
 
+def test_what_other_sources_made_is_made_again_and_the_log_says_so(
+    tmp_path: Path, whole: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    run_sweep(SWEEP, tmp_path, jobs=1)
+    assert not caplog.messages
+    for place, cell in enumerate(SWEEP.cells()[:5]):
+        path = tmp_path / "cells" / f"{key_of(cell)}.json"
+        content = json.loads(path.read_text())
+        content["sources"] = "0123456789abcdef"
+        if place == 0:
+            del content["sources"]  # made before sources were noted
+        for row in content["rows"]:
+            row["regret_mean"] += 1.0
+        path.write_text(json.dumps(content))
+    calls: list[int] = []
+    run_sweep(SWEEP, tmp_path, jobs=1, progress=lambda done, _: calls.append(done))
+    assert calls == [13, 14, 15, 16, 17, 18]
+    assert (tmp_path / "rows.csv").read_bytes() == whole
+    assert caplog.messages == [
+        f"5 of 18 finished tasks in {tmp_path / 'cells'} were made by other sources of almoner "
+        "than these, and are made again; to keep them, stop now and choose another folder"
+    ]
+    run_sweep(SWEEP, tmp_path, jobs=1)
+    assert len(caplog.messages) == 1
+
+
+def test_a_worker_with_other_sources_refuses_to_run() -> None:
+    """As on a cluster where another almoner is installed; none of its rows are mixed with ours."""
+    with pytest.raises(al.InvalidInput, match="workers must run the same sources of almoner"):
+        _run("key", SWEEP.cells()[0], os.getpid(), "0123456789abcdef")
+
+
 def test_side_by_side_or_on_a_cluster_the_rows_are_the_same(tmp_path: Path, whole: bytes) -> None:
     from distributed import LocalCluster
 
@@ -144,7 +177,8 @@ def test_one_short_cell_of_each_kind_comes_first(tmp_path: Path) -> None:
                 done.append((cell.kind, cell.problem.horizon))
 
     run_tasks(cells, tmp_path / "cells", jobs=1, progress=tell)
-    assert done[:3] == [("exact", 20), ("simulated", 20), ("unequal", 20)]
+    kinds = ["exact", "exact, unequal", "simulated", "unequal"]
+    assert done[:4] == [(kind, 20) for kind in kinds]
     assert len(done) == 12
 
 

@@ -5,29 +5,55 @@ import pytest
 import almoner as al
 from almoner.testing import TINY, check_policy
 
+PRICED = {name for name, problem in TINY.items() if (problem.costs != problem.costs[0, 0]).any()}
+DEFAULTS = {name for name, problem in TINY.items() if problem.default_rewards.any()}
+
+
+def test_the_tiny_problems_have_every_kind_of_price() -> None:
+    """Unequal costs, default rewards that are told and that are not, each alone and together."""
+    found = {
+        (name in PRICED, name in DEFAULTS, problem.defaults_known) for name, problem in TINY.items()
+    }
+    assert found == {
+        (unequal, defaults, known)
+        for unequal in (False, True)
+        for defaults, known in ((False, False), (True, False), (True, True))
+    }
+
 
 @pytest.mark.parametrize("name", al.RECIPES)
 def test_every_recipe_passes_on_every_tiny_problem_it_applies_to(name: str) -> None:
+    """Procrastination is for two contexts and equal costs; what it must learn, for actions only."""
+    refused = {
+        "pb": {"one context", "three contexts"} | PRICED,
+        "ucb_pb": {"one context", "three contexts"} | PRICED | DEFAULTS,
+    }
     ran = check_policy(al.RECIPES[name]())
-    two_contexts_only = {"one context", "three contexts"} if name.endswith("pb") else set()
-    assert set(ran) == set(TINY) - two_contexts_only
+    assert set(ran) == set(TINY) - refused.get(name, set())
 
 
 class Spender:
-    """Serves whoever comes, as long as there is money."""
+    """Serves whoever comes, as long as there is money for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, problem: al.Problem) -> None:
+        self.costs = problem.costs[:, 0]
         self.served = 0
 
     def decide(self, arrival: al.Arrival) -> int:
-        return 0 if arrival.budget_left >= 1 else al.SKIP
+        return 0 if arrival.budget_left >= self.costs[arrival.context] else al.SKIP
 
     def learn(self, arrival: al.Arrival, action: int, reward: float) -> None:
         self.served += 1
 
 
-def test_a_plain_policy_passes_too() -> None:
-    assert "ordinary" in check_policy(Spender())
+@pytest.mark.parametrize("name", TINY)
+def test_a_plain_policy_passes_on_the_problem_it_was_made_for(name: str) -> None:
+    assert check_policy(Spender(TINY[name]), problems={name: TINY[name]}) == [name]
+
+
+def test_a_plain_policy_that_takes_every_cost_for_one_is_caught() -> None:
+    with pytest.raises(AssertionError, match=r"'unequal costs' .* that the budget still affords"):
+        check_policy(Spender(TINY["three contexts"]))
 
 
 class Fickle(Spender):
@@ -42,4 +68,55 @@ class Fickle(Spender):
 
 def test_a_policy_that_is_not_a_function_of_its_seed_is_caught() -> None:
     with pytest.raises(AssertionError, match="another thing on the same seed"):
-        check_policy(Fickle())
+        check_policy(Fickle(TINY["ordinary"]))
+
+
+class Overspender(Spender):
+    """Serves whoever comes, money or not."""
+
+    def decide(self, arrival: al.Arrival) -> int:
+        return 0
+
+
+def test_a_policy_that_overspends_is_caught() -> None:
+    with pytest.raises(
+        AssertionError, match=r"on the problem 'ordinary' .* got action 0 at cost 1"
+    ):
+        check_policy(Overspender(TINY["ordinary"]))
+
+
+class Inventor(Spender):
+    """Does what nobody offered."""
+
+    def decide(self, arrival: al.Arrival) -> int:
+        return 99
+
+
+def test_a_policy_that_invents_actions_is_caught() -> None:
+    with pytest.raises(AssertionError, match=r"on the problem 'ordinary' .* SKIP, got 99"):
+        check_policy(Inventor(TINY["ordinary"]))
+
+
+def test_a_policy_that_breaks_is_caught_with_its_own_words() -> None:
+    class Broken(Spender):
+        def learn(self, arrival: al.Arrival, action: int, reward: float) -> None:
+            raise KeyError("no such thing")
+
+    with pytest.raises(
+        AssertionError, match="the policy fails: KeyError: 'no such thing'"
+    ) as caught:
+        check_policy(Broken(TINY["ordinary"]))
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_policy_that_applies_to_nothing_is_not_said_to_have_passed() -> None:
+    stranger = al.alp(context_probs=[0.25] * 4)
+    with pytest.raises(AssertionError, match="applies to none of the problems"):
+        check_policy(stranger)
+    with pytest.raises(AssertionError, match="applies to none of the problems"):
+        check_policy(al.thrifty(), problems={})
+
+
+def test_what_is_no_policy_at_all_is_refused() -> None:
+    with pytest.raises(al.InvalidPolicy, match="an object with decide and learn"):
+        check_policy(object())  # type: ignore[arg-type]

@@ -59,19 +59,26 @@ class Cell:
         return RESULTS
 
     @property
-    def exact(self) -> bool:
-        """Whether the value can be had without drawing anything."""
-        return (
-            isinstance(self.policy.rewards, KnownRewards)
-            and isinstance(self.policy.contexts, (KnownContexts, NoContexts))
-            and self._equal_costs
+    def knowing(self) -> bool:
+        """Whether the policy knows all statistics, so that `exact_value` can be asked."""
+        return isinstance(self.policy.rewards, KnownRewards) and isinstance(
+            self.policy.contexts, (KnownContexts, NoContexts)
         )
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is certain that nothing is drawn.
+
+        Where a policy knows everything and costs differ, nothing is drawn either, unless the costs
+        lie on too fine a grid for `exact_value`. Only that can tell, so runs and seed count.
+        """
+        return self.knowing and self._equal_costs
 
     @property
     def kind(self) -> str:
         """Which kernels it runs; those for unequal costs also learn default rewards."""
-        if self.exact:
-            return "exact"
+        if self.knowing:
+            return "exact" if self.exact else "exact, unequal"
         plain = self._equal_costs and not self.problem.default_rewards.any()
         return "simulated" if plain else "unequal"
 
@@ -107,18 +114,20 @@ def run_cell(cell: Cell) -> list[Row]:
     from almoner.lp import solve
 
     problem, ceiling = cell.problem, upper_bound(cell.problem)
-    mean, stderr, q99, worst = _exact(cell, ceiling) if cell.exact else _simulated(cell)
-    shared = {
+    exact = _exact(cell, ceiling)
+    drawn = exact is None
+    mean, stderr, q99, worst = exact or _simulated(cell)
+    shared: Row = {
         "version": __version__,
-        "method": "exact" if cell.exact else "simulated",
+        "method": "simulated" if drawn else "exact",
         "problem": cell.problem_name,
         "policy": cell.policy_name,
         "horizon": problem.horizon,
         "ratio": cell.ratio,
         "budget": problem.budget,
         "boundary_distance": solve(problem).boundary_distance,
-        "runs": cell.settings["runs"],
-        "seed": cell.settings["seed"],
+        "runs": cell.runs if drawn else 0,
+        "seed": cell.seed if drawn else 0,
     }
     rows = []
     for against, benchmark in _benchmarks(problem, ceiling).items():
@@ -136,8 +145,13 @@ def run_cell(cell: Cell) -> list[Row]:
 Figures = tuple[float, float | None, float | None, float | None]
 
 
-def _exact(cell: Cell, ceiling: float) -> Figures:
-    return ceiling - exact_value(cell.problem, cell.policy), 0.0, None, None
+def _exact(cell: Cell, ceiling: float) -> Figures | None:
+    if not cell.knowing:
+        return None
+    try:
+        return ceiling - exact_value(cell.problem, cell.policy), 0.0, None, None
+    except NotComputable:  # unequal costs on too fine a grid
+        return None
 
 
 def _simulated(cell: Cell) -> Figures:
@@ -158,5 +172,5 @@ def _simulated(cell: Cell) -> Figures:
 def _benchmarks(problem: Problem, ceiling: float) -> dict[str, float]:
     try:
         return {"oracle": optimal_value(problem), "upper bound": ceiling}
-    except NotComputable:  # unequal costs
+    except NotComputable:  # unequal costs on too fine a grid
         return {"upper bound": ceiling}

@@ -1,26 +1,31 @@
 """Tasks: run many, side by side or on a cluster, and never one twice.
 
 A finished task is a file, named by a hash of its settings and written in one step. So whatever was
-killed goes on where it stopped, and settings that changed never meet old numbers.
+killed goes on where it stopped, and settings that changed never meet old numbers. Nor does code
+that changed: the file says which sources made it, and what other sources made is made again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from almoner import checks
 from almoner.errors import InvalidInput
 from almoner.experiments.rows import Columns, Row, write_atomically
+from almoner.experiments.sources import fingerprint
 
-__all__ = ["Progress", "Task", "keep", "kept", "key_of", "run_tasks"]
+__all__ = ["Finished", "Progress", "Task", "keep", "kept", "key_of", "run_tasks"]
+
+log = logging.getLogger("almoner")
 
 Progress = Callable[[int, int], object]
 """Called with how many are done, and how many there are."""
@@ -43,6 +48,13 @@ class Task(Protocol):
     def run(self) -> list[Row]: ...  # noqa: D102
 
 
+class Finished(NamedTuple):
+    """What came of a task, and the fingerprint of the sources that it came of."""
+
+    rows: list[Row]
+    sources: str
+
+
 def run_tasks(
     tasks: Sequence[Task],
     folder: str | Path,
@@ -52,6 +64,8 @@ def run_tasks(
     progress: Progress | None = None,
 ) -> list[list[Row]]:
     """Return the rows of every task, running only those whose file is not in the folder.
+
+    Files that other sources of almoner have made are made again, and the log says how many.
 
     Parameters
     ----------
@@ -74,7 +88,16 @@ def run_tasks(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {key_of(task): task for task in tasks}
-    done = {key: rows for key, task in wanted.items() if (rows := kept(task, folder)) is not None}
+    found = {key: each for key, task in wanted.items() if (each := kept(task, folder)) is not None}
+    done = {key: each.rows for key, each in found.items() if each.sources == fingerprint()}
+    if len(done) < len(found):
+        log.warning(
+            "%s of %s finished tasks in %s were made by other sources of almoner than these, and "
+            "are made again; to keep them, stop now and choose another folder",
+            f"{len(found) - len(done):,}",
+            f"{len(found):,}",
+            folder,
+        )
     missing = _order({key: task for key, task in wanted.items() if key not in done})
     tell: Progress = progress or (lambda done, total: None)
     tell(len(done), len(wanted))
@@ -82,7 +105,7 @@ def run_tasks(
         # One task at a time, handed over as each is done: the fewest are lost when killed.
         finished = Parallel(
             n_jobs=-1 if jobs is None else jobs, batch_size=1, return_as="generator_unordered"
-        )(delayed(_run)(key, wanted[key], os.getpid()) for key in missing)
+        )(delayed(_run)(key, wanted[key], os.getpid(), fingerprint()) for key in missing)
         for key, rows in finished:
             keep(wanted[key], rows, folder)
             done[key] = rows
@@ -102,7 +125,12 @@ def _order(tasks: Mapping[str, Task]) -> list[str]:
     return [*first, *(key for key in longest if key not in first)]
 
 
-def _run(key: str, task: Task, caller: int) -> tuple[str, list[Row]]:
+def _run(key: str, task: Task, caller: int, sources: str) -> tuple[str, list[Row]]:
+    if fingerprint() != sources:
+        raise InvalidInput(
+            "workers must run the same sources of almoner as the process that hands them tasks; "
+            "install the same on all, or leave the code alone while it runs, and start again"
+        )
     if os.getppid() == caller and FOLLOWER not in {each.name for each in threading.enumerate()}:
         threading.Thread(target=_follow, args=[caller], name=FOLLOWER, daemon=True).start()
     return key, task.run()
@@ -153,13 +181,14 @@ def key_of(task: Task) -> str:
 
 
 def keep(task: Task, rows: list[Row], folder: Path) -> None:
-    """Keep the rows of a finished task, with its settings beside them."""
-    text = json.dumps({"settings": task.settings, "rows": rows}, indent=1, ensure_ascii=False)
+    """Keep the rows of a finished task, with its settings and its sources beside them."""
+    table = {"settings": task.settings, "sources": fingerprint(), "rows": rows}
+    text = json.dumps(table, indent=1, ensure_ascii=False)
     write_atomically(folder / f"{key_of(task)}.json", text + "\n")
 
 
-def kept(task: Task, folder: Path) -> list[Row] | None:
-    """Return the rows of a task that is finished, or None.
+def kept(task: Task, folder: Path) -> Finished | None:
+    """Return what came of a task that is finished, whatever sources made it, or None.
 
     A file that is torn, or holds other settings or columns than the task has, counts as missing.
     """
@@ -175,4 +204,4 @@ def kept(task: Task, folder: Path) -> list[Row] | None:
         and rows
         and all(isinstance(row, dict) and list(row) == columns for row in rows)
     )
-    return rows if sound else None
+    return Finished(found["rows"], str(found.get("sources"))) if sound else None

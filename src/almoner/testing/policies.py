@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from almoner.errors import AlmonerError, UntriedPairs
-from almoner.plain import SKIP, PlainPolicy
+from almoner.errors import UntriedPairs
+from almoner.plain import SKIP, PlainPolicy, as_plain
 from almoner.policy.base import Policy
+from almoner.policy.plan import applicable
 from almoner.problem import Problem
-from almoner.runs import Trace
+from almoner.runs import Runs, Trace
 from almoner.simulation import simulate, trace
 from almoner.testing.problems import TINY
 
 __all__ = ["check_policy"]
 
 
-def check_policy(policy: Policy | PlainPolicy, *, seed: int = 0) -> list[str]:
+def check_policy(
+    policy: Policy | PlainPolicy, *, seed: int = 0, problems: Mapping[str, Problem] = TINY
+) -> list[str]:
     """Try a policy on every tiny problem; return the names of those it ran on.
 
-    A problem that the policy refuses with an `AlmonerError` is passed over. Anything it does wrong
-    raises an AssertionError that says what, where.
+    Anything it does wrong raises an AssertionError that says what, where.
+
+    Parameters
+    ----------
+    policy
+        A `Policy`, which is passed over where it does not apply, or any object with ``decide`` and
+        ``learn``, which is not: it must play every problem that it is given.
+    seed
+        Everything random follows from it.
+    problems
+        What to play, by name. Give those that an object was made for if it does not fit all the
+        tiny ones: it is not told costs, nor how many contexts and actions there are.
 
     Examples
     --------
@@ -29,41 +44,67 @@ def check_policy(policy: Policy | PlainPolicy, *, seed: int = 0) -> list[str]:
     >>> "three contexts" in check_policy(pb())
     False
     """
+    if not isinstance(policy, Policy):
+        as_plain(policy)
     ran = []
-    for name, problem in TINY.items():
-        try:
-            played = trace(problem, policy, seed=seed)
-        except AlmonerError:
+    for name, problem in problems.items():
+        if isinstance(policy, Policy) and not applicable(policy, **problem.terms()):
             continue
-        _check_trace(name, problem, played)
-        _check_same(name, problem, policy, played, seed)
+        try:
+            games = _play(problem, policy, seed)
+        except Exception as error:
+            raise AssertionError(
+                f"on the problem {name!r} the policy fails: {type(error).__name__}: {error}"
+            ) from error
+        _check_trace(name, problem, games.first)
+        _check_same(name, problem, games)
         ran.append(name)
+    if not ran:
+        raise AssertionError("the policy applies to none of the problems: nothing was checked")
     return ran
 
 
+class _Games(NamedTuple):
+    """One replication, the same one again, and the same with another one in `simulate`."""
+
+    first: Trace
+    again: Trace
+    runs: Runs
+
+
+def _play(problem: Problem, policy: Policy | PlainPolicy, seed: int) -> _Games:
+    first, again = (trace(problem, policy, seed=seed) for _ in range(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UntriedPairs)  # tiny problems are over before exploration
+        runs = simulate(problem, policy, runs=2, seed=seed, against="upper bound")
+    return _Games(first, again, runs)
+
+
 def _check_trace(name: str, problem: Problem, played: Trace) -> None:
+    actions = problem.reward_means.shape[1]
+    real = (played.actions >= SKIP) & (played.actions < actions)
+    _require(bool(np.all(real)), name, "invents actions")
     spent = problem.budget - played.budget_left
     _require(bool(np.all(spent <= problem.budget)), name, "overspends")
-    _require(bool(np.all(np.diff(played.budget_left) <= 0)), name, "gives money back")
+    _require(bool(np.all(np.diff(spent, prepend=0.0) >= 0)), name, "gives money back")
     bought = played.actions != SKIP
     costs = np.where(bought, problem.costs[played.contexts, played.actions], 0.0)
     _require(bool(np.allclose(np.cumsum(costs), spent)), name, "spends other than its actions cost")
-    _require(bool(np.all(played.actions < problem.reward_means.shape[1])), name, "invents actions")
     known = played.probabilities[~np.isnan(played.probabilities)]
     _require(bool(np.all((known > 0) & (known <= 1))), name, "did what it gave no probability")
 
 
-def _check_same(
-    name: str, problem: Problem, policy: Policy | PlainPolicy, played: Trace, seed: int
-) -> None:
-    again = trace(problem, policy, seed=seed)
-    same = np.array_equal(again.actions, played.actions)
+def _check_same(name: str, problem: Problem, games: _Games) -> None:
+    same = np.array_equal(games.again.actions, games.first.actions)
     _require(same, name, "does another thing on the same seed")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UntriedPairs)  # tiny problems are over before exploration
-        runs = simulate(problem, policy, runs=2, seed=seed, against="upper bound")
-    spent = problem.budget - played.budget_left[-1]
-    _require(bool(np.isclose(runs.spend[0], spent)), name, "spends another amount in simulate")
+    spent = problem.budget - games.first.budget_left[-1]
+    _require(
+        bool(np.isclose(games.runs.spend[0], spent)), name, "spends another amount in simulate"
+    )
+    drawn = games.first.rewards.sum()
+    _require(
+        bool(np.isclose(games.runs.reward_drawn[0], drawn)), name, "earns another sum in simulate"
+    )
 
 
 def _require(holds: bool, problem: str, what: str) -> None:

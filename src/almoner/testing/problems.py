@@ -13,6 +13,10 @@ _TWO = Problem(
     budget=13,
 )
 
+_COSTS = [[1.5, 4, 1], [2, 0.5, 3]]
+_DEFAULTS = [0.3, 0.2]
+"""Better than one action of each context, so that it costs money to do harm."""
+
 TINY: dict[str, Problem] = {
     "ordinary": _TWO,
     "no budget": _TWO.replace(budget=0),
@@ -35,6 +39,18 @@ TINY: dict[str, Problem] = {
         reward_means=[[0.9, 0.1], [0.3, 0.4], [0.2, 0.7]],
         horizon=50,
         budget=20,
+    ),
+    "unequal costs": _TWO.replace(costs=_COSTS, budget=31),
+    "costs that never use up the budget": _TWO.replace(costs=[0.3, 0.7, 0.4], budget=5.05),
+    "only the dearest is out of reach": _TWO.replace(costs=_COSTS, budget=3.5),
+    "known default rewards": _TWO.replace(default_rewards=_DEFAULTS, defaults_known=True),
+    "default rewards to be learned": _TWO.replace(default_rewards=_DEFAULTS),
+    "skipping is best": _TWO.replace(default_rewards=[0.95, 0.7]),
+    "unequal costs and known default rewards": _TWO.replace(
+        costs=_COSTS, budget=31, default_rewards=_DEFAULTS, defaults_known=True
+    ),
+    "unequal costs and default rewards to be learned": _TWO.replace(
+        costs=_COSTS, budget=31, default_rewards=_DEFAULTS
     ),
 }
 """Problems by what is special about them."""
