@@ -13,6 +13,7 @@ from live_service import in_thread
 from almoner import Action, Agent, ClosingTime, Decision, Settlement, client, errors, kl_ucb_rounded
 from almoner.audit import audit
 from almoner.client import Client
+from almoner.report import Watch
 from almoner.service.errors import TABLE
 from almoner.store import Store, open_store
 
@@ -58,14 +59,20 @@ def test_it_answers_what_an_agent_answers(url: str) -> None:
             twin.reward(decision.id, number % 2)
         batch = spring.decide_many(["new", "returning"], available=["call"], keys=["a", "b"])
         assert batch == twin.decide_many(["new", "returning"], available=["call"], keys=["a", "b"])
+        spring.reward_many({entry.id: 0.25 for entry in batch})
+        twin.reward_many({entry.id: 0.25 for entry in batch})
+        assert spring.report()["reward"] == Watch(twin).report().reward
         held = next(entry for entry in spring.decide_many(["new"] * 50) if not entry.skipped)
         assert spring.cancel(held.id).refunded == held.reserved
         assert spring.show()["spent"] == twin.terms.unit.amount(twin.ledger.spent)
 
 
 def test_it_has_the_verbs_of_the_agent() -> None:
-    verbs = {"decide", "decide_many", "settle", "reward", "cancel", "pause", "resume", "end"}
-    assert verbs | {"status", "close"} <= set(dir(Agent)) & set(dir(Client))
+    within = {"open", "look", "ask_all", "now", "events"}  # what only the same process can have
+    public = {name for name in vars(Agent) if not name.startswith("_")} - within
+    verbs = {name for name in public if inspect.isfunction(getattr(Agent, name))}
+    assert {"decide_many", "reward_many"} <= verbs
+    assert public - {"ledger"} <= set(dir(Client))
     for verb in verbs:
         ours, theirs = (inspect.signature(getattr(kind, verb)) for kind in (Client, Agent))
         assert list(ours.parameters) == list(theirs.parameters)
@@ -123,6 +130,11 @@ def test_errors_are_those_of_the_library(url: str) -> None:
         campaign.reward(decision.id, 1)
         with pytest.raises(errors.Conflict, match="a reward is final"):
             campaign.reward(decision.id, 0)
+        for client_or_agent in (campaign, Agent.open("memory:", name="twin", **TERMS)):
+            with pytest.raises(errors.InvalidInput, match="rewards must be a table of values by"):
+                client_or_agent.reward_many([(1, 1.0)])  # type: ignore[arg-type]
+        with pytest.raises(errors.UnknownDecision, match="no decision 99"):
+            campaign.reward_many({decision.id: 1.0, 99: 1.0})
         with pytest.raises(errors.InvalidInput, match="keys must hold 2 keys"):
             campaign.decide_many(["new", "new"], keys=["only one"])
 
@@ -184,6 +196,8 @@ def test_what_is_tried_again_is_done_once(url: str, store: Store, slept: list[fl
         "",
         "lost",
         "unheard",
+        "",
+        "unheard",
     ]
     flaky = Flaky(url, iter(faults))
     with opened(url, "flaky", transport=flaky) as campaign:
@@ -192,11 +206,13 @@ def test_what_is_tried_again_is_done_once(url: str, store: Store, slept: list[fl
         batch = campaign.decide_many(["new", "returning"])
         assert isinstance(decision, Decision)
         campaign.reward(decision.id, 1.0)
+        campaign.reward_many({entry.id: 1.0 for entry in batch})
+        assert campaign.report()["rewarded"] == 3
     found = audit(store, "flaky")
     assert found.decisions == 3, "although the answers were lost"
     assert [entry.context for entry in batch] == ["new", "returning"]
     assert flaky.sent > 5
-    assert len(slept) == 7, "once for each fault"
+    assert len(slept) == 8, "once for each fault"
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from time import monotonic, sleep
@@ -156,6 +156,13 @@ class Client:
     def reward(self, id: int, value: float) -> None:  # noqa: A002
         """Say what an action or a skip has brought, a number from 0 to 1; it may come late."""
         self._ask("POST", f"{self._path}/decisions/{id}/reward", {"value": value})
+
+    def reward_many(self, values: Mapping[int, float]) -> None:
+        """Say what several actions or skips have brought, by id: all of it or none."""
+        if not isinstance(values, Mapping):
+            raise checks.refuse("rewards", "be a table of values by id", values)
+        rewards = [{"id": decision, "value": value} for decision, value in values.items()]
+        self._ask("POST", f"{self._path}/rewards", {"rewards": rewards})
 
     def cancel(self, id: int) -> Settlement:  # noqa: A002
         """Take back an action that never happened, and refund what is held for it."""

@@ -50,19 +50,20 @@ class Turns:
 
     def ask(self, requests: Sequence[Any]) -> Any:
         """Return the answer to a caller's requests once it is durable."""
-        if self._gathering is None and self._door.acquire(blocking=False):  # nobody to share with
-            try:
-                (answer,) = self._serve([requests])
-            finally:
-                self._door.release()
-        else:
-            (answer,) = self.ask_all((requests,))
+        (answer,) = self.ask_all((requests,))
         if isinstance(answer, BaseException):
             raise answer
         return answer
 
     def ask_all(self, callers: Sequence[Sequence[Any]]) -> list[Any]:
         """Return the answer, or the error, of each of several callers."""
+        if self._gathering is None and self._door.acquire(blocking=False):  # nobody to share with
+            try:
+                return self._serve(list(callers))
+            except BaseException as error:  # as in a batch, where each of them hears of it
+                return [error] * len(callers)
+            finally:
+                self._door.release()
         with self._guard:
             batch = self._gathering
             leads = batch is None

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from almoner import turns as module
 from almoner.turns import Turns
 
 
@@ -110,6 +111,42 @@ class InterruptedDoor:
 
     def __exit__(self, *error: object) -> None:
         """Never entered, so never left."""
+
+
+def test_nobody_gathers_where_there_is_nobody_to_share_with(
+    clerk: Clerk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_Batch", None)
+    turns = Turns(clerk.serve)
+    clerk.go_on.set()
+    assert turns.ask(("a",)) == ["a"]
+    assert turns.ask_all([("b",), ("c", "d")]) == [["b"], ["c", "d"]]
+    assert clerk.batches == [["a"], ["b", "c", "d"]]
+
+
+@pytest.mark.parametrize("error", [OSError("the disk is full"), KeyboardInterrupt()])
+def test_several_callers_at_once_are_handed_what_went_wrong(
+    clerk: Clerk, error: BaseException
+) -> None:
+    turns = Turns(clerk.serve)
+    clerk.error = error
+    clerk.go_on.set()
+    assert turns.ask_all([("a",), ("b", "c")]) == [error, error]
+    assert turns.ask_all([("d",)]) == [["d"]], "the door is open again"
+
+
+def test_several_callers_at_once_wait_their_turn_like_one(clerk: Clerk) -> None:
+    turns = Turns(clerk.serve)
+    with ThreadPoolExecutor(3) as pool:
+        asked = ask_in_order(pool, turns, clerk, ["a", "b"])
+        several = pool.submit(turns.ask_all, [("c",), ("bad",)])
+        while turns._gathering is None or len(turns._gathering.asked) < 3:
+            time.sleep(0)
+        clerk.go_on.set()
+        assert [future.result() for future in asked] == [["a"], ["b"]]
+        assert several.result()[0] == ["c"]
+        assert isinstance(several.result()[1], ValueError)
+    assert clerk.batches == [["a"], ["b", "c", "bad"]]
 
 
 def test_several_callers_at_once_get_an_answer_each(clerk: Clerk) -> None:

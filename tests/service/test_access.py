@@ -180,6 +180,27 @@ def test_pages_of_other_sites_change_nothing(store: Store, headers: dict[str, st
         assert client.get("/api/campaigns/spring", headers=headers).json()["status"] == "running"
 
 
+@pytest.mark.parametrize("authorization", ["Basic YTpi", "Bearer guess", "Bearer", ""])
+def test_whatever_their_browser_adds_by_itself(store: Store, authorization: str) -> None:
+    """Behind a proxy that asks for a password, a browser sends it with every request."""
+    foreign = {"Sec-Fetch-Site": "cross-site", "Authorization": authorization}
+    with TestClient(create_app(store)) as client:
+        client.post("/api/campaigns", json=SPRING)
+        assert client.post("/api/campaigns/spring/pause", headers=foreign).status_code == 403
+        assert client.get("/api/campaigns/spring").json()["status"] == "running"
+
+
+def test_a_cookie_is_no_excuse_and_a_key_in_the_header_is_one(
+    client: httpx.Client, keys: dict[str, str]
+) -> None:
+    """A browser adds a cookie by itself, and never a key that it was not given by a program."""
+    foreign, path = {"Origin": "https://elsewhere.example"}, "/api/campaigns/spring/pause"
+    cookie = {"Cookie": f"{COOKIE}={keys['administer']}", "Authorization": "Basic YTpi"}
+    assert client.post(path, headers={**foreign, **cookie}).status_code == 403
+    assert client.post(path, headers={**foreign, **bearer("guess")}).status_code == 403
+    assert client.post(path, headers={**foreign, **bearer(keys["administer"])}).status_code == 200
+
+
 def test_the_page_itself_does(store: Store) -> None:
     own = {"Sec-Fetch-Site": "same-origin", "Origin": "http://testserver.local"}
     with TestClient(create_app(store)) as client:

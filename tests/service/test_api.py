@@ -168,6 +168,22 @@ def test_a_batch_is_decided_in_its_order(spring: httpx.Client) -> None:
     assert empty.json() == {"decisions": []}
 
 
+def test_rewards_in_a_batch_are_learned_all_or_none(spring: httpx.Client) -> None:
+    made = [decide(spring)["id"] for _ in range(3)]
+    values = [{"id": identity, "value": 0.25 * place} for place, identity in enumerate(made, 1)]
+    for _ in range(2):  # to say it again is to say it once
+        answer = spring.post(f"{PATH}/rewards", json={"rewards": values})
+        assert (answer.status_code, answer.content) == (204, b"")
+    report = spring.get(f"{PATH}/report").json()
+    assert (report["rewarded"], report["reward"]) == (3, 0.25 + 0.5 + 0.75)
+    late = decide(spring)["id"]
+    for mistake, status in [((made[0], 1), 409), ((late, 0.5), 409), ((99, 1), 404)]:
+        batch = [{"id": late, "value": 0}, {"id": mistake[0], "value": mistake[1]}]
+        assert spring.post(f"{PATH}/rewards", json={"rewards": batch}).status_code == status
+    assert spring.get(f"{PATH}/report").json()["rewarded"] == 3, "nothing of a refused batch"
+    assert spring.post(f"{PATH}/rewards", json={"rewards": []}).status_code == 204
+
+
 def test_a_cancelled_action_is_refunded(spring: httpx.Client) -> None:
     decision = served(spring)
     before = spring.get(PATH).json()["left"]
@@ -274,9 +290,38 @@ def test_a_plan_is_what_the_optimum_would_do(client: httpx.Client) -> None:
     assert client.get("/api/campaigns").json() == {"campaigns": []}
 
 
+def test_a_plan_with_a_guess_of_what_skipping_brings(client: httpx.Client) -> None:
+    """An action brings 0.4 more than a skip for a, 0.1 more for b: a comes first.
+
+    0.4 × 0.8 + 0.6 × (1/6 × 0.4 + 5/6 × 0.3) = 0.51.
+    """
+    guess = {
+        "contexts": ["a", "b"],
+        "actions": {"x": 1},
+        "horizon": 100,
+        "budget": 50,
+        "default_rewards": "learned",
+        "context_probs": {"a": 0.4, "b": 0.6},
+        "reward_means": {"a": {"x": 0.8}, "b": {"x": 0.4}},
+        "default_means": {"a": 0.4, "b": 0.3},
+    }
+    plan = client.post("/api/plan", json=guess).json()
+    assert plan["value"] == pytest.approx(0.51)
+    assert plan["price"] == pytest.approx(0.1)
+    assert [context["served"] for context in plan["contexts"]] == pytest.approx([1, 1 / 6])
+    worse = {**guess, "default_means": {"a": 0.9, "b": 0.3}}
+    plan = client.post("/api/plan", json=worse).json()
+    assert [context["served"] for context in plan["contexts"]] == pytest.approx([0, 5 / 6])
+
+
 @pytest.mark.parametrize(
     ("guesses", "complaint"),
     [
+        (
+            {"default_means": {"new": 0.5}, "default_rewards": "learned"},
+            "lacks the key 'returning'",
+        ),
+        ({"default_means": {"new": 0.5, "returning": 0.5}}, "default_rewards='learned'"),
         ({"context_probs": {"new": 0.5, "returning": 0.6}}, "must sum to 1"),
         ({"context_probs": {"new": 1}}, "lacks the key 'returning'"),
         ({"reward_means": {"new": {"coupon": 1, "call": 0.5}}}, "lacks the key 'returning'"),

@@ -121,6 +121,18 @@ def test_decisions_requests_transactions_and_money_are_counted(spring: httpx.Cli
         assert found["almoner_money", "spring", part] == shown[part]
 
 
+def test_a_decision_that_is_asked_for_again_is_counted_once(spring: httpx.Client) -> None:
+    path = "/api/campaigns/spring/decisions"
+    for _ in range(3):
+        spring.post(path, json={"context": "new", "key": "a"})
+    for keys in (["a", "b", "b"], ["b", "c", None], ["a", "b", "c"]):
+        spring.post(f"{path}/batch", json={"contexts": ["new"] * 3, "keys": keys})
+    counted = sum(
+        value for (name, *_), value in figures(spring).items() if name == "almoner_decisions_total"
+    )
+    assert counted == 4, "a, b, c, and one without a key"
+
+
 def test_what_is_refused_at_the_door_is_counted_too() -> None:
     with TestClient(create_app(open_store("memory:"), locked=True)) as client:
         client.get("/api/campaigns")

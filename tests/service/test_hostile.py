@@ -230,6 +230,33 @@ def test_a_hostile_batch_changes_nothing(client: httpx.Client, batch: dict[str, 
     assert client.get("/api/campaigns/spring").json() == before
 
 
+@pytest.mark.parametrize(
+    "rewards",
+    [
+        {"1": 1},
+        [1],
+        [{"id": 1}],
+        [{"value": 1}],
+        [{"id": "1", "value": 1}],
+        [{"id": 0, "value": 1}],
+        [{"id": 1.5, "value": 1}],
+        [{"id": 2**53, "value": 1}],
+        [{"id": True, "value": 1}],
+        [{"id": 1, "value": 1.5}],
+        [{"id": 1, "value": 1, "cost": 1}],
+        [{"id": 1, "value": 1}, {"id": 1, "value": 1}],
+        [{"id": 1, "value": 1}] * 10_001,
+        None,
+    ],
+)
+def test_hostile_rewards_change_nothing(client: httpx.Client, rewards: Any) -> None:
+    client.post(DECIDE, json={"context": "new"})
+    before = client.get("/api/campaigns/spring/report").json()["rewarded"]
+    answer = client.post("/api/campaigns/spring/rewards", json={"rewards": rewards})
+    assert refused(answer)["error"] in {"malformed", "conflict"}
+    assert client.get("/api/campaigns/spring/report").json()["rewarded"] == before
+
+
 HEADS = {
     "a body shorter than said": (f"POST {DECIDE} HTTP/1.1", b"Content-Length: abc\r\n"),
     "a length below nothing": (f"POST {DECIDE} HTTP/1.1", b"Content-Length: -5\r\n"),

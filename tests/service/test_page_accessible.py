@@ -11,7 +11,7 @@ from live_service import in_thread
 from page_browser import PHONE, Visitors, create, open_browser, visit
 from playwright.sync_api import Browser, Page, expect
 
-PAGES = ["/", "/campaigns/watched", "/new", "/sign-in", "/campaigns/nowhere"]
+PAGES = ["/", "/campaigns/watched", "/new", "/sign-in", "/campaigns/nowhere", "/nope"]
 
 ALL_OF_DOCS = "body"
 START_OF_DOCS = {

@@ -163,8 +163,13 @@ def test_doing_nothing_is_learned_and_contexts_are_added(page: Page, url: str) -
     page.get_by_label("Add undeclared contexts").check()
     page.get_by_role("button", name="Preview the plan").click()
     plan = page.get_by_role("region", name="The plan")
-    expect(plan).to_contain_text("yet to be learned; here it counts as nothing")
+    expect(plan).to_contain_text("yet to be learned; here it is as you guess")
     expect(plan.locator("dl")).to_contain_text("160from 1,000 arrivals")
+    # A coupon is worse than nothing for newcomers: 600 × 0.2 + 400 × 0.4 = 280.
+    page.get_by_label("Guessed reward of doing nothing for newcomer").fill("0.2")
+    page.get_by_role("button", name="Preview the plan").click()
+    expect(plan.locator("dl")).to_contain_text("280from 1,000 arrivals")
+    expect(plan).to_contain_text("enough for everything worth doing")
     page.get_by_role("button", name="Start the campaign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("learned")
     with Visitors(url, "learned") as visitors:
@@ -185,6 +190,22 @@ def test_numbers_stay_with_their_context_and_action(page: Page) -> None:
     page.get_by_role("button", name="Remove action 1").click()
     expect(page.get_by_label("Mean reward of call for returning")).to_have_value("0.7")
     expect(page.get_by_label("Mean reward of doing nothing for")).to_have_value("0.3")
+
+
+def test_a_guess_of_what_skipping_brings_is_asked_for_while_it_is_to_be_learned(
+    page: Page,
+) -> None:
+    fill(page, "guessing")
+    page.get_by_text("More terms").click()
+    guess = page.get_by_label("Guessed reward of doing nothing for returning")
+    expect(guess).to_be_hidden()
+    page.get_by_label("to be learned").check()
+    expect(guess).to_have_value("0")
+    guess.fill("0.3")
+    page.get_by_role("button", name="Remove context 1").click()
+    expect(guess).to_have_value("0.3")
+    page.get_by_label("nothing", exact=True).check()
+    expect(guess).to_be_hidden()
 
 
 def test_terms_that_were_folded_away_open_where_one_is_wrong(page: Page) -> None:

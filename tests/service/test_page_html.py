@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from live_service import in_thread
+from live_service import SPRING, in_thread
 from page_browser import Visitors, create
 
 from almoner.errors import BrokenLedger
@@ -125,6 +125,38 @@ def test_a_campaign_that_cannot_be_read_does_not_hide_the_others(
         assert "What the store holds does not add up." in answer.text
 
 
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.mark.parametrize("path", ["/nope", "/campaigns/a/b", "/static/nope", "/<i>?a=b"])
+def test_a_browser_that_lost_its_way_is_shown_a_page(client: httpx.Client, path: str) -> None:
+    answer = client.get(path, headers={"Accept": BROWSER})
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["content-security-policy"].startswith("default-src 'self';")
+    assert "<h1>Not found</h1>" in answer.text
+    assert "There is nothing at /" in answer.text
+    assert "<i>" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "accept"),
+    [
+        ("/nope", "*/*"),
+        ("/nope", "application/json"),
+        ("/nope", "application/json, text/html;q=0.5"),
+        ("/static/nope.css", "text/css,*/*;q=0.1"),
+        ("/api", BROWSER),
+        ("/api/nope", BROWSER),
+        ("/api/campaigns/nowhere", BROWSER),
+    ],
+)
+def test_a_program_that_did_gets_json(client: httpx.Client, path: str, accept: str) -> None:
+    answer = client.get(path, headers={"Accept": accept})
+    assert answer.status_code == 404
+    assert set(answer.json()) == {"error", "message"}
+
+
 def test_without_a_valid_key_every_page_leads_to_the_form() -> None:
     store = open_store("memory:")
     key = create_key(store, "me", right="administer")
@@ -143,6 +175,22 @@ def test_without_a_valid_key_every_page_leads_to_the_form() -> None:
         assert client.get("/new").status_code == 200
         client.post("/sign-out")
         assert client.get("/new").status_code == 303
+
+
+@pytest.mark.parametrize(("right", "status"), [("decide", 403), ("administer", 200)])
+def test_the_log_is_offered_to_those_who_may_have_it(right: str, status: int) -> None:
+    store = open_store("memory:")
+    key = create_key(store, "me", right=right)
+    admin = {"Authorization": f"Bearer {create_key(store, 'ops', right='administer')}"}
+    with in_thread(store) as url, httpx.Client(base_url=url) as client:
+        assert client.post("/api/campaigns", json=SPRING, headers=admin).status_code == 201
+        client.post("/api/campaigns/spring/decisions", json={"context": "new"}, headers=admin)
+        client.post("/sign-in", data={"key": key})
+        text = client.get("/campaigns/spring").text
+        assert 'id="decision-1"' in text
+        log = "/api/campaigns/spring/log?format=csv"
+        assert client.get(log).status_code == status
+        assert (log in text) == (status == 200)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 from litestar import Litestar
 from litestar.datastructures import State
 from litestar.enums import ScopeType
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, NotFoundException
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from almoner.service import errors, health, metrics
@@ -25,6 +25,7 @@ from almoner.service.door.keys import Keyring
 from almoner.service.health import Readiness, warm_up
 from almoner.service.metrics import Metrics
 from almoner.service.page import pages
+from almoner.service.page.html import nowhere
 from almoner.store import Store
 
 __all__ = ["BODY_LIMIT", "RATE", "create_app"]
@@ -95,7 +96,7 @@ def create_app(
         middleware=[door],
         request_class=JsonRequest,
         response_class=JsonResponse,
-        exception_handlers=errors.HANDLERS,
+        exception_handlers={**errors.HANDLERS, NotFoundException: nowhere},
         openapi_config=document.config(),
         state=State({"desks": desks, "access": access, "metrics": counted, "readiness": readiness}),
         lifespan=[lifespan],

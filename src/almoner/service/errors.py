@@ -21,7 +21,7 @@ from litestar.types import ExceptionHandlersMap
 from almoner import errors
 from almoner.service.api.answers import ErrorAnswer
 
-__all__ = ["HANDLERS", "TABLE", "Refused", "error_answer"]
+__all__ = ["HANDLERS", "TABLE", "Refused", "error_answer", "refusal", "sentence"]
 
 log = logging.getLogger("almoner.service")
 
@@ -83,16 +83,18 @@ def _library(request: Request[Any, Any, Any], error: errors.AlmonerError) -> Res
     return error_answer(status, word, str(error))
 
 
-def _framework(request: Request[Any, Any, Any], error: HTTPException) -> Response[ErrorAnswer]:
+def refusal(request: Request[Any, Any, Any], error: HTTPException) -> Response[ErrorAnswer]:
+    """Return what the framework, or the door, has against a request."""
     status = error.status_code
     if status >= 500 and not isinstance(error, Refused):
         return _unexpected(request, error)
     return error_answer(
-        status, WORDS.get(status, "refused"), _sentence(request, error), error.headers
+        status, WORDS.get(status, "refused"), sentence(request, error), error.headers
     )
 
 
-def _sentence(request: Request[Any, Any, Any], error: HTTPException) -> str:
+def sentence(request: Request[Any, Any, Any], error: HTTPException) -> str:
+    """Return in a sentence what is wrong with a request."""
     path = request.url.path
     if isinstance(error, Refused):
         return error.detail
@@ -118,6 +120,6 @@ def _unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[E
 
 HANDLERS: ExceptionHandlersMap = {
     errors.AlmonerError: _library,
-    HTTPException: _framework,
+    HTTPException: refusal,
     Exception: _unexpected,
 }

@@ -9,15 +9,28 @@ from litestar.params import FromPath, JSONBody
 
 from almoner import checks
 from almoner.decision import Decision, Settlement
-from almoner.requests import Cancel, Decide, Reward, Settle
+from almoner.requests import Cancel, Decide, Desk, Reward, Settle
 from almoner.service.api.answers import Decisions
 from almoner.service.api.bodies import Strict
 from almoner.service.api.document import ERRORS
-from almoner.service.api.schemas import Batch, Bill, Value, Visit
+from almoner.service.api.schemas import Batch, Bill, Rewards, Value, Visit
 
 __all__ = ["ROUTES"]
 
-PATH = "/api/campaigns/{name:str}/decisions"
+CAMPAIGN = "/api/campaigns/{name:str}"
+PATH = f"{CAMPAIGN}/decisions"
+
+
+class _Arrival(Decide):
+    """Decide for an arrival, and know whether that was new: a key's second answer is its first."""
+
+    new = False
+
+    def carry_out(self, desk: Desk) -> Decision:
+        before = len(desk.added)
+        decision = super().carry_out(desk)
+        self.new = len(desk.added) > before
+        return decision
 
 
 @post(PATH, dto=Strict[Visit], return_dto=None, status_code=200, responses=ERRORS)
@@ -25,10 +38,8 @@ async def decide(
     request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Visit]
 ) -> Decision:
     """Decide what to do for one arrival, and hold the money for it."""
-    desk = await request.app.state.desks.desk(name)
-    (decision,) = await desk.ask(Decide(data.context, data.available, data.key))
-    request.app.state.metrics.decided(name, decision)
-    return decision  # type: ignore[no-any-return]
+    (decision,) = await _decided(request, name, _Arrival(data.context, data.available, data.key))
+    return decision
 
 
 @post(f"{PATH}/batch", dto=Strict[Batch], return_dto=None, status_code=200, responses=ERRORS)
@@ -40,16 +51,11 @@ async def decide_batch(
     if len(keys) != len(data.contexts):
         count = len(data.contexts)
         raise checks.refuse("keys", f"hold {count} keys, one for each context", keys)
-    desk = await request.app.state.desks.desk(name)
-    decisions = await desk.ask(
-        *[
-            Decide(context, data.available, key)
-            for context, key in zip(data.contexts, keys, strict=True)
-        ]
-    )
-    for decision in decisions:
-        request.app.state.metrics.decided(name, decision)
-    return Decisions(decisions=decisions)
+    arrivals = [
+        _Arrival(context, data.available, key)
+        for context, key in zip(data.contexts, keys, strict=True)
+    ]
+    return Decisions(decisions=await _decided(request, name, *arrivals))
 
 
 @post(
@@ -89,6 +95,21 @@ async def reward(
     await desk.ask(Reward(decision, data.value))
 
 
+@post(
+    f"{CAMPAIGN}/rewards",
+    dto=Strict[Rewards],
+    return_dto=None,
+    status_code=204,
+    responses=ERRORS,
+)
+async def reward_batch(
+    request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Rewards]
+) -> None:
+    """Say what several actions or skips have brought: all of it or none."""
+    desk = await request.app.state.desks.desk(name)
+    await desk.ask(*[Reward(int(entry.id), entry.value) for entry in data.rewards])
+
+
 @post(f"{PATH}/{{decision:int}}/cancel", status_code=200, responses=ERRORS)
 async def cancel(
     request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int]
@@ -99,4 +120,16 @@ async def cancel(
     return settlement  # type: ignore[no-any-return]
 
 
-ROUTES = [decide, decide_batch, settle, reward, cancel]
+async def _decided(
+    request: Request[Any, Any, Any], name: str, *arrivals: _Arrival
+) -> list[Decision]:
+    """Decide for arrivals, all or none, and count what was new."""
+    desk = await request.app.state.desks.desk(name)
+    decisions: list[Decision] = await desk.ask(*arrivals)
+    for arrival, decision in zip(arrivals, decisions, strict=True):
+        if arrival.new:
+            request.app.state.metrics.decided(name, decision)
+    return decisions
+
+
+ROUTES = [decide, decide_batch, settle, reward, reward_batch, cancel]

@@ -19,7 +19,7 @@ from almoner.service.api.answers import ActionPlan, ContextPlan, Plan
 from almoner.service.api.bodies import Strict
 from almoner.service.api.document import ERRORS
 from almoner.service.api.schemas import Guess
-from almoner.terms import Terms, make_terms
+from almoner.terms import LEARNED, Terms, make_terms
 
 __all__ = ["ROUTES", "preview"]
 
@@ -86,6 +86,10 @@ def _guesses(guess: Guess, terms: Terms, ratio: float) -> Estimates:
     defaults = np.zeros(len(contexts))
     if isinstance(terms.default_rewards, dict):
         defaults = np.array([terms.default_rewards[name] for name in contexts])
+    if guess.default_means is not None:
+        if terms.default_rewards != LEARNED:
+            raise InvalidTerms("default_means needs default_rewards='learned'; leave it out")
+        defaults = np.array(_by_name("default_means", guess.default_means, contexts))
     costs = [[amount(cost) for cost in terms.costs_in(name)] for name in contexts]
     return Estimates(shares, means, np.array(costs), defaults, ratio)
 

@@ -22,12 +22,14 @@ __all__ = [
     "Closing",
     "Guess",
     "NewCampaign",
+    "RewardOf",
+    "Rewards",
     "Value",
     "Visit",
 ]
 
 BATCH_LIMIT = 10_000
-"""Arrivals in a batch: a third of a second's work, for which all others wait."""
+"""Arrivals or rewards in a batch: less than a second's work, for which all others wait."""
 
 PAIRS_LIMIT = 100_000
 """Contexts × actions of a campaign: each costs memory and time in every decision."""
@@ -39,6 +41,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
 Amount = Annotated[float, Meta(ge=0)]
 Cost = Annotated[float, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Whole = Annotated[float, Meta(ge=1, lt=WHOLE_LIMIT, multiple_of=1)]
 Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 Names = Annotated[list[Name], Meta(min_length=1, max_length=10_000)]
 
@@ -67,7 +70,7 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
 class _Terms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     contexts: Names
     actions: Annotated[dict[Name, Cost | ActionTerms], Meta(min_length=1, max_length=1_000)]
-    horizon: Annotated[float, Meta(ge=1, lt=WHOLE_LIMIT, multiple_of=1)] | Closing
+    horizon: Whole | Closing
     budget: Amount
     policy: Name | dict[str, Any] = "thrifty"
     unit: Cost | None = None
@@ -114,12 +117,14 @@ class NewCampaign(_Terms, forbid_unknown_fields=True, kw_only=True, frozen=True)
 class Guess(_Terms, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The terms of a campaign that is only thought of, and what is expected of it.
 
-    Without guesses, all contexts are equally likely and every action brings 0.5.
+    Without guesses, all contexts are equally likely, every action brings 0.5, and skipping, where
+    that is to be learned, nothing.
     """
 
     name: Name | None = None
     context_probs: dict[Name, Share] | None = None
     reward_means: dict[Name, dict[Name, Share]] | None = None
+    default_means: dict[Name, Share] | None = None
 
 
 class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -148,3 +153,15 @@ class Value(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """What an action or a skip has brought."""
 
     value: Share
+
+
+class RewardOf(Value, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """What one decision, an action or a skip, has brought."""
+
+    id: Whole
+
+
+class Rewards(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """What several decisions have brought, each named once; learned all or none."""
+
+    rewards: Annotated[list[RewardOf], Meta(max_length=BATCH_LIMIT)]

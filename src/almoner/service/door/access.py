@@ -75,10 +75,12 @@ class Access:
         headers = {name: value for name, value in scope["headers"] if name in WANTED}
         if self._hosts is not None and not self.needs_key:
             self._check_host(headers)
-        if scope["method"] not in SAFE and b"authorization" not in headers:
-            _check_origin(headers)
         key = key_in(headers)
         right = None if key is None else self.keyring.right_of(key)
+        # Cookies and passwords are what a browser adds by itself; a key in the header is not.
+        by_program = right is not None and _bearer(headers) is not None
+        if scope["method"] not in SAFE and not by_program:
+            _check_origin(headers)
         self._check_rate(key if key and right else _address(scope))
         if self.needs_key and path.startswith(GUARDED):
             _check_right(key, right, scope["route_handler"].opt.get("right", DECIDE))
@@ -102,16 +104,19 @@ class Access:
 
 def key_in(headers: dict[bytes, bytes]) -> str | None:
     """Return the key that a request brings, as a header or as the page's cookie."""
-    kind, _, key = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
-    if kind.lower() == "bearer" and key.strip():
-        return key.strip()
-    if b"cookie" not in headers:
-        return None
+    key = _bearer(headers)
+    if key is not None or b"cookie" not in headers:
+        return key
     try:
         cookies = SimpleCookie(headers[b"cookie"].decode("latin-1"))
     except CookieError:
         return None
     return cookies[COOKIE].value if COOKIE in cookies else None
+
+
+def _bearer(headers: dict[bytes, bytes]) -> str | None:
+    kind, _, key = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    return key.strip() or None if kind.lower() == "bearer" else None
 
 
 def _check_right(key: str | None, right: str | None, wanted: str) -> None:

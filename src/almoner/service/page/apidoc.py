@@ -94,7 +94,7 @@ def schemas(document: dict[str, Any]) -> list[Schema]:
 
 
 def _group(path: str) -> str:
-    if "/decisions" in path:
+    if "/decisions" in path or path.endswith("/rewards"):
         return "Decisions"
     if path.startswith("/api/campaigns"):
         return "Campaigns"

@@ -10,16 +10,16 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from litestar import MediaType, Request, Response
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, NotFoundException
 from litestar.types import ExceptionHandlersMap
 from markupsafe import Markup, escape
 
 from almoner.errors import AlmonerError
 from almoner.service.door.access import COOKIE
-from almoner.service.errors import TABLE
+from almoner.service.errors import TABLE, refusal, sentence
 from almoner.service.page import words
 
-__all__ = ["ERROR_PAGES", "HEADERS", "html"]
+__all__ = ["ERROR_PAGES", "HEADERS", "html", "nowhere"]
 
 log = logging.getLogger("almoner.service")
 
@@ -57,6 +57,14 @@ def html(
         here=request.url.path, signed_in=COOKIE in request.cookies, **context
     )
     return Response(text, media_type=MediaType.HTML, status_code=status, headers=HEADERS)
+
+
+def nowhere(request: Request[Any, Any, Any], error: NotFoundException) -> Response[Any]:
+    """Say that nothing has this address: to a browser as a page, to a program as JSON."""
+    kind = request.accept.best_match([MediaType.JSON, MediaType.HTML])
+    if kind == MediaType.HTML and not f"{request.url.path}/".startswith("/api/"):
+        return _error_page(request, error.status_code, sentence(request, error))
+    return refusal(request, error)
 
 
 def _refused(request: Request[Any, Any, Any], error: AlmonerError) -> Response[str]:

@@ -11,6 +11,7 @@ const startRow = document.querySelector("#start-row");
 const field = (id) => document.querySelector(`#${id}`);
 const guesses = field("guesses");
 const defaults = field("defaults");
+const defaultGuesses = field("default-guesses");
 let rowsMade = 0;
 
 const kinds = {
@@ -35,7 +36,7 @@ function removeRow(row) {
   const beside = row.previousElementSibling ?? row.nextElementSibling;
   const place = [...row.parentElement.children].indexOf(row);
   if (kind === "context") {
-    for (const table of [guesses, defaults]) table.tBodies[0].deleteRow(place);
+    for (const table of [guesses, defaults, defaultGuesses]) table.tBodies[0].deleteRow(place);
   } else {
     for (const line of guesses.tBodies[0].rows) line.deleteCell(place + 1);
   }
@@ -68,12 +69,13 @@ function names(kind) {
 }
 
 function layTables() {
-  layTable(guesses, names("action"), "0.5");
-  layTable(defaults, ["doing nothing"], "");
+  layTable(guesses, names("action"), "0.5", "Mean");
+  layTable(defaults, ["doing nothing"], "", "Mean");
+  layTable(defaultGuesses, ["doing nothing"], "0", "Guessed");
 }
 
 // A table has a cell for each context and column; what was typed stays with its place.
-function layTable(table, columns, start) {
+function layTable(table, columns, start, kind) {
   const before = cells(table);
   table.querySelectorAll("thead, tbody").forEach((part) => part.remove());
   const head = table.createTHead().insertRow();
@@ -88,7 +90,7 @@ function layTable(table, columns, start) {
       input.value = before[row]?.[column] ?? start;
       input.inputMode = "decimal";
       input.disabled = table.closest("[hidden]") !== null;
-      input.setAttribute("aria-label", `Mean reward of ${name} for ${context}`);
+      input.setAttribute("aria-label", `${kind} reward of ${name} for ${context}`);
       line.insertCell().append(input);
     });
   });
@@ -114,8 +116,12 @@ function horizon() {
 
 function defaultRewards() {
   const brings = form.elements.skipping.value;
-  if (brings === "known") return byContext(cells(defaults).map(([value]) => Number(value)));
+  if (brings === "known") return numbersIn(defaults);
   return brings === "learned" ? brings : null;
+}
+
+function numbersIn(table) {
+  return byContext(cells(table).map(([value]) => Number(value)));
 }
 
 function byContext(list) {
@@ -158,6 +164,7 @@ function expectations() {
   return {
     context_probs: byContext(weights.map((weight) => weight / total)),
     reward_means: byContext(means),
+    default_means: form.elements.skipping.value === "learned" ? numbersIn(defaultGuesses) : null,
   };
 }
 
@@ -198,7 +205,7 @@ form.addEventListener("submit", (event) => {
   attempt(field("preview"), async () => {
     const asked = { ...terms(), ...expectations() };
     const plan = await call("POST", "/api/plan", asked);
-    planBody.replaceChildren(...planView(plan, asked.default_rewards));
+    planBody.replaceChildren(...planView(plan, asked));
     planNote.hidden = true;
     startRow.hidden = false;
     field("plan").focus();

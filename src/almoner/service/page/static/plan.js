@@ -3,16 +3,15 @@
 import { figure, percent } from "./figures.js";
 
 const COLOURS = 6; // as many as the style sheet has
-const UNLEARNED = "What doing nothing brings is yet to be learned; here it counts as nothing.";
+const UNLEARNED = "What doing nothing brings is yet to be learned; here it is as you guess.";
 
-// Default rewards, what doing nothing brings: a number for each context, "learned", or null.
-export function planView(plan, defaults) {
-  const learned = defaults === "learned";
-  const known = new Map(learned ? [] : Object.entries(defaults ?? {}));
+// What doing nothing brings is known, guessed, or nothing: a number for each context, or null.
+export function planView(plan, { default_rewards: known, default_means: guessed }) {
+  const defaults = new Map(Object.entries(guessed ?? known ?? {}));
   const actions = plan.contexts[0].actions.map(({ action }) => action);
   return [
-    make("p", {}, sentence(plan, known)),
-    ...(learned ? [make("p", { class: "hint" }, UNLEARNED)] : []),
+    make("p", {}, sentence(plan, defaults)),
+    ...(guessed ? [make("p", { class: "hint" }, UNLEARNED)] : []),
     make(
       "dl",
       { class: "facts" },
@@ -36,12 +35,12 @@ export function planView(plan, defaults) {
   ];
 }
 
-function sentence(plan, known) {
+function sentence(plan, defaults) {
   if (plan.price === 0) {
     return "The budget is enough for everything worth doing; more of it would bring nothing.";
   }
   const worthwhile = plan.contexts.filter(({ context, actions }) =>
-    actions.some(({ mean }) => mean > (known.get(context) ?? 0)),
+    actions.some(({ mean }) => mean > (defaults.get(context) ?? 0)),
   );
   const turned = worthwhile.filter(({ served }) => served < 1).map(({ context }) => context);
   const everybody = worthwhile.length < plan.contexts.length ? "everybody worth serving" : "everybody";
