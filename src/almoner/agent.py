@@ -8,6 +8,7 @@ several threads share transactions.
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,8 @@ from almoner.terms import NAME_LIMIT, Terms, make_terms, refuse_differences
 from almoner.turns import Turns
 
 __all__ = ["Agent"]
+
+log = logging.getLogger("almoner")
 
 SNAPSHOT_EVERY = 5_000
 """Events between two snapshots: opening a campaign folds no more than these."""
@@ -60,6 +63,8 @@ class Agent:
         self._turns = Turns(self._serve)
         self._campaign: Campaign | None = None
         self._saved = 0
+        self._tip: Event | None = None
+        self._lent = False
 
     @classmethod
     def open(
@@ -110,6 +115,7 @@ class Agent:
             if stored is None:
                 stored = store.create(name, json.dumps(_new_terms(name, terms, clock).to_dict()))
             agent = cls(store, name, Terms.from_json(stored), clock=clock)
+            agent._lent = store is url
             refuse_differences(agent.terms, name, terms)
             Campaign(agent.terms).warm_up()  # others would wait if it came within a transaction
             agent.look(lambda campaign: None)  # folds the log
@@ -217,8 +223,9 @@ class Agent:
         return self.store.events(self.name, after)
 
     def close(self) -> None:
-        """Let go of the store; the campaign stays there."""
-        self.store.close()
+        """Let go of the store, unless it was handed in open; the campaign stays there."""
+        if not self._lent:
+            self.store.close()
 
     def __enter__(self) -> Agent:
         return self
@@ -235,6 +242,7 @@ class Agent:
             desk.look_up(callers)
             answers = [desk.answer(requests) for requests in callers]
             if desk.added:
+                self._tip = desk.added[-1]
                 writer.append(desk.added)
                 if campaign.seq - self._saved >= SNAPSHOT_EVERY:
                     writer.save_snapshot(write_snapshot(campaign))
@@ -243,17 +251,49 @@ class Agent:
         return answers
 
     def _caught_up(self, campaign: Campaign | None, writer: Writer) -> Campaign:
-        """Return the campaign as the log has it now, read anew if it was not known or is ahead."""
-        last = writer.last
-        if campaign is None or campaign.seq > last:
-            campaign = Campaign(self.terms)
-            if not read_snapshot(campaign, writer.snapshot()) or campaign.seq > last:
-                campaign = Campaign(self.terms)
-            campaign.warm_up()
-            self._saved = campaign.seq
-        if campaign.seq < last:
-            campaign.apply(writer.events(campaign.seq))
+        """Return the campaign as the log has it now.
+
+        It is read anew if it was not known, or if the log no longer holds the event that was last
+        here: a server that was restored may have forgotten what it had confirmed, and then nothing
+        that was folded from it is true.
+        """
+        if campaign is not None:
+            tail = _tail(writer, campaign)
+            if campaign.seq and tail[:1] != [self._tip]:
+                log.warning("campaign %r: the log was rewound; it is read anew", self.name)
+                campaign = None
+        if campaign is None:
+            campaign = self._read(writer)
+            tail = _tail(writer, campaign)
+        news = tail[1:] if campaign.seq else tail
+        if tail:
+            self._tip = tail[-1]
+        if news:
+            campaign.apply(news)
         return campaign
+
+    def _read(self, writer: Writer) -> Campaign:
+        """Return the campaign as it was at its snapshot, or before its first event."""
+        campaign = Campaign(self.terms)
+        saved = read_snapshot(campaign, writer.snapshot())
+        if saved and not _tail(writer, campaign):
+            log.warning(
+                "campaign %r: events are missing, as the log ends before event %d, at which a "
+                "snapshot was taken; almoner ledger verify says more",
+                self.name,
+                campaign.seq,
+            )
+            saved = False
+        if not saved:
+            campaign = Campaign(self.terms)
+        campaign.warm_up()
+        self._saved = campaign.seq
+        return campaign
+
+
+def _tail(writer: Writer, campaign: Campaign) -> list[Event]:
+    """Return the event of the log that was folded last, if any, and those after it."""
+    return writer.events(max(0, campaign.seq - 1))
 
 
 def _name(name: Any) -> str:

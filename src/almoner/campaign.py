@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from almoner import checks
-from almoner.closing import ClosingTime
+from almoner.closing import Attendance, ClosingTime
 from almoner.compiled import direct
 from almoner.core.draws import POLICY, stream_key
 from almoner.core.live import BOOKED, LEARNED, SYNCED, WITHDRAWN, advance, redraw, replay
@@ -65,6 +65,8 @@ class Campaign:
         ``"running"``, ``"paused"`` or ``"closed"``.
     overrun
         By how much bills have exceeded their reserves, in units.
+    attendance
+        What of the arrivals says nothing of a closing time's forecast.
     """
 
     def __init__(self, terms: Terms) -> None:
@@ -73,6 +75,7 @@ class Campaign:
         self.ledger = Ledger(budget=terms.budget)
         self.status = RUNNING
         self.overrun = 0
+        self.attendance = Attendance()
         self.actions = {name: place for place, name in enumerate(terms.actions)}
         self._names = terms.actions
         root = np.random.SeedSequence(terms.seed).generate_state(1, np.uint64)[0]
@@ -103,6 +106,7 @@ class Campaign:
         action, probability, price, reason, counted = SKIP, 1.0, math.nan, self.status, None
         if self.status == RUNNING:
             counted = int(self.state.clock[ROUND])
+            self._attend(now)
             mask = self._mask(place, available)
             plan = self._plan_at(now)
             if plan.reward == Thompson.code:
@@ -175,7 +179,7 @@ class Campaign:
     def apply(self, events: Iterable[Event]) -> None:
         """Fold in events of the log, in their order; refuse what no campaign could have written."""
         try:
-            self._fold(events)
+            self._fold(self._compared(events))
         except (KeyError, TypeError, ValueError, BrokenLedger) as reason:
             raise BrokenLedger(
                 f"the log cannot be read beyond event {self.seq}: {reason}; "
@@ -213,7 +217,7 @@ class Campaign:
         seconds = now / 1e6
         if seconds >= horizon.at.timestamp():
             return 0.0
-        return horizon.arrivals_left(seconds, seen=seen)
+        return horizon.arrivals_left(seconds, seen=seen, attendance=self.attendance)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that a snapshot needs, as plain values."""
@@ -221,6 +225,7 @@ class Campaign:
             "seq": self.seq,
             "status": self.status,
             "overrun": self.overrun,
+            "attendance": list(self.attendance),
             "ledger": list(self.ledger),
             "contexts": list(self.contexts),
             "state": {name: value.tolist() for name, value in self.state._asdict().items()},
@@ -233,6 +238,7 @@ class Campaign:
             getattr(self.state, name)[...] = values
         self._working = (self.state, new_memo(self.plan, self.state), new_hulls(self.plan))
         self.ledger = Ledger(*table["ledger"])
+        self.attendance = Attendance(*table["attendance"])
         self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
 
     def _build(self, contexts: tuple[str, ...]) -> None:
@@ -325,10 +331,17 @@ class Campaign:
             self.seq = event.seq
         self._replay(rows, rewards)
 
+    def _compared(self, events: Iterable[Event]) -> Iterator[Event]:
+        """Yield events to be folded, and make sure that each left what it says it did."""
+        for event in events:
+            yield event
+            if event.left != self.ledger.left:
+                raise BrokenLedger(f"{self.ledger.left} is left, and it says {event.left}")
+
     def _row(self, event: Event) -> tuple[int, int, int, int] | None:
         """Fold an event into the ledger; return what the kernels need to know of it."""
         if event.kind in _STATUS:
-            self.status = _STATUS[event.kind]
+            self._switch(event)
             return None
         place = self.contexts[event.context or ""]
         action = SKIP if event.action is None else self.actions[event.action]
@@ -338,7 +351,10 @@ class Campaign:
             return LEARNED, place, action, counted
         if event.kind == DECIDED:
             self.ledger = hold(self.ledger, **held)
-            return None if event.round is None else (BOOKED, place, action, counted)
+            if event.round is None:
+                return None
+            self._attend(event.at)
+            return BOOKED, place, action, counted
         if event.kind == CANCELLED:
             self.ledger = release(self.ledger, **held)
             return WITHDRAWN, place, action, self._units_left()
@@ -348,6 +364,19 @@ class Campaign:
             self.overrun += max(0, bill - held["reserve"])
             return SYNCED, self._units_left(), SKIP, -1
         raise ValueError(f"an event of kind {event.kind!r} is not known here")
+
+    def _switch(self, event: Event) -> None:
+        self.status = _STATUS[event.kind]
+        if isinstance(self.terms.horizon, ClosingTime):
+            if event.kind == PAUSED:
+                self.attendance = self.attendance.pause(event.at / 1e6)
+            elif event.kind == RESUMED:
+                self.attendance = self.attendance.resume(self.terms.horizon, event.at / 1e6)
+
+    def _attend(self, now: int) -> None:
+        """Note an arrival for the forecast, where there is one."""
+        if isinstance(self.terms.horizon, ClosingTime):
+            self.attendance = self.attendance.arrival(self.terms.horizon, now / 1e6)
 
     def _units_left(self) -> int:
         """Return what a plan may count on, in the kernels' units."""

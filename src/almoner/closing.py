@@ -8,12 +8,46 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from almoner import checks
 from almoner.errors import InvalidTerms
 
-__all__ = ["ClosingTime"]
+__all__ = ["Attendance", "ClosingTime"]
+
+
+class Attendance(NamedTuple):
+    """What says nothing of a forecast: who came before it begins, and times of which none counted.
+
+    ``missed`` is the share of the forecast that has passed in pauses; ``paused`` is when the pause
+    began that is still on, in seconds since 1970.
+    """
+
+    early: int = 0
+    missed: float = 0.0
+    paused: float | None = None
+
+    def arrival(self, horizon: ClosingTime, now: float) -> Attendance:
+        """Return what an arrival that is counted changes."""
+        early = horizon.opens is not None and now < horizon.opens.timestamp()
+        return self._replace(early=self.early + 1) if early else self
+
+    def pause(self, now: float) -> Attendance:
+        """Return what the beginning of a pause changes."""
+        return self if self.paused is not None else self._replace(paused=now)
+
+    def resume(self, horizon: ClosingTime, now: float) -> Attendance:
+        """Return what the end of a pause changes."""
+        return self._replace(missed=self.missed_by(horizon, now), paused=None)
+
+    def missed_by(self, horizon: ClosingTime, now: float) -> float:
+        """Return the share of the forecast that has passed in pauses, the present one included."""
+        if self.paused is None:
+            return self.missed
+        return self.missed + max(0.0, horizon.share_due(now) - horizon.share_due(self.paused))
+
+
+ALL_COUNTED = Attendance()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,16 +125,18 @@ class ClosingTime:
         passed = (now - start.timestamp()) / (end.timestamp() - start.timestamp())
         return low + (high - low) * passed
 
-    def arrivals_left(self, now: float, *, seen: int) -> float:
+    def arrivals_left(
+        self, now: float, *, seen: int, attendance: Attendance = ALL_COUNTED
+    ) -> float:
         """Return how many arrivals are still to be expected after ``seen`` of them.
 
         The posterior mean of a Poisson stream whose forecast is right up to a factor, which has a
         Gamma prior with mean 1 and the weight of ``trust`` arrivals.
         """
-        share = self.share_due(now)
-        scale = 1.0
-        if not math.isinf(self.trust) and self.trust + self.arrivals * share > 0:
-            scale = (self.trust + seen) / (self.trust + self.arrivals * share)
+        share, scale = self.share_due(now), 1.0
+        due = self.trust + self.arrivals * (share - attendance.missed_by(self, now))
+        if not math.isinf(due) and due > 0:
+            scale = (self.trust + seen - attendance.early) / due
         return self.arrivals * (1.0 - share) * scale
 
     def opened(self, now: datetime) -> ClosingTime:

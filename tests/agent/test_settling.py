@@ -138,7 +138,7 @@ def test_a_bill_within_the_reserve_is_nothing_to_report(
 
 def test_an_overrun_leaves_what_others_hold_untouched(place: Place) -> None:
     """Of 10, two calls hold 4 each; a bill of 100 can take its own 4 and the 2 that are left."""
-    agent = place.create(actions=CALL, budget=10)
+    agent = place.create(actions=CALL, horizon=10, budget=10)
     first, second = agent.decide("new"), agent.decide("new")
     settled = agent.settle(first.id, cost=100)
     assert (settled.billed, settled.charged, settled.overrun) == (100.0, 6.0, 96.0)
@@ -152,7 +152,7 @@ def test_an_overrun_leaves_what_others_hold_untouched(place: Place) -> None:
 
 def test_money_that_fits_no_grid_is_not_lost(place: Place) -> None:
     """10 less a bill of 7 leaves 3, one more action at 3, although 3 does not divide 10."""
-    agent = place.create(actions={"call": 3}, budget=10, horizon=3)
+    agent = place.create(actions={"call": 3}, budget=10, horizon=2)
     agent.settle(agent.decide("new").id, cost=7)
     last = agent.decide("new")
     assert (last.action, last.budget_left) == ("call", 0.0)
