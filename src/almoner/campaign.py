@@ -40,7 +40,7 @@ from almoner.money import LARGEST
 from almoner.policy.plan import Plan, make_plan
 from almoner.policy.rewards import Thompson
 from almoner.terms import LEARNED as LEARNED_DEFAULTS
-from almoner.terms import NAME_LIMIT, Terms, is_name
+from almoner.terms import NAME_LIMIT, PAIRS_LIMIT, Terms, is_name
 
 __all__ = ["RUNNING", "Campaign"]
 
@@ -194,6 +194,9 @@ class Campaign:
             return checks.choice("context", context, self.contexts)
         if not is_name(context):
             raise checks.refuse("context", f"be a name of 1 to {NAME_LIMIT} characters", context)
+        if len(self.contexts) * len(self.actions) >= PAIRS_LIMIT:
+            rule = f"be one of the {len(self.contexts):,} so far, as there is room for no more"
+            raise checks.refuse("context", rule, context)
         return str(context)
 
     def known_actions(self, available: Any) -> list[str] | None:

@@ -23,6 +23,9 @@ __all__ = ["Denomination", "Grid", "Units", "amounts", "budget_left", "denominat
 LARGEST = 2**53
 """Whole numbers up to here are exact as floats too."""
 
+DIGITS = 15
+"""Decimals of so many digits survive a float unharmed."""
+
 
 class Grid(NamedTuple):
     """Costs and a budget in whole multiples of one unit, the fraction ``top / bottom``."""
@@ -117,7 +120,12 @@ class Denomination(NamedTuple):
         return self._within_reach(name, exact.numerator, amount, error)
 
     def units_up(self, name: str, amount: Any) -> int:
-        """Return a bill of at least 0 in whole units, rounded up: never less than was asked."""
+        """Return a bill of at least 0 in whole units, rounded up: never less than was asked.
+
+        What a sum of floats is off by in its last digits is no part of a bill.
+        """
+        if isinstance(amount, float) and not amount.is_integer() and math.isfinite(amount):
+            amount = Decimal(f"{amount:.{DIGITS}g}")
         exact = _amount(name, amount, above=None, error=InvalidInput) * self.bottom / self.top
         return self._within_reach(name, math.ceil(exact), amount, InvalidInput)
 
@@ -143,6 +151,8 @@ def denomination(unit: Any, *, error: type[InvalidInput] = InvalidInput) -> Deno
     >>> cent = denomination("0.01")
     >>> cent.units("cost", 0.07), cent.amount(7), cent.units_up("cost", 0.061)
     (7, 0.07, 7)
+    >>> 0.1 + 0.2, cent.units_up("cost", 0.1 + 0.2)
+    (0.30000000000000004, 30)
     """
     exact = _amount("unit", unit, above=0, error=error)
     return Denomination(exact.numerator, exact.denominator)

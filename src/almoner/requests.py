@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 from almoner import checks
@@ -46,9 +47,10 @@ class Desk:
                     if ask.key is not None and is_key(ask.key):
                         keys.add(ask.key)
                 elif isinstance(ask, _OfDecision) and is_id(ask.id):
-                    ids.add(ask.id)
+                    ids.add(int(ask.id))
         if keys:
             self._keyed.update(self.writer.keyed(sorted(keys)))
+            ids.update(event.seq for event in self._keyed.values())
         if ids:
             self._histories.update(self.writer.histories(sorted(ids)))
 
@@ -64,13 +66,19 @@ class Desk:
         return [request.carry_out(self) for request in requests]
 
     def claim(self, key: str, context: str) -> None:
-        """Refuse a key that stands for another context, here or in the log."""
+        """Refuse a key that stands for another context, or for what was cancelled."""
         earlier = self._keyed.get(key)
         used = self._claimed.setdefault(key, context) if earlier is None else earlier.context
         if used != context:
             raise Conflict(
                 f"key {key!r} was used for context {used!r}, got context {context!r}; "
                 "use a new key for a new arrival"
+            )
+        since = [] if earlier is None else self._histories.get(earlier.seq, [])
+        if earlier is not None and any(event.kind == CANCELLED for event in since):
+            raise Conflict(
+                f"decision {earlier.seq}, made with key {key!r}, was cancelled and holds no money; "
+                "use a new key to decide anew"
             )
 
     def name(self, decision: int, verb: str) -> None:
@@ -96,9 +104,10 @@ class Desk:
     def history(self, decision: Any) -> dict[str, Event]:
         """Return what has happened of a decision, by kind."""
         if not is_id(decision) or decision not in self._histories:
-            shown = decision if is_id(decision) else type(decision).__name__
+            shown = decision if is_id(decision) else f"of the type {type(decision).__name__}"
             raise UnknownDecision(
-                f"there is no decision {shown} in this campaign; use the id that decide returned"
+                f"there is no decision {shown} in this campaign; use the id that decide returned, "
+                "a whole number"
             )
         return {event.kind: event for event in self._histories[decision]}
 
@@ -110,7 +119,8 @@ def is_key(key: object) -> bool:
 
 def is_id(decision: object) -> bool:
     """Return whether this can be the id of a decision."""
-    return isinstance(decision, int) and not isinstance(decision, bool) and 0 < decision < 2**53
+    whole = isinstance(decision, Integral) and not isinstance(decision, bool)
+    return whole and 0 < decision < 2**53  # type: ignore[operator]
 
 
 class Request:

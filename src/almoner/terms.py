@@ -40,6 +40,9 @@ LEARNED = "learned"
 NAME_LIMIT = 200
 """A longer name is a mistake."""
 
+PAIRS_LIMIT = 100_000
+"""Pairs of a context and an action: every decision looks at all of them."""
+
 UNIT_REACH = 10**15
 """The largest unit, and one over the smallest: prices and amounts stay numbers."""
 

@@ -146,3 +146,32 @@ def test_the_forecast_survives_the_store(place: Place) -> None:
     assert again.terms.horizon == agent.terms.horizon == horizon
     clock.seconds = 75.0
     assert horizon_now(again, clock) == pytest.approx(100 * 0.05 * 7 / (7 + 95))
+
+
+def test_a_pause_is_not_taken_for_nobody_coming(place: Place) -> None:
+    """10,000 expected in 10,000 seconds: half of them are still to come after the first half."""
+    clock = Clock()
+    agent = place.create(horizon=closing(10_000, trust=100), clock=clock, budget=500)
+    agent.pause()
+    clock.seconds = 5_000
+    assert horizon_now(agent, clock) == 5_000
+    agent.resume()
+    assert horizon_now(agent, clock) == 5_000
+    clock.seconds = 5_100
+    agent.decide_many(["new"] * 150)
+    assert horizon_now(agent, clock) == pytest.approx(4_900 * (100 + 150) / (100 + 100))
+    assert standing(agent) == standing(place.open(clock=clock)) == folded(agent)
+
+
+def test_who_comes_before_the_opening_says_nothing_of_the_forecast(place: Place) -> None:
+    clock = Clock()
+    opens = OPENS + timedelta(seconds=1_000)
+    horizon = closing(11_000, arrivals=10_000, trust=100, opens=opens)
+    agent = place.create(horizon=horizon, clock=clock, budget=5_000)
+    agent.decide_many(["new"] * 500)
+    clock.seconds = 1_000
+    assert horizon_now(agent, clock) == 10_000
+    clock.seconds = 1_100
+    agent.decide_many(["new"] * 200)
+    assert horizon_now(agent, clock) == pytest.approx(9_900 * (100 + 200) / (100 + 100))
+    assert standing(agent) == standing(place.open(clock=clock)) == folded(agent)

@@ -107,3 +107,12 @@ def test_terms_that_speak_of_single_contexts_do_not_go_with_new_ones(
     ):
         memory.open(**{**TERMS, **OPEN, **terms})
     assert memory.name not in memory.create(name="other").store.campaigns()
+
+
+def test_there_is_an_end_to_new_contexts(memory: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("almoner.campaign.PAIRS_LIMIT", 8)
+    agent = memory.create(new_contexts=True)
+    agent.decide_many(["new", "third", "fourth"])
+    with refused(agent, al.InvalidInput, "context must be one of the 4 so far"):
+        agent.decide("fifth")
+    assert agent.decide("fourth").context == "fourth"

@@ -221,3 +221,18 @@ def test_the_seq_of_another_event_is_no_decision(place: Place) -> None:
     agent.reward(agent.decide("new").id, 1)
     with refused(agent, al.UnknownDecision, "there is no decision 2"):
         agent.reward(2, 1)
+
+
+def test_the_noise_of_a_sum_of_floats_is_no_part_of_a_bill(memory: Place) -> None:
+    agent = memory.create(actions={"mail": "0.30"}, unit="0.01")
+    decision = agent.decide("new")
+    settled = agent.settle(decision.id, cost=0.1 + 0.2)
+    assert (settled.billed, settled.overrun) == (0.3, 0.0)
+    assert agent.settle(decision.id, cost=0.3) == agent.settle(decision.id, cost="0.3") == settled
+
+
+def test_an_id_may_be_a_number_of_numpy(place: Place) -> None:
+    agent = place.create()
+    decision = agent.decide("new")
+    agent.reward(np.int64(decision.id), 1.0)  # type: ignore[arg-type]
+    assert agent.look(lambda campaign: campaign.state.counts.sum()) == 1
