@@ -5,7 +5,7 @@ BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 PAPER := two-known two-unknown ten-known ten-unknown crossing concentration boundary ratio
 
-.PHONY: help run serve test check bench fix docs constraints clean
+.PHONY: help setup run serve test check bench fix docs constraints clean
 
 help:            ## list the tasks
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -28,6 +28,9 @@ endif
 	@command -v chromium >/dev/null && command -v curl >/dev/null || \
 	{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium curl >/dev/null; }
 	@touch $@
+
+setup: .venv/ready ## set everything up in .venv, and do nothing else
+	@echo "run source .venv/bin/activate to have almoner in this terminal"
 
 run: .venv/ready ## reproduce the paper's experiments in quick form, into results/
 	$(BIN)/almoner reproduce $(PAPER) --quick --out results

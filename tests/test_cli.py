@@ -69,6 +69,13 @@ def test_all_stands_for_every_recipe_that_makes_sense(source: str, missing: set[
     assert result.stderr.startswith("Warning: epsilon_first_alp: ")  # 3 rounds are too few
 
 
+def test_a_policy_that_is_named_twice_is_played_once() -> None:
+    names = ["--policy", "ucb-alp", "--policy", "all", "--policy", "thrifty", "--policy", "ucb_alp"]
+    result = run("simulate", TWO, *names, "--runs", "1", "--horizon", "5", "--json")
+    played = [row["policy"] for row in json.loads(result.stdout)]
+    assert played == ["ucb_alp", *(name for name in almoner.RECIPES if name != "ucb_alp")]
+
+
 def test_a_pair_left_untried_is_one_line_on_stderr_beside_the_table() -> None:
     result = run("simulate", TWO, "--policy", "epsilon_first_alp", "--policy", "alp", *SMALL)
     assert result.exit_code == 0
@@ -134,6 +141,58 @@ def test_money_that_no_action_can_use_is_reported(tmp_path: Path) -> None:
     assert "too little" not in run(*options).stdout
     assert "can never be spent" not in run("plan", str(path)).stdout
     assert printed("plan", str(path))["unusable"] == 0
+
+
+def told(path: Path) -> list[str]:
+    """The sentences below the table of a plan."""
+    return [line.strip() for line in run("plan", str(path)).stdout.split("\n\n")[1].splitlines()]
+
+
+def test_a_plan_spends_what_can_be_spent(tmp_path: Path) -> None:
+    """Of 8.5 one can spend 8 at costs 2 and 3, which bring 0.25 and 0.3 a unit: 8 · 0.3."""
+    path = tmp_path / "leftover.toml"
+    path.write_text(LEFTOVER)
+    assert told(path)[:2] == [
+        "It brings at most 2.4 in 10 rounds, 2.4 of it thanks to the budget.",
+        "It spends 8.0 on average, of the 8.0 that can be spent.",
+    ]
+    assert printed("plan", str(path))["upper_bound"] == pytest.approx(2.4)
+
+
+def test_a_plan_that_can_afford_nothing_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "leftover.toml"
+    path.write_text(LEFTOVER.replace("8.5", "1.5") + "default_rewards = 0.25\n")
+    assert told(path) == [
+        "Nothing can be afforded: the cheapest action costs 2, and the budget is 1.5.",
+        "To skip everybody brings 2.5 in 10 rounds.",
+    ]
+    plan = printed("plan", str(path))
+    assert (plan["unusable"], plan["upper_bound"], plan["price"]) == (1.5, 2.5, 0)
+    assert plan["probabilities"] == [[0, 0]]
+
+
+def test_a_plan_leaves_out_what_is_dearer_than_the_budget(tmp_path: Path) -> None:
+    """With 2 units the action at cost 3, better though it is, can never be taken."""
+    path = tmp_path / "leftover.toml"
+    path.write_text(LEFTOVER.replace("8.5", "2"))
+    assert told(path) == [
+        "It brings at most 0.5 in 10 rounds, 0.5 of it thanks to the budget.",
+        "It spends 2.0 of 2.0.",
+        "Left out, because dearer than the whole budget: action 2.",
+        "One more unit of budget would bring 0.25.",
+    ]
+
+
+def test_a_huge_budget_is_written_in_short() -> None:
+    assert " It spends 10,000.0 of 1e+300.\n" in run("plan", TWO, "--budget", "1e300").stdout
+
+
+def test_one_of_something_is_not_several() -> None:
+    """One run has no standard error."""
+    table = run("simulate", TWO, "--runs", "1", "--horizon", "1", "--budget", "1").stdout
+    assert " 1 round, budget 1, 1 run; " in table
+    assert "nan" not in table
+    assert " in 1 round, " in run("plan", TWO, "--horizon", "1").stdout
 
 
 def test_regret_is_measured_from_what_was_asked_for() -> None:
@@ -261,7 +320,12 @@ BAD: list[tuple[list[str], str]] = [
     (["oracle", TWO, "--horizon", "0"], "horizon must be at least 1, got horizon=0"),
     (["oracle", TWO, "--budget", "-1"], "budget must be at least 0, got budget=-1.0"),
     (["oracle", TWO, "--budget", "nan"], "budget must be finite, got budget=nan"),
-    (["oracle", TWO, "--rho", "-0.1"], "ratio must be at least 0, got ratio=-0.1"),
+    (["oracle", TWO, "--rho", "-0.1"], "--rho must be at least 0, got --rho=-0.1"),
+    (["oracle", TWO, "--rho", "1e308"], "--rho times the horizon must be finite"),
+    (["plan", "paper-two"], "got 'paper-two'; did you mean scenario:paper-two?"),
+    (["plan", "paper-tow"], "got 'paper-tow'; did you mean scenario:paper-two?"),
+    (["plan", "."], "got the folder '.'; name a file in it"),
+    (["plan", "nothing"], "a problem file must end in .toml or .json, got 'nothing'"),
     (["oracle"], "Missing argument 'FILE'"),
     (["forecast", TWO], "No such command 'forecast'"),
 ]
@@ -292,6 +356,18 @@ def test_a_bad_file_is_named_in_the_sentence(tmp_path: Path, content: str, sente
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith(f"Error: {path}{sentence}")
     assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["sweep", "reproduce"])
+def test_a_folder_that_cannot_be_made_is_one_sentence(command: str, tmp_path: Path) -> None:
+    path, blocked = tmp_path / "sweep.toml", tmp_path / "file"
+    path.write_text(f'problems = ["{TWO}"]\npolicies = ["alp"]\n')
+    blocked.touch()
+    what = str(path) if command == "sweep" else "two-known"
+    result = run(command, what, "--out", str(blocked / "results"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"Error: cannot use '{blocked}/")
+    assert result.stderr.endswith(": Not a directory; check the path\n")
 
 
 def test_help_waits_for_nothing_heavy() -> None:

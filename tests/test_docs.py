@@ -19,6 +19,7 @@ PAGES = [ROOT / "README.md", *DOCS]
 
 FILE = re.compile(r"^```toml\n# (\S+\.toml)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+STORE = re.compile(r"sqlite:///(\w+\.db)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
@@ -86,6 +87,18 @@ def test_the_commands_of_a_page_do_what_it_shows(
                 f"{guide} shows, in this order, a line that the command does not print:\n{line}\n"
                 f"$ {command}\n{result.stdout}"
             )
+
+
+def test_no_two_pages_write_the_same_file() -> None:
+    """Whoever follows one guide after another in one folder must not be told of other terms."""
+    texts = [page.read_text(encoding="utf-8") for page in DOCS]
+    names = [
+        name
+        for text in texts
+        for name in {*STORE.findall(text), *(name for name, _ in FILE.findall(text))}
+    ]
+    assert {"shop.db", "shop.toml"} <= set(names)
+    assert not {name for name in names if names.count(name) > 1}
 
 
 def test_the_tutorial_and_the_guides_show_commands() -> None:

@@ -7,13 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 import almoner as al
 from almoner.cli import main
-from almoner.exports import COLUMNS, decisions, export
+from almoner.exports import COLUMNS, as_csv, decisions, export, format_of
 
 
 @pytest.fixture
@@ -84,7 +85,7 @@ def test_the_three_formats_say_the_same(agent: al.Agent, tmp_path: Path) -> None
             agent.reward(decision.id, 0.5)
     rows = list(decisions(agent))
     for form in ("csv", "jsonl", "parquet"):
-        assert export(agent, tmp_path / f"spring.{form}", form=form) == len(rows)
+        assert export(agent, tmp_path / f"spring.{form}") == len(rows)
     assert pq.read_table(tmp_path / "spring.parquet").to_pylist() == rows
     lines = (tmp_path / "spring.jsonl").read_text(encoding="utf-8").splitlines()
     assert [json.loads(line) for line in lines] == rows
@@ -100,9 +101,74 @@ def test_the_command_writes_the_file(agent: al.Agent, tmp_path: Path) -> None:
     out, url = tmp_path / "out.csv", f"sqlite:///{tmp_path / 'shop.db'}"
     result = CliRunner().invoke(main, ["ledger", "export", url, "spring", "--out", str(out)])
     assert result.exit_code == 0, result.output
-    assert result.output == f"1 decisions of spring written to {out}\n"
+    assert result.output == f"1 decision of spring written to {out}\n"
     assert len(out.read_text(encoding="utf-8").splitlines()) == 2
     assert CliRunner().invoke(main, ["ledger", "list", url]).output == "spring\n"
+
+
+def exported(folder: Path, *options: str) -> Result:
+    url = f"sqlite:///{folder / 'shop.db'}"
+    return CliRunner().invoke(main, ["ledger", "export", url, "spring", *options])
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "first"),
+    [
+        ("out.parquet", None, b"PAR1"),
+        ("out.JSONL", None, b"{"),
+        ("out.csv", "csv", b"decision,"),
+        ("out.txt", "parquet", b"PAR1"),
+    ],
+)
+def test_the_ending_of_the_name_is_the_format(
+    agent: al.Agent, tmp_path: Path, name: str, form: str | None, first: bytes
+) -> None:
+    agent.decide("new")
+    options = [] if form is None else ["--format", form]
+    assert exported(tmp_path, "--out", str(tmp_path / name), *options).exit_code == 0
+    assert (tmp_path / name).read_bytes().startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["out.csv", "--format", "parquet"], "format='parquet' for 'out.csv'; leave it out, or "),
+        (["out.txt"], "the name of the file must end in .csv, .jsonl or .parquet, got 'out.txt'; "),
+        (["no/out.parquet"], "cannot use 'no/out.parquet': No such file or directory; check "),
+        (["no/out.csv"], "cannot use 'no/out.csv': No such file or directory; check the path"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_one_sentence(
+    agent: al.Agent,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    sentence: str,
+) -> None:
+    agent.decide("new")
+    monkeypatch.chdir(tmp_path)
+    result = exported(tmp_path, "--out", *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Error: ")
+    assert sentence in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_dash_is_standard_output_and_nothing_else_is_written_there(
+    agent: al.Agent, tmp_path: Path
+) -> None:
+    agent.decide("new")
+    assert exported(tmp_path, "--out", "-").stdout_bytes.decode() == "".join(
+        as_csv(decisions(agent))
+    )
+    whole = exported(tmp_path, "--out", "-", "--format", "parquet").stdout_bytes
+    assert pq.read_table(pa.BufferReader(whole)).to_pylist() == list(decisions(agent))
+
+
+def test_a_format_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(al.errors.InvalidInput, match="format must be one of csv, jsonl, parquet"):
+        format_of("out.csv", "xlsx")
 
 
 def test_a_store_that_does_not_exist_is_not_created(tmp_path: Path) -> None:

@@ -9,19 +9,21 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from almoner import checks
 from almoner.agent import Agent
-from almoner.errors import StoreError
+from almoner.errors import InvalidInput, StoreError
 from almoner.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
 from almoner.terms import SKIP_NAME
 
-__all__ = ["COLUMNS", "FORMATS", "as_csv", "as_jsonl", "decisions", "export"]
+__all__ = ["COLUMNS", "FORMATS", "as_csv", "as_jsonl", "decisions", "export", "format_of"]
 
 COLUMNS = {
     "decision": "int64",
@@ -43,6 +45,9 @@ COLUMNS = {
 """The columns of a row, with their types. ``cost`` is what was charged, or what is still held."""
 
 FORMATS = ("csv", "jsonl", "parquet")
+
+STDOUT = "-"
+"""The path that stands for standard output."""
 
 
 def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
@@ -113,9 +118,36 @@ def as_jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     return (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def export(agent: Agent, path: str | Path, *, form: str) -> int:
-    """Write all decisions of a campaign to a file; return how many there were."""
-    checks.choice("format", form, FORMATS)
+def format_of(path: str | Path, form: str | None = None) -> str:
+    """Return the format to write a file in: the one asked for, or else what its name ends in.
+
+    Examples
+    --------
+    >>> format_of("spring.parquet"), format_of("spring.txt", "jsonl"), format_of("-")
+    ('parquet', 'jsonl', 'csv')
+    """
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if form is None and str(path) == STDOUT:
+        return "csv"
+    if form is None and ending not in FORMATS:
+        raise InvalidInput(
+            f"the name of the file must end in .csv, .jsonl or .parquet, got {str(path)!r}; "
+            "rename it, or say which format to write"
+        )
+    if form is not None and ending in FORMATS and ending != checks.choice("format", form, FORMATS):
+        raise InvalidInput(
+            f"format must be what the name of the file says, got format={form!r} for "
+            f"{str(path)!r}; leave it out, or rename the file"
+        )
+    return checks.choice("format", ending if form is None else form, FORMATS)
+
+
+def export(agent: Agent, path: str | Path, *, form: str | None = None) -> int:
+    """Write all decisions of a campaign to a file; return how many there were.
+
+    The path ``-`` is standard output. See `format_of` for what is written if ``form`` is left out.
+    """
+    put = _WRITERS[format_of(path, form)]()  # refused, if at all, before there is a file
     count = 0
 
     def counted() -> Iterator[dict[str, Any]]:
@@ -124,16 +156,26 @@ def export(agent: Agent, path: str | Path, *, form: str) -> int:
             count += 1
             yield row
 
-    if form == "parquet":
-        _write_parquet(counted(), Path(path))
-    else:
-        lines = (as_csv if form == "csv" else as_jsonl)(counted())
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
-            file.writelines(lines)
+    with _opened(path) as file:
+        put(counted(), file)
     return count
 
 
-def _write_parquet(rows: Iterable[dict[str, Any]], path: Path) -> None:
+Writer = Callable[[Iterable[dict[str, Any]], BinaryIO], None]
+
+
+def _opened(path: str | Path) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdout.buffer) if str(path) == STDOUT else Path(path).open("wb")
+
+
+def _lines(lines_of: Callable[[Iterable[dict[str, Any]]], Iterator[str]]) -> Writer:
+    def put(rows: Iterable[dict[str, Any]], file: BinaryIO) -> None:
+        file.writelines(line.encode() for line in lines_of(rows))
+
+    return put
+
+
+def _parquet() -> Writer:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -148,7 +190,20 @@ def _write_parquet(rows: Iterable[dict[str, Any]], path: Path) -> None:
         "bool": pa.bool_(),
     }
     schema = pa.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
-    pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), path)
+
+    def put(rows: Iterable[dict[str, Any]], file: BinaryIO) -> None:
+        whole = io.BytesIO()  # a pipe does not say where it stands, and Parquet asks
+        pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), whole)
+        file.write(whole.getbuffer())
+
+    return put
+
+
+_WRITERS: dict[str, Callable[[], Writer]] = {
+    "csv": lambda: _lines(as_csv),
+    "jsonl": lambda: _lines(as_jsonl),
+    "parquet": _parquet,
+}
 
 
 def _taken(text: io.StringIO) -> str:

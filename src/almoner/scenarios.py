@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -70,4 +71,14 @@ def load(source: str) -> Problem:
     """Return the problem that a path or ``scenario:NAME`` stands for."""
     if source.startswith(PREFIX):
         return scenario(source.removeprefix(PREFIX))
-    return Problem.from_file(source)
+    path = Path(source)
+    near = [] if path.suffix else get_close_matches(path.name, scenario_names(), n=1)
+    if near and not path.is_file():
+        raise InvalidProblem(
+            f"a problem is a file or {PREFIX}NAME, got {source!r}; did you mean {PREFIX}{near[0]}?"
+        )
+    if path.is_dir():
+        raise InvalidProblem(
+            f"a problem is a file or {PREFIX}NAME, got the folder {source!r}; name a file in it"
+        )
+    return Problem.from_file(path)

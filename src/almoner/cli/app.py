@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -21,16 +22,27 @@ class _Refusal(click.ClickException):
 
 
 class _Friendly(click.Group):
-    """Show what almoner refuses as one sentence and exit code 2, never as a traceback."""
+    """Show what almoner or the system refuses as one sentence and exit code 2, no traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except AlmonerError as error:
             raise _Refusal(str(error)) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # whoever reads has gone, as head does: click ends it
+                raise
+            raise _Refusal(_system_refusal(error)) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order in which a newcomer needs them
+
+
+def _system_refusal(error: OSError) -> str:
+    reason = error.strerror or str(error) or type(error).__name__
+    if error.filename is None:
+        return f"the system refused: {reason}"
+    return f"cannot use {str(error.filename)!r}: {reason}; check the path"
 
 
 @click.group(cls=_Friendly, context_settings={"help_option_names": ["-h", "--help"]})
@@ -56,12 +68,16 @@ def load_problem(
     file: str, horizon: int | None, budget: float | None, rho: float | None
 ) -> Problem:
     """Return the problem of FILE with the overrides; a new horizon alone keeps the ratio."""
+    from almoner import checks
     from almoner.scenarios import load
 
     if budget is not None and rho is not None:
         raise click.UsageError("give --budget or --rho, not both")
     problem = load(file)
-    rounds = problem.horizon if horizon is None else horizon
+    rounds = problem.horizon if horizon is None else checks.whole("horizon", horizon)
+    if rho is not None:
+        checks.number("--rho", rho, low=0)
+        checks.number("--rho times the horizon", rho * rounds)
     if budget is not None:
         return problem.replace(horizon=rounds, budget=budget)
     if horizon is not None or rho is not None:

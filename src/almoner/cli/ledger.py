@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from almoner.cli.show import counted
+
 if TYPE_CHECKING:
     from almoner.store import Store
 
@@ -49,9 +51,9 @@ def verify(url: str, campaign: str | None) -> None:
             found = audit(store, name)
             amount = Terms.from_json(store.terms(name) or "").unit.amount
             click.echo(
-                f"{name}: {found.events:,} events verified; spent {amount(found.spent):,} + held "
-                f"{amount(found.reserved):,} + left {amount(found.left):,} = budget "
-                f"{amount(found.budget):,}"
+                f"{name}: {counted(found.events, 'event')} verified; "
+                f"spent {amount(found.spent):,} + held {amount(found.reserved):,} + "
+                f"left {amount(found.left):,} = budget {amount(found.budget):,}"
                 + (f"; overruns {amount(found.overrun):,}" if found.overrun else "")
             )
         if not names:
@@ -61,24 +63,30 @@ def verify(url: str, campaign: str | None) -> None:
 @ledger.command()
 @click.argument("url", metavar="URL")
 @click.argument("campaign", metavar="NAME")
-@click.option("--out", required=True, type=click.Path(dir_okay=False), help="The file to write.")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="The file to write; - is standard output.",
+)
 @click.option(
     "--format",
     "form",
     type=click.Choice(["csv", "jsonl", "parquet"]),
-    default="csv",
-    show_default=True,
-    help="What to write.",
+    help="What to write; if left out, what the name of the file ends in, and CSV for -.",
 )
-def export(url: str, campaign: str, out: str, form: str) -> None:
+def export(url: str, campaign: str, out: str, form: str | None) -> None:
     """Write the decisions of a campaign, with their probabilities, for off-policy tools."""
     from almoner.agent import Agent
     from almoner.exports import export as write
+    from almoner.exports import format_of
 
+    form = format_of(out, form)
     with _opened(url) as store:
         agent = Agent.open(store, name=campaign)
         count = write(agent, out, form=form)
-        click.echo(f"{count:,} decisions of {campaign} written to {out}")
+    if out != "-":
+        click.echo(f"{counted(count, 'decision')} of {campaign} written to {out}")
 
 
 @contextmanager

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from almoner.cli.app import load_problem, problem_options
-from almoner.cli.show import print_json, print_table, progress, warnings_noted
+from almoner.cli.show import amount, counted, print_json, print_table, progress, warnings_noted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
     from almoner.lp import Solution
+    from almoner.policy.base import Policy
     from almoner.problem import Problem
 
 __all__ = ["oracle", "plan", "scenarios", "simulate"]
@@ -29,13 +35,14 @@ def plan(
     from almoner.lp import solve
 
     problem = load_problem(file, horizon, budget, rho)
-    solution = solve(problem)
+    means = _means(problem)
+    solution = solve(means.problem)
     if as_json:
         print_json(
             {
                 "horizon": problem.horizon,
                 "budget": problem.budget,
-                "unusable": _remainder(problem)[0],
+                "unusable": means.unusable,
                 "ratio": problem.ratio,
                 "upper_bound": problem.horizon * solution.value,
                 "price": solution.price,
@@ -45,10 +52,10 @@ def plan(
             }
         )
         return
-    _print_plan(problem, solution)
+    _print_plan(problem, means, solution)
 
 
-def _print_plan(problem: Problem, solution: Solution) -> None:
+def _print_plan(problem: Problem, means: _Means, solution: Solution) -> None:
     contexts, actions = problem.reward_means.shape
     names = problem.contexts or [f"context {place + 1}" for place in range(contexts)]
     columns = problem.actions or [f"action {place + 1}" for place in range(actions)]
@@ -62,31 +69,83 @@ def _print_plan(problem: Problem, solution: Solution) -> None:
             for place in range(contexts)
         ),
     )
+    told = _told(problem, means, solution, columns)
+    click.echo("\n" + "\n".join(f" {line}" for line in told))
+
+
+def _told(
+    problem: Problem, means: _Means, solution: Solution, columns: Sequence[str]
+) -> Iterator[str]:
+    """Yield what there is to say about a plan, a sentence a line."""
+    rounds = counted(problem.horizon, "round")
+    idle = problem.horizon * float(problem.context_probs @ problem.default_rewards)
+    if not means.affordable.any():
+        cheapest = float(problem.costs.min())
+        yield (
+            f"Nothing can be afforded: the cheapest action costs {cheapest:,g}, and the budget is "
+            f"{problem.budget:,g}."
+        )
+        yield f"To skip everybody brings {amount(idle)} in {rounds}."
+        return
+    reward = problem.horizon * solution.value
     spend = problem.horizon * float(
         problem.context_probs @ (solution.probabilities * problem.costs).sum(axis=1)
     )
-    idle = problem.horizon * float(problem.context_probs @ problem.default_rewards)
-    reward = problem.horizon * solution.value
-    rest, unit = _remainder(problem)
-    lines = [
-        f"It brings at most {reward:,.1f} in {problem.horizon:,} rounds, "
-        f"{reward - idle:,.1f} of it thanks to the budget.",
-        f"It spends {spend:,.1f} of {problem.budget:,.1f}.",
-        *([f"{_small(rest)} can never be spent: costs are multiples of {unit:g}."] if rest else []),
-        f"One more unit of budget would bring {solution.price:.4g}.",
-        _nearness(problem, solution),
+    yield (
+        f"It brings at most {amount(reward)} in {rounds}, {amount(reward - idle)} of it thanks to "
+        "the budget."
+    )
+    usable = amount(means.problem.budget)
+    if means.unusable:
+        yield f"It spends {amount(spend)} on average, of the {usable} that can be spent."
+        yield f"{_small(means.unusable)} can never be spent: costs are multiples of {means.unit:g}."
+    else:
+        yield f"It spends {amount(spend)} of {usable}."
+    within = [means.affordable[:, place] for place in range(len(columns))]
+    dear = [
+        f"{name} in some contexts" if some.any() else name
+        for name, some in zip(columns, within, strict=True)
+        if not some.all()
     ]
-    click.echo("\n" + "\n".join(f" {line}" for line in lines))
+    if dear:
+        yield f"Left out, because dearer than the whole budget: {', '.join(dear)}."
+    yield f"One more unit of budget would bring {solution.price:.4g}."
+    if not dear:  # with more budget they would come in, and boundaries with them
+        yield _nearness(means.problem, solution)
 
 
-def _remainder(problem: Problem) -> tuple[float, float]:
-    """Return what no sequence of actions can use of the budget, and what all costs divide by."""
+class _Means(NamedTuple):
+    """What of a budget can be spent at all, and on what.
+
+    ``problem`` is what is left of it then; ``unusable`` is what no sequence of actions can use of
+    the budget, and ``unit`` what all costs divide by.
+    """
+
+    problem: Problem
+    affordable: npt.NDArray[np.bool_]
+    unusable: float
+    unit: float
+
+
+def _means(problem: Problem) -> _Means:
+    import numpy as np
+
     from almoner.money import on_grid
 
     grid = on_grid(problem.budget, problem.costs)
     unit = grid.top / grid.bottom
-    rest = problem.budget - grid.budget * unit
-    return (rest if rest > 1e-9 * problem.budget else 0.0), unit
+    affordable = grid.costs <= grid.budget
+    if problem.budget == 0:  # then the question is what a first unit would bring
+        return _Means(problem, np.ones_like(affordable), 0.0, unit)
+    usable = grid.budget * unit if affordable.any() else 0.0
+    rest = problem.budget - usable
+    if rest <= 1e-9 * problem.budget:
+        usable, rest = problem.budget, 0.0
+    if rest or not affordable.all():
+        worthless = np.minimum(problem.reward_means, problem.default_rewards[:, None])
+        rewards = np.where(affordable, problem.reward_means, worthless)
+        problem = problem.replace(budget=usable, reward_means=rewards)
+    return _Means(problem, affordable, rest, unit)
 
 
 def _nearness(problem: Problem, solution: Solution) -> str:
@@ -100,24 +159,19 @@ def _nearness(problem: Problem, solution: Solution) -> str:
         )
     budgets = [end * problem.horizon for end in ends]
     if problem.budget > budgets[-1]:
-        return f"Beyond {budgets[-1]:,.1f} more budget is of no use."
+        return f"Beyond {amount(budgets[-1])} more budget is of no use."
     place = next(place for place, budget in enumerate(budgets) if budget > problem.budget)
     low, high = budgets[place - 1], budgets[place]
     near = min(problem.budget - low, high - problem.budget)
     return (
-        f"That price holds from a budget of {low:,.1f} to {high:,.1f}; "
-        f"the nearer boundary is {near:,.1f} away."
+        f"That price holds from a budget of {amount(low)} to {amount(high)}; "
+        f"the nearer boundary is {amount(near)} away."
     )
 
 
-def _fixed(number: float) -> str:
-    """Return a number with two decimals, and no minus sign before zero."""
-    return f"{round(number, 2) + 0.0:,.2f}"
-
-
-def _small(amount: float) -> str:
+def _small(number: float) -> str:
     """Return an amount with two decimals, or with two digits where that would show nothing."""
-    return _fixed(amount) if amount >= 0.01 else f"{amount:.2g}"
+    return amount(number, 2) if number >= 0.01 else f"{number:.2g}"
 
 
 def _percent(share: float) -> str:
@@ -132,7 +186,7 @@ def _percent(share: float) -> str:
     multiple=True,
     default=["thrifty"],
     show_default=True,
-    help="A recipe by name, or 'all'; may be repeated.",
+    help="A recipe by name, or 'all' that apply; may be repeated.",
 )
 @click.option("--runs", default=1000, show_default=True, help="Replications of each policy.")
 @click.option("--seed", default=0, show_default=True, help="Everything random follows from it.")
@@ -162,13 +216,21 @@ def simulate(
     from almoner.policy.recipes import RECIPES, recipe
 
     problem = load_problem(file, horizon, budget, rho)
-    if names == ("all",):
-        names = tuple(name for name in RECIPES if applicable(recipe(name), **problem.terms()))
-    policies = [(name.replace("-", "_"), recipe(name)) for name in names]
+    policies: dict[str, Policy] = {}  # each once, however often it is named
+    for name in names:
+        if name == "all":
+            every = {each: recipe(each) for each in RECIPES}
+            policies |= {
+                each: policy
+                for each, policy in every.items()
+                if applicable(policy, **problem.terms())
+            }
+        else:
+            policies[name.replace("-", "_")] = recipe(name)
     benchmark = _benchmark(problem) if against is None else against.replace("-", " ")
     rows, noted, stopped = [], [], False
     with progress(len(policies) * max(runs, 1), hidden=as_json) as advance:
-        for name, policy in policies:
+        for name, policy in policies.items():
 
             def played(count: int, name: str = name) -> None:
                 advance(count, name)
@@ -220,9 +282,9 @@ def _print_runs(
     ]
     print_table(
         ["policy", "regret", "± s.e.", "99 %", "worst", "reward", "most spent"],
-        ([row["policy"], *(_fixed(row[figure]) for figure in figures)] for row in rows),
-        caption=f"{problem.horizon:,} rounds, budget {problem.budget:,g}, "
-        f"{rows[0]['runs'] if rows else 0:,} runs; {caption}",
+        ([row["policy"], *(amount(row[figure], 2) for figure in figures)] for row in rows),
+        caption=f"{counted(problem.horizon, 'round')}, budget {problem.budget:,g}, "
+        f"{counted(rows[0]['runs'] if rows else 0, 'run')}; {caption}",
     )
     unusable = [
         f"{row['policy']} {_small(row['unusable_mean'])}"
@@ -259,8 +321,8 @@ def oracle(
     print_table(
         ["", "expected reward"],
         [
-            ["exact optimum", "–" if why else f"{optimum:,.3f}"],
-            ["upper bound", f"{ceiling:,.3f}"],
+            ["exact optimum", amount(optimum, 3)],
+            ["upper bound", amount(ceiling, 3)],
         ],
         caption=why,
     )

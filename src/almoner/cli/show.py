@@ -10,7 +10,36 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["print_json", "print_table", "progress", "warnings_noted"]
+__all__ = ["amount", "counted", "print_json", "print_table", "progress", "warnings_noted"]
+
+LONGEST = 1e15
+"""Numbers from here on are written with an exponent: digits beyond are no information."""
+
+
+def amount(number: float, decimals: int = 1) -> str:
+    """Return a number for people: no minus sign before zero, and a dash where there is none.
+
+    Examples
+    --------
+    >>> amount(2300.5), amount(-0.001, 2), amount(1e300), amount(float("nan"))
+    ('2,300.5', '0.00', '1e+300', '–')
+    """
+    if math.isnan(number):
+        return "–"
+    if abs(number) >= LONGEST:
+        return f"{number:.4g}"
+    return f"{round(number, decimals) + 0.0:,.{decimals}f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> counted(1, "run"), counted(2000, "run")
+    ('1 run', '2,000 runs')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def print_table(
