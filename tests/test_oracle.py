@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from itertools import product
 from typing import Any
 
@@ -234,3 +238,30 @@ def test_the_optimum_at_costs_on_no_coarse_grid_is_refused() -> None:
     problem = PAPER_TWO(10_000, 0.4).replace(costs=[[1, 2, 3], [1, 2, 3.000001]])
     with pytest.raises(al.NotComputable, match="a coarser common grid, got costs from 1 to 3"):
         al.optimal_value(problem)
+
+
+INTERRUPTED = """
+import almoner as al
+problem = al.Problem(
+    context_probs=[0.4, 0.6], reward_means=[[0.8], [0.4]], horizon=1000, budget=400)
+al.optimal_value(problem)
+print("compiled", flush=True)
+al.optimal_value(problem.scaled(10_000_000))
+"""
+
+
+def test_ctrl_c_is_heard_in_the_middle_of_a_long_program() -> None:
+    """The program itself would take minutes, and a signal used to wait for its end."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "compiled\n"
+    time.sleep(0.5)  # so that it is inside
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    assert child.returncode != 0
+    assert "KeyboardInterrupt" in said

@@ -227,6 +227,10 @@ class Agent:
         if not self._lent:
             self.store.close()
 
+    def __repr__(self) -> str:
+        contexts, actions = len(self.terms.contexts), len(self.terms.actions)
+        return f"<almoner.Agent {self.name!r}: {contexts} contexts, {actions} actions>"
+
     def __enter__(self) -> Agent:
         return self
 

@@ -10,15 +10,18 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["brief", "compiled", "direct", "exposed", "inlined"]
+__all__ = ["brief", "compiled", "direct", "exposed", "inlined", "interruptibly"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 PACKAGE = Path(__file__).parent
 
@@ -96,6 +99,26 @@ def direct(function: Function, *arguments: Any) -> Function:
     types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
     kernel.compile(types)
     return kernel.get_overload(types)  # type: ignore[no-any-return]
+
+
+def interruptibly(kernel: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a kernel that may take minutes, and hear Ctrl-C meanwhile.
+
+    Signals wait until a kernel returns, unless it runs in another thread. That thread cannot be
+    stopped, but it does not keep the process from ending.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return kernel(*arguments)
+    outcome: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(kernel(*arguments))
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return outcome.result()
 
 
 _MELTED = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}

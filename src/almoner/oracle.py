@@ -55,13 +55,15 @@ def optimal_value(problem: Problem) -> float:
 
 
 def _optimal_gain(problem: Problem, grid: Grid) -> float:
+    from almoner.compiled import interruptibly
     from almoner.core.exact import optimal_gain
 
     best = problem.gains.max(axis=1)
     order = np.argsort(-best, kind="stable")
     order = order[(best[order] > 0) & (problem.context_probs[order] > 0)]
     gains, probs = best[order], problem.context_probs[order]
-    return optimal_gain(
+    return interruptibly(
+        optimal_gain,
         gains,
         np.cumsum(probs),
         np.cumsum(probs * gains),
@@ -71,6 +73,7 @@ def _optimal_gain(problem: Problem, grid: Grid) -> float:
 
 
 def _optimal_gain_on_grid(problem: Problem, grid: Grid) -> float:
+    from almoner.compiled import interruptibly
     from almoner.core.exact import optimal_gain_on_grid
     from almoner.lp import solve
 
@@ -82,7 +85,8 @@ def _optimal_gain_on_grid(problem: Problem, grid: Grid) -> float:
     corners = solve(problem).boundaries
     heights = [solve(problem, ratio=corner).value for corner in [0.0, *corners]]
     idle = problem.context_probs @ problem.default_rewards
-    return optimal_gain_on_grid(
+    return interruptibly(
+        optimal_gain_on_grid,
         np.array(problem.context_probs),
         problem.gains,
         grid.costs,
@@ -140,6 +144,7 @@ def exact_value(problem: Problem, policy: Policy) -> float:
 
 
 def _policy_gain(problem: Problem, plan: Plan) -> float:
+    from almoner.compiled import interruptibly
     from almoner.core.exact import policy_gain
 
     values = plan.prior.max(axis=1)
@@ -150,7 +155,8 @@ def _policy_gain(problem: Problem, plan: Plan) -> float:
     weights = plan.context_weights
     tied = (np.abs(difference) <= TIE) @ weights - weights
     served = values > 0  # no gain is worth no money
-    return policy_gain(
+    return interruptibly(
+        policy_gain,
         for_kernels(plan._replace(budget=min(plan.budget, plan.horizon))),
         np.where(served, problem.context_probs, 0.0),
         gains,
@@ -161,6 +167,7 @@ def _policy_gain(problem: Problem, plan: Plan) -> float:
 
 
 def _policy_gain_on_grid(problem: Problem, plan: Plan, hulls: Hulls) -> float:
+    from almoner.compiled import interruptibly
     from almoner.core.exact import policy_gain_on_grid
     from almoner.core.state import new_memo, new_state
 
@@ -170,7 +177,8 @@ def _policy_gain_on_grid(problem: Problem, plan: Plan, hulls: Hulls) -> float:
     )
     gains = (alike * problem.gains[:, None, :]).sum(axis=2) / alike.sum(axis=2)
     state = new_state(plan)
-    return policy_gain_on_grid(
+    return interruptibly(
+        policy_gain_on_grid,
         for_kernels(plan),
         state,
         new_memo(plan, state),
