@@ -263,7 +263,7 @@ class Agent:
         """
         if campaign is not None:
             tail = _tail(writer, campaign)
-            if campaign.seq and tail[:1] != [self._tip]:
+            if campaign.seq and (not tail or tail[0] != self._tip):
                 log.warning("campaign %r: the log was rewound; it is read anew", self.name)
                 campaign = None
         if campaign is None:

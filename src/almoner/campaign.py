@@ -316,7 +316,9 @@ class Campaign:
             return HORIZON
         if available is not None and not available:
             return UNAVAILABLE
-        affordable = self.plan.costs[place] <= self.state.clock[LEFT]
+        if mask is self._everything and self.state.clock[LEFT] >= plan.dearest:
+            return BY_POLICY
+        affordable = plan.costs[place] <= self.state.clock[LEFT]
         return BY_POLICY if (mask & affordable).any() else BUDGET
 
     def _fold(self, events: Iterable[Event]) -> None:

@@ -103,7 +103,10 @@ def test_other_terms_are_a_conflict_that_is_named(spring: httpx.Client) -> None:
     answer = spring.post("/api/campaigns", json={**SPRING, "budget": 3000})
     assert answer.status_code == 409
     assert answer.json()["error"] == "different_terms"
-    assert "budget=2000" in answer.json()["message"]
+    assert answer.json()["message"] == (
+        "campaign 'spring' was opened with budget=2000, got budget=3000; send its own terms, or "
+        "choose another name"
+    )
 
 
 def test_every_kind_of_terms_can_be_written(client: httpx.Client) -> None:

@@ -54,6 +54,21 @@ def test_it_is_ready_only_once_the_kernels_are_warm(monkeypatch: pytest.MonkeyPa
         assert ready(client).json() == {"status": "ready"}
 
 
+@pytest.mark.parametrize("slow", [False, True])
+def test_kernels_that_take_longer_than_to_load_are_mentioned(
+    monkeypatch: pytest.MonkeyPatch, slow: bool
+) -> None:
+    gate, said = Gate(), Gate()
+    monkeypatch.setattr(application, "warm_up", gate.wait)
+    monkeypatch.setattr(application, "LOADING", 0.01 if slow else 60.0)
+    with TestClient(create_app(MemoryStore(), when_slow=said.set)) as client:
+        if slow:
+            assert said.wait(60)
+        gate.set()
+        ready(client)
+        assert said.is_set() == slow
+
+
 def test_it_is_ready_only_while_the_store_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Trying()
     with TestClient(create_app(store)) as client:

@@ -37,6 +37,7 @@ def refused(answer: httpx.Response) -> dict[str, str]:
     assert set(found) == {"error", "message"}
     assert found["error"].islower()
     assert len(found["message"].split()) >= 3, "a sentence"
+    assert "Expected `" not in found["message"], "a sentence of ours"
     return found
 
 
@@ -78,6 +79,104 @@ BODIES: dict[str, bytes] = {
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_a_hostile_body(client: httpx.Client, body: bytes) -> None:
     refused(client.post(DECIDE, content=body, headers=JSON))
+
+
+CLOSING = {"at": "2030-01-01T00:00Z", "arrivals": 5}
+OBJECTIONS: list[tuple[str, dict[str, Any], str]] = [
+    (f"{DECIDE}/1/reward", {"value": 2}, "value must be between 0 and 1, got value=2"),
+    (f"{DECIDE}/1/reward", {"value": None}, "value must be a number, got value=null"),
+    (f"{DECIDE}/1/settle", {"cost": -1}, "cost must be at least 0, got cost=-1"),
+    (
+        DECIDE,
+        {"contxt": "new"},
+        "the body has the unknown key 'contxt'; did you mean 'context'?",
+    ),
+    (DECIDE, {"key": "a"}, "the body lacks the key 'context'; add it"),
+    (DECIDE, {"context": ""}, "context must have 1 to 200 characters, got 0"),
+    (
+        DECIDE,
+        {"context": "new", "available": ["call", 1]},
+        "available[1] must be a text, got available[1]=1",
+    ),
+    (
+        f"{DECIDE}/batch",
+        {"contexts": ["new"] * 10_001},
+        "contexts must have at most 10,000 entries, got 10,001",
+    ),
+    (
+        "/api/campaigns/spring/rewards",
+        {"rewards": [{"id": 1, "value": 1}, {"id": 1.5, "value": 1}]},
+        "rewards[1].id must be a whole number, got rewards[1].id=1.5",
+    ),
+    (
+        "/api/plan",
+        {**SPRING, "actions": {"a": 1, "b": {"cost": 2}, "c": {"cost": 3, "reserve": "4"}}},
+        "actions['c'].reserve must be a number, a table or null, got actions['c'].reserve=\"4\"",
+    ),
+    (
+        "/api/plan",
+        {**SPRING, "actions": {"a": 1, "": 2}},
+        "a key of actions must have 1 to 200 characters, got 0",
+    ),
+    (
+        "/api/plan",
+        {**SPRING, "horizon": {**CLOSING, "profile": [["2029-01-01T00:00Z", 0.5], ["x", 2]]}},
+        "horizon.profile[1][1] must be between 0 and 1, got horizon.profile[1][1]=2",
+    ),
+    (
+        "/api/plan",
+        {**SPRING, "horizon": {**CLOSING, "profile": [["x"]]}},
+        "horizon.profile[0] must have 2 entries, got 1",
+    ),
+    (
+        "/api/plan",
+        {**SPRING, "default_rewards": "known"},
+        "default_rewards must be a table, 'learned' or null, got default_rewards=\"known\"",
+    ),
+    (
+        "/api/plan",
+        {**SPRING, "reward_means": {"new": {"call": 1}, "x" * 99: {"call": 2}}},
+        f"reward_means['{'x' * 60}…']['call'] must be between 0 and 1, "
+        f"got reward_means['{'x' * 60}…']['call']=2",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "sentence"), OBJECTIONS)
+def test_what_is_wrong_with_a_body_is_named(
+    client: httpx.Client, path: str, body: dict[str, Any], sentence: str
+) -> None:
+    answer = client.post(path, json=body)
+    assert answer.status_code == 400
+    assert refused(answer) == {"error": "malformed", "message": sentence}
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("latest?limit=0", "limit must be between 1 and 200, got limit=0"),
+        ("latest?limit=ten", 'limit must be a whole number, got limit="ten"'),
+        ("log?format=xml", "format must be one of csv, jsonl, got format='xml'"),
+        (
+            "log?format=csv&format=jsom",
+            "format must be one of csv, jsonl, got format='jsom'; did you mean 'jsonl'?",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_parameter_is_named(
+    client: httpx.Client, query: str, sentence: str
+) -> None:
+    answer = client.get(f"/api/campaigns/spring/{query}")
+    assert answer.status_code == 400
+    assert refused(answer) == {"error": "malformed", "message": sentence}
+
+
+@pytest.mark.parametrize("path", ["context", "context[0]", "nosuch", "[...].a", "[7]"])
+def test_a_key_that_looks_like_a_path_of_the_decoder(client: httpx.Client, path: str) -> None:
+    body = {f"x - at `${path}": 1, "nosuch": 1, "context": "new", "contexts": []}
+    for where in (DECIDE, f"{DECIDE}/batch", "/api/plan"):
+        said = refused(client.post(where, json=body))["message"]
+        assert said.startswith("the body has the unknown key 'x - at")
 
 
 NUMBERS = [

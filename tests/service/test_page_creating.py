@@ -115,6 +115,20 @@ def test_rows_come_and_go_and_reserves_are_kept(page: Page, url: str) -> None:
     assert "Thompson" in str(made["policy"]["rewards"])
 
 
+def test_a_policy_for_two_contexts_is_offered_for_two(page: Page) -> None:
+    policy, add = page.get_by_label("Policy"), page.get_by_role("button", name="Add a context")
+    option = policy.locator("option[value=ucb_pb]")
+    expect(option).to_be_enabled()
+    add.click()
+    expect(option).to_be_disabled()
+    page.get_by_role("button", name="Remove context 3").click()
+    policy.select_option("ucb_pb")
+    expect(page.locator("#policy-hint")).to_contain_text("For two contexts, actions of the same")
+    add.click()
+    expect(policy).to_have_value("ucb_pb")
+    expect(policy.locator("option:disabled")).to_have_count(1)
+
+
 def test_a_closing_time_with_expected_arrivals(page: Page, url: str) -> None:
     fill(page, "until-new-year")
     page.get_by_label("at a closing time").check()

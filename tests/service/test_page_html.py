@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event as Gate
 
 import httpx
 import pytest
+from litestar.testing import TestClient
 from live_service import SPRING, in_thread
 from page_browser import Visitors, create
 
 from almoner.errors import BrokenLedger
+from almoner.service import app as application
 from almoner.service.api.document import document
 from almoner.service.app import create_app
 from almoner.service.door.keys import create_key
@@ -125,6 +128,49 @@ def test_a_campaign_that_cannot_be_read_does_not_hide_the_others(
         assert "What the store holds does not add up." in answer.text
 
 
+COMPILES = "The first start compiles the kernels: about half a minute, once."
+
+
+@pytest.mark.parametrize("demo", [False, True])
+def test_while_the_kernels_are_compiled_the_list_says_so(
+    monkeypatch: pytest.MonkeyPatch, demo: bool
+) -> None:
+    store = open_store("memory:")
+    gate = Gate()
+    monkeypatch.setattr(application, "warm_up", gate.wait)
+    with TestClient(create_app(store, demo=demo)) as client:
+        text = client.get("/").text
+        assert COMPILES in text
+        assert ("The demonstration campaign is being prepared." in text) == demo
+        assert ("There is no campaign yet." in text) == (not demo)
+        assert 'id="live"' in text, "it is kept up to date"
+        gate.set()
+        while COMPILES in (text := client.get("/").text):
+            pass
+        assert ("There is no campaign yet." in text) == (not demo)
+        assert client.post("/api/campaigns", json=SPRING).status_code == 201
+    gate.clear()
+    with TestClient(create_app(store)) as client:
+        text = client.get("/").text
+        assert COMPILES in text
+        assert 'href="/campaigns/spring"' in text
+        assert "Its figures come when the kernels are there." in text
+        gate.set()
+
+
+def test_kernels_that_cannot_be_compiled_are_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken() -> None:
+        raise RuntimeError("no compiler here")
+
+    monkeypatch.setattr(application, "warm_up", broken)
+    with TestClient(create_app(open_store("memory:"), demo=True)) as client:
+        while COMPILES in (text := client.get("/").text):
+            pass
+        assert "The kernels could not be compiled, so nothing can be decided" in text
+
+
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
@@ -212,6 +258,23 @@ def test_the_reference_tells_every_operation_and_type() -> None:
         (method, path) for path, methods in whole["paths"].items() for method in methods
     }
     assert {schema.name for schema in apidoc.schemas(whole)} == set(whole["components"]["schemas"])
+
+
+def test_docstrings_are_told_field_by_field(client: httpx.Client) -> None:
+    whole = document(create_app(open_store("memory:")))
+    assert "Attributes" not in str(whole)
+    assert "----" not in str(whole)
+    report = whole["components"]["schemas"]["Report"]
+    assert report["description"] == "How a campaign is doing."
+    fields = report["properties"]
+    assert fields["overrun"]["description"].startswith("By how much bills have exceeded")
+    assert fields["served"]["description"] == (
+        "``served``, ``skips``: Actions taken, and skips by reason."
+    )
+    assert fields["skips"]["description"] == "See ``served``."
+    text = client.get("/docs").text
+    assert "Attributes" not in text
+    assert "By how much bills have exceeded what was held for them" in text
 
 
 @pytest.mark.parametrize(

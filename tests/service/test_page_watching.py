@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Event as Gate
 
 import httpx
+import live_service
 import pytest
 from live_service import in_thread
 from page_browser import PHONE, Visitors, create, open_browser, overflow, visit
 from playwright.sync_api import Browser, Page, expect
 
+from almoner.service import app as application
+from almoner.service.demo import NAME
 from almoner.store import open_store
 
 
@@ -63,6 +67,49 @@ def test_the_list_says_how_each_campaign_is_doing(page: Page, url: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text(name)
     page.get_by_role("link", name="New campaign").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("New campaign")
+
+
+def test_a_first_start_says_what_it_is_at_and_shows_the_demonstration_when_it_can(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate()
+    monkeypatch.setattr(application, "warm_up", gate.wait)
+    monkeypatch.setattr(live_service, "wait_until_ready", lambda url: None)
+    with in_thread(demo=True) as url, visit(browser, url) as page:
+        try:
+            page.clock.install()
+            page.goto("/")
+            notice = page.locator("#starting")
+            expect(notice).to_have_text(
+                "The demonstration campaign is being prepared. "
+                "The first start compiles the kernels: about half a minute, once."
+            )
+            expect(page.get_by_text("There is no campaign yet")).to_have_count(0)
+            switch = page.get_by_label("Updates every 2 seconds")
+            switch.focus()
+            with page.expect_response(url + "/"):
+                two_seconds_pass(page)
+            expect(notice).to_be_visible()
+        finally:
+            gate.set()
+        while NAME not in httpx.get(url).text:
+            pass
+        two_seconds_pass(page)
+        expect(page.get_by_role("link", name=NAME)).to_be_visible()
+        expect(notice).to_have_count(0)
+        expect(switch).to_be_focused()
+
+
+def test_an_empty_list_shows_the_first_campaign_by_itself(browser: Browser) -> None:
+    with in_thread() as url, visit(browser, url) as page:
+        page.clock.install()
+        page.goto("/")
+        expect(page.get_by_text("There is no campaign yet.")).to_be_visible()
+        expect(page.locator("#starting")).to_have_count(0)
+        name = create(url, name="the first")
+        two_seconds_pass(page)
+        expect(page.get_by_role("link", name=name)).to_be_visible()
+        expect(page.get_by_text("There is no campaign yet.")).to_have_count(0)
 
 
 def test_a_decision_shows_up_by_itself(page: Page, url: str) -> None:

@@ -226,11 +226,33 @@ def test_only_the_contexts_that_come_most_are_shown() -> None:
     assert view["hidden_contexts"] == 10
 
 
+def test_what_became_of_the_arrivals_adds_up() -> None:
+    assert words.skipped(report()) == "43 skipped"
+    assert words.skipped(report(served=5)) == "43 skipped, 2 cancelled"
+    uncounted = report(served=4, skips={"policy": 40, "horizon": 3, "paused": 8, "closed": 1})
+    assert words.skipped(uncounted) == ("43 skipped, 3 cancelled; 9 more while paused or closed")
+
+
+def test_what_is_cancelled_is_neither_served_nor_skipped() -> None:
+    terms: dict[str, Any] = {"contexts": ["a", "b"], "actions": {"coupon": 1}}
+    agent = Agent.open("memory:", name="a", horizon=40, budget=40, seed=1, **terms)
+    made = [agent.decide("a") for _ in range(10)]
+    served = [decision for decision in made if not decision.skipped]
+    for decision in served[:2]:
+        agent.cancel(decision.id)
+    agent.pause()
+    agent.decide("a")
+    assert words.skipped(Watch(agent).report()) == (
+        f"{10 - len(served)} skipped, 2 cancelled; 1 more while paused or closed"
+    )
+
+
 def test_the_policies_offered_can_all_start_without_knowledge() -> None:
     offered = learning_policies()
     assert offered[0][0] == "thrifty"
-    assert {name for name, _ in offered} < set(RECIPES)
-    for name, sentence in offered:
+    assert {offer.name for offer in offered} < set(RECIPES)
+    assert [offer.name for offer in offered if offer.contexts == 2] == ["ucb_pb"]
+    for name, sentence, _ in offered:
         assert sentence.endswith(".")
         agent = Agent.open(
             open_store("memory:"),

@@ -18,7 +18,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from almoner.service import errors, health, metrics
 from almoner.service.api import campaigns, decisions, document, logs, plans
 from almoner.service.api.wire import JsonRequest, JsonResponse
-from almoner.service.demo import show
+from almoner.service.demo import NAME, show
 from almoner.service.desks import Desks
 from almoner.service.door.access import Access
 from almoner.service.door.keys import Keyring
@@ -41,6 +41,9 @@ RATE = 1_000.0
 KEYS_EVERY = 2.0
 """Seconds after which a key that was created or revoked is known to be so."""
 
+LOADING = 3.0
+"""Seconds within which kernels are loaded that were compiled before."""
+
 MODULES: tuple[Any, ...] = (campaigns, decisions, logs, plans, health, metrics, pages)
 """Where the routes are."""
 
@@ -53,6 +56,7 @@ def create_app(
     hosts: Iterable[str] | None = None,
     demo: bool = False,
     when_warm: Callable[[], None] = lambda: None,
+    when_slow: Callable[[], None] = lambda: None,
 ) -> Litestar:
     """Return the service on a store.
 
@@ -70,18 +74,21 @@ def create_app(
         Whether to add a campaign with simulated visitors.
     when_warm
         What to do once the kernels are loaded.
+    when_slow
+        What to do if they take longer than to load: they are being compiled.
     """
     counted = Metrics()
     desks = Desks(store, on_batch=counted.shared)
     access = Access(Keyring(store), locked=locked, rate=rate, hosts=hosts)
-    readiness = Readiness(desks)
+    readiness = Readiness(desks, demo=NAME if demo else None)
 
     def door(app: ASGIApp) -> ASGIApp:
         return _Door(app, access, counted)
 
     @asynccontextmanager
     async def lifespan(app: Litestar) -> AsyncIterator[None]:
-        work = [_warm(desks, when_warm), _look(access), *([show(desks)] if demo else [])]
+        work = [_warm(desks, readiness, when_warm), _wait(desks, when_slow), _look(access)]
+        work += [show(desks)] if demo else []
         chores = [asyncio.create_task(_logged(chore)) for chore in work]
         try:
             yield
@@ -142,11 +149,23 @@ async def _logged(chore: Coroutine[Any, Any, None]) -> None:
         log.exception("something in the background has failed")
 
 
-async def _warm(desks: Desks, when_warm: Callable[[], None]) -> None:
+async def _warm(desks: Desks, readiness: Readiness, when_warm: Callable[[], None]) -> None:
     """Do what the first decisions would have to wait for."""
-    await asyncio.to_thread(warm_up)
+    try:
+        await asyncio.to_thread(warm_up)
+    except Exception:
+        readiness.failed = True
+        raise
     when_warm()
     desks.warm.set()
+
+
+async def _wait(desks: Desks, when_slow: Callable[[], None]) -> None:
+    """Say so if the kernels are not just loaded."""
+    try:
+        await asyncio.wait_for(desks.warm.wait(), LOADING)
+    except TimeoutError:
+        when_slow()
 
 
 async def _look(access: Access) -> None:

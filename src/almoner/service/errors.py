@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
 from litestar import Request, Response
 from litestar.exceptions import (
@@ -16,10 +17,13 @@ from litestar.exceptions import (
     NotFoundException,
     ValidationException,
 )
+from litestar.params import ParameterKwarg
 from litestar.types import ExceptionHandlersMap
+from msgspec import Meta, inspect
 
 from almoner import errors
 from almoner.service.api.answers import ErrorAnswer
+from almoner.service.api.objections import objection
 
 __all__ = ["HANDLERS", "TABLE", "Refused", "error_answer", "refusal", "sentence"]
 
@@ -106,9 +110,25 @@ def sentence(request: Request[Any, Any, Any], error: HTTPException) -> str:
     if isinstance(error, ValidationException) and isinstance(error.extra, list):
         if any(entry.get("key") == "data" for entry in error.extra):
             return "the body is missing; send JSON as the document says, see /docs"
-        found = [f"{entry.get('key', 'it')}: {entry['message']}" for entry in error.extra]
-        return f"the request must be as the document says: {'; '.join(found)}; see /docs"
+        said = [_parameter(request, entry.get("key", "")) for entry in error.extra]
+        return (
+            "; ".join(filter(None, said)) or "the request must be as the document says; see /docs"
+        )
     return error.detail or HTTPStatus(error.status_code).description
+
+
+def _parameter(request: Request[Any, Any, Any], key: str) -> str | None:
+    """Return in a sentence what is wrong with a parameter of the query."""
+    field = request.route_handler.parsed_fn_signature.parameters.get(key)
+    if field is None or not isinstance(told := field.kwarg_definition, ParameterKwarg):
+        return None
+    name = told.name or told.query or key
+    value: Any = request.query_params.getall(name, [None])[-1]
+    if field.annotation is int:
+        with suppress(ValueError):
+            value = int(value)
+    kind = inspect.type_info(Annotated[field.annotation, Meta(ge=told.ge, le=told.le)])
+    return objection(kind, value, name=name)
 
 
 def _unexpected(request: Request[Any, Any, Any], error: Exception) -> Response[ErrorAnswer]:

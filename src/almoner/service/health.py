@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import Any
 
 from litestar import Request, get
@@ -15,21 +16,43 @@ from almoner.service.api.document import ERRORS
 from almoner.service.desks import Desks
 from almoner.service.errors import Refused
 
-__all__ = ["ROUTES", "Readiness", "warm_up"]
+__all__ = ["COMPILING", "PREPARING", "ROUTES", "Readiness", "warm_up"]
 
 PATIENCE = 5.0
 """Seconds within which a store that works answers."""
 
+PREPARING = "The demonstration campaign is being prepared."
+COMPILING = "The first start compiles the kernels: about half a minute, once."
+FAILED = "The kernels could not be compiled, so nothing can be decided; see the log of the service."
+
 
 class Readiness:
-    """Whether requests can be answered without waiting for a compiler or a store."""
+    """Whether requests can be answered without waiting for a compiler or a store.
 
-    def __init__(self, desks: Desks) -> None:
-        self._desks = desks
+    ``demo`` is the name of the demonstration, where there is to be one.
+    """
+
+    def __init__(self, desks: Desks, *, demo: str | None = None) -> None:
+        self._desks, self._demo = desks, demo
+        self.failed = False
+
+    @property
+    def warm(self) -> bool:
+        """Whether the kernels are there."""
+        return self._desks.warm.is_set()
+
+    def notices(self, names: Collection[str]) -> list[str]:
+        """Return in sentences what whoever sees these campaigns should know of the start."""
+        if self.failed:
+            return [FAILED]
+        preparing = self._demo is not None and self._demo not in names
+        return [PREPARING] * preparing + [COMPILING] * (not self.warm)
 
     async def check(self) -> None:
         """Refuse with a sentence unless all is ready."""
-        if not self._desks.warm.is_set():
+        if self.failed:
+            raise Refused(503, FAILED)
+        if not self.warm:
             raise Refused(503, "the kernels are being compiled or loaded; ask again in a moment")
         try:
             await asyncio.wait_for(self._desks.names(), PATIENCE)

@@ -18,6 +18,7 @@ from almoner.errors import InvalidInput, StoreError
 from almoner.service.app import create_app
 from almoner.service.door.access import LOOPBACK_HOSTS
 from almoner.service.door.keys import Keyring
+from almoner.service.health import COMPILING, PREPARING
 from almoner.store import open_store
 
 __all__ = ["serve"]
@@ -61,6 +62,7 @@ def serve(
             hosts=LOOPBACK_HOSTS if local else None,
             demo=demo,
             when_warm=_settle,
+            when_slow=lambda: say(f"{COMPILING} {PREPARING}" if demo else COMPILING),
         )
         config = uvicorn.Config(
             app,

@@ -13,7 +13,9 @@ from typing import Any, TypeVar
 import msgspec
 from litestar.dto import AbstractDTO, DTOFieldDefinition
 from litestar.typing import FieldDefinition
+from msgspec import inspect
 
+from almoner.service.api.objections import objection
 from almoner.service.errors import Refused
 
 __all__ = ["Strict"]
@@ -27,12 +29,14 @@ class Strict(AbstractDTO[T]):
     """Decodes a body as ``Strict[Type]`` says."""
 
     decoder: msgspec.json.Decoder[Any]
+    kind: inspect.Type
 
     def __class_getitem__(cls, annotation: Any) -> type[Strict[Any]]:
         """Return the class for bodies of one type."""
         made = super().__class_getitem__(annotation)
         if not isinstance(annotation, TypeVar):
             made.decoder = msgspec.json.Decoder(annotation)
+            made.kind = inspect.type_info(annotation)
         return made
 
     def decode_bytes(self, value: bytes) -> Any:
@@ -45,13 +49,25 @@ class Strict(AbstractDTO[T]):
             got = f"Content-Type: {kind[:60]}" if kind else "no Content-Type"
             raise Refused(415, f"the body must be JSON, got {got}; send Content-Type: {JSON}")
         try:
+            return self._decoded(value)
+        except RecursionError:
+            raise Refused(400, "the body is nested too deeply; see /docs for its fields") from None
+        except UnicodeDecodeError:
+            raise Refused(400, "the body must be JSON in UTF-8; some bytes are not") from None
+        except msgspec.ValidationError:  # of what may be anything
+            raise Refused(400, "the body holds a number that is too large; see /docs") from None
+        except msgspec.DecodeError as reason:
+            where = str(reason).removeprefix("JSON is malformed: ")
+            raise Refused(400, f"the body must be JSON in UTF-8: {where}") from None
+
+    def _decoded(self, value: bytes) -> Any:
+        try:
             return self.decoder.decode(value)
-        except msgspec.ValidationError as reason:
+        except msgspec.ValidationError as reason:  # the rest of it need not even be JSON
+            found = objection(self.kind, msgspec.json.decode(value), reason=str(reason))
             raise Refused(
-                400, f"the body must be as the document says: {reason}; see /docs"
+                400, found or "the body must be as the document says; see /docs"
             ) from None
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as reason:
-            raise Refused(400, f"the body must be JSON in UTF-8: {reason}") from None
 
     @classmethod
     def create_for_field_definition(

@@ -10,7 +10,7 @@ from litestar import HttpMethod, Request, Response, get, post, route
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 
-from almoner.errors import InvalidTerms, StoreError
+from almoner.errors import DifferentTerms, InvalidTerms, StoreError
 from almoner.events import CLOSED, PAUSED, RESUMED
 from almoner.exports import decisions
 from almoner.history import Point
@@ -70,7 +70,11 @@ async def create(
         raise InvalidTerms(f"name must not be {data.name!r}, which means a folder in a URL")
     desks: Desks = request.app.state.desks
     known = data.name.isprintable() and await desks.exists(data.name)
-    desk = await desks.desk(data.name, **data.terms())
+    try:
+        desk = await desks.desk(data.name, **data.terms())
+    except DifferentTerms as error:  # whose remedy, to leave terms out, is none for a whole body
+        difference, _, _ = str(error).rpartition("; ")
+        raise DifferentTerms(f"{difference}; send its own terms, or choose another name") from None
     return Response(await _view(desk), status_code=200 if known else 201)
 
 

@@ -6,6 +6,8 @@ is taken, to the last constraint.
 
 from __future__ import annotations
 
+import re
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
@@ -87,4 +89,29 @@ def document(app: Litestar) -> dict[str, Any]:
     _, components = msgspec.json.schema_components(
         TYPES, ref_template="#/components/schemas/{name}"
     )
-    return {**whole, "components": {**whole["components"], "schemas": components}}
+    schemas = {name: _described(schema) for name, schema in components.items()}
+    return {**whole, "components": {**whole["components"], "schemas": schemas}}
+
+
+def _described(schema: dict[str, Any]) -> dict[str, Any]:
+    r"""Return a schema whose docstring is spread over its fields.
+
+    >>> told = "It.\n\n    Attributes\n    ----------\n    a, b\n        Two,\n        or None."
+    >>> _described({"description": told, "properties": {"a": {}, "b": {}}})["properties"]
+    {'a': {'description': '``a``, ``b``: Two, or null.'}, 'b': {'description': 'See ``a``.'}}
+    """
+    if "description" not in schema:
+        return schema
+    text, _, attributes = cleandoc(schema["description"]).partition("\n\nAttributes\n")
+    said = re.findall(r"^(\w.*)\n((?:    .*\n?|\n)+)", attributes, re.MULTILINE)
+    words: dict[str, str] = {}
+    for names, note in said:
+        first, *others = names.split(", ")
+        group = ", ".join(f"``{name}``" for name in [first, *others]) + ": " if others else ""
+        words[first] = group + re.sub(r"\bNone\b", "null", " ".join(note.split()))
+        words |= dict.fromkeys(others, f"See ``{first}``.")
+    fields = {
+        name: {**field, "description": words[name]} if name in words else field
+        for name, field in schema.get("properties", {}).items()
+    }
+    return {**schema, "description": text, **({"properties": fields} if fields else {})}

@@ -44,35 +44,16 @@ class Field(NamedTuple):
 
 
 def description(schema: dict[str, Any]) -> str:
-    """Return a description without its list of attributes, which are told field by field."""
-    text: str = schema.get("description", "").partition("\n\nAttributes\n")[0]
-    return " ".join(text.split())
+    """Return a description on one line."""
+    return " ".join(schema.get("description", "").split())
 
 
 def fields(schema: dict[str, Any]) -> Iterator[Field]:
     """Yield the fields of a table, those that it needs first."""
-    required, notes = schema.get("required", []), _attributes(schema)
+    required = schema.get("required", [])
     properties = schema.get("properties", {}).items()
     for name, field in sorted(properties, key=lambda item: item[0] not in required):
-        yield Field(name, list(pieces(field)), name in required, note(field, notes.get(name, "")))
-
-
-def _attributes(schema: dict[str, Any]) -> dict[str, str]:
-    r"""Return what a docstring says of each attribute, or of the first of several.
-
-    >>> _attributes({"description": "It.\n\nAttributes\n----------\na, b\n    Two of them."})
-    {'a': 'Two of them.'}
-    """
-    _, _, text = schema.get("description", "").partition("\n\nAttributes\n")
-    notes: dict[str, str] = {}
-    name = ""
-    for line in text.splitlines()[1:]:
-        if line.strip() and not line.startswith(" "):
-            name = line.partition(",")[0].strip()
-            notes[name] = ""
-        elif line.strip():
-            notes[name] = f"{notes[name]} {line.strip()}".strip()
-    return notes
+        yield Field(name, list(pieces(field)), name in required, note(field, description(field)))
 
 
 def note(schema: dict[str, Any], said: str) -> str:

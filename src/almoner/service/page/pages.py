@@ -22,6 +22,7 @@ from almoner.service.api import campaigns
 from almoner.service.api.document import document
 from almoner.service.desks import Desk, Desks
 from almoner.service.door.access import ADMINISTER
+from almoner.service.health import PREPARING, Readiness
 from almoner.service.page import apidoc, sign_in, views
 from almoner.service.page.charts import Moment
 from almoner.service.page.html import ERROR_PAGES, html
@@ -36,8 +37,17 @@ LATEST = 20
 async def campaigns_page(request: Request[Any, Any, Any]) -> Response[str]:
     """List the campaigns, newest first."""
     desks: Desks = request.app.state.desks
-    cards = [await _card(desks, name) for name in reversed(await desks.names())]
-    return await asyncio.to_thread(html, request, "campaigns.html", cards=cards)
+    readiness: Readiness = request.app.state.readiness
+    names = (await desks.names())[::-1]
+    notices = readiness.notices(names)
+    if readiness.warm:
+        cards = [await _card(desks, name) for name in names]
+    else:  # to open one would be to wait for the compiler
+        cards = [views.waiting_card(name) for name in names]
+    empty = not cards and PREPARING not in notices
+    return await asyncio.to_thread(
+        html, request, "campaigns.html", cards=cards, notices=notices, empty=empty
+    )
 
 
 @get("/campaigns/{name:str}")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from almoner.policy.allocation import SkipAlways
+from almoner.policy.allocation import Procrastinate, SkipAlways
+from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts
 from almoner.policy.recipes import RECIPES
 from almoner.policy.rewards import KnownRewards
@@ -18,15 +19,25 @@ from almoner.service.page import charts, pictures, words
 from almoner.service.page.charts import Moment
 from almoner.terms import SKIP_NAME
 
-__all__ = ["Card", "broken_card", "campaign_view", "card", "learning_policies"]
+__all__ = [
+    "Card",
+    "Offer",
+    "broken_card",
+    "campaign_view",
+    "card",
+    "learning_policies",
+    "waiting_card",
+]
 
 CONTEXTS_SHOWN = 30
 """More contexts than these would make a page that nobody reads; the report has them all."""
 
+PAIRS_ONLY = "For two contexts, actions of the same cost, and skips that bring nothing."
+
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """A campaign in the list; one that cannot be read has no report, and a sentence instead."""
+    """A campaign in the list; one that cannot be read, or not yet, has a sentence, no report."""
 
     name: str
     state: str
@@ -56,6 +67,11 @@ def card(report: Report, horizon: float) -> Card:
 def broken_card(name: str, error: Exception) -> Card:
     """Return a campaign that cannot be read."""
     return Card(name=name, state="broken", sentence=words.sentence(str(error)))
+
+
+def waiting_card(name: str) -> Card:
+    """Return a campaign whose figures have to wait for the kernels."""
+    return Card(name=name, state="loading", sentence="Its figures come when the kernels are there.")
 
 
 def campaign_view(
@@ -100,8 +116,16 @@ def campaign_view(
     }
 
 
-def learning_policies() -> list[tuple[str, str]]:
-    """Return the recipes that need no knowledge beforehand, the default first, each in a line."""
+class Offer(NamedTuple):
+    """A policy to choose: in a line, and for how many contexts it is, unless for any number."""
+
+    name: str
+    sentence: str
+    contexts: int | None = None
+
+
+def learning_policies() -> list[Offer]:
+    """Return the recipes that need no knowledge beforehand, the default first."""
     made = {name: make() for name, make in RECIPES.items()}
     learning = [
         name
@@ -111,7 +135,14 @@ def learning_policies() -> list[tuple[str, str]]:
         and not isinstance(policy.allocation, SkipAlways)
     ]
     learning.sort(key=lambda name: name != "thrifty")
-    return [(name, (RECIPES[name].__doc__ or "").partition("\n")[0]) for name in learning]
+    return [_offer(name, made[name]) for name in learning]
+
+
+def _offer(name: str, policy: Policy) -> Offer:
+    sentence = (RECIPES[name].__doc__ or "").partition("\n")[0]
+    if isinstance(policy.allocation, Procrastinate):
+        return Offer(name, f"{sentence} {PAIRS_ONLY}", 2)
+    return Offer(name, sentence)
 
 
 def _money(report: Report) -> Callable[[float], str]:

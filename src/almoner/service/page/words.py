@@ -152,8 +152,16 @@ def shares(report: Report, money: Callable[[float], str]) -> str:
 
 
 def skipped(report: Report) -> str:
-    """Return how many arrivals were skipped."""
-    return f"{count(sum(report.skips.values()))} skipped"
+    """Return what became of the arrivals that are not served: with those, they add up."""
+    uncounted = sum(report.skips.get(reason, 0) for reason in (PAUSED, CLOSED))
+    skips = sum(report.skips.values()) - uncounted
+    cancelled = report.arrivals - report.served - skips
+    said = f"{count(skips)} skipped"
+    if cancelled > 0:
+        said += f", {count(cancelled)} cancelled"
+    if uncounted:
+        said += f"; {count(uncounted)} more while paused or closed"
+    return said
 
 
 def notices(report: Report, horizon: float, money: Callable[[float], str]) -> list[str]:

@@ -54,6 +54,15 @@ function renumber(kind) {
     button.setAttribute("aria-label", `Remove ${kind} ${place + 1}`);
     button.disabled = rows.length === 1;
   });
+  if (kind === "context") offerPolicies(rows.length);
+}
+
+// What is not for so many contexts would only be refused; what is chosen already stays chosen.
+function offerPolicies(contexts) {
+  for (const option of field("policy").options) {
+    const only = option.dataset.contexts;
+    option.disabled = only !== undefined && Number(only) !== contexts;
+  }
 }
 
 function values(kind) {
