@@ -41,7 +41,7 @@ NAME_LIMIT = 200
 """A longer name is a mistake."""
 
 PAIRS_LIMIT = 100_000
-"""Pairs of a context and an action: every decision looks at all of them."""
+"""Contexts × actions of a campaign: each costs memory and time in every decision."""
 
 UNIT_REACH = 10**15
 """The largest unit, and one over the smallest: prices and amounts stay numbers."""

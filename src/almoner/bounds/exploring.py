@@ -7,7 +7,7 @@ and the letters those of `almoner.bounds.general`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -73,7 +73,9 @@ def epsilon_first_regret(
     if rounds is None:
         rounds = math.ceil(min(exploration_length(problem, slack=slack), problem.horizon))
     rounds = checks.whole("rounds", rounds)
-    curve, gains = Curve.of(problem), problem.gains
+    # An action that gains nothing may be taken for one that gains something, whatever it costs.
+    curve = replace(Curve.of(problem), dearest=float(problem.costs.max()))
+    gains = problem.gains
     probs, rest = problem.context_probs, problem.horizon - rounds
     at_worst = curve.unlimited + float(probs @ np.maximum(-gains.min(axis=1), 0))
     most = float(problem.costs.max()) * rounds

@@ -17,6 +17,7 @@ import numpy as np
 from almoner import checks
 from almoner.checks import Floats
 from almoner.lp import hull_steps
+from almoner.money import amounts, on_grid
 from almoner.problem import Problem
 
 __all__ = ["Curve", "general_alp_regret", "general_budget_tail"]
@@ -61,7 +62,9 @@ def general_alp_regret(problem: Problem) -> float:
     >>> round(upper_bound(problem) - exact_value(problem, alp()), 1)
     12.2
     """
-    return Curve.of(problem).alp_regret(problem.horizon, problem.ratio, problem.ratio)
+    grid = on_grid(problem.budget, problem.costs)
+    counted = float(amounts(grid, np.array(grid.budget))) / problem.horizon
+    return Curve.of(problem).alp_regret(problem.horizon, min(counted, problem.ratio), problem.ratio)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

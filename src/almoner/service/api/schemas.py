@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from almoner.closing import ClosingTime
 from almoner.errors import InvalidTerms
 from almoner.policy.base import Policy
-from almoner.terms import LEARNED, NAME_LIMIT, Action
+from almoner.terms import LEARNED, NAME_LIMIT, PAIRS_LIMIT, Action
 
 __all__ = [
     "ActionTerms",
@@ -30,9 +30,6 @@ __all__ = [
 
 BATCH_LIMIT = 10_000
 """Arrivals or rewards in a batch: less than a second's work, for which all others wait."""
-
-PAIRS_LIMIT = 100_000
-"""Contexts × actions of a campaign: each costs memory and time in every decision."""
 
 WHOLE_LIMIT = 2**53
 """Whole numbers below this are exact in every language's JSON, which may write 100 as 100.0."""
