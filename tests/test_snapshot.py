@@ -78,7 +78,7 @@ def test_it_is_plain_text_with_a_version_and_a_checksum(memory: Place) -> None:
     assert sorted(table) == ["body", "checksum", "version"]
     assert (table["version"], len(table["checksum"])) == (VERSION, 64)
     assert sorted(json.loads(table["body"])) == [
-        "contexts", "ledger", "overrun", "seq", "state", "status",
+        "attendance", "contexts", "ledger", "overrun", "seq", "state", "status",
     ]  # fmt: skip
 
 

@@ -1,8 +1,7 @@
 """Campaign: where a live campaign stands, as a fold over its log. No I/O, no clock, no locks.
 
-It drives the simulator's own `decide`, `take` and `learn` one request at a time, and keeps the
-ledger beside them: policies plan with what actions are expected to cost, and only what can be
-reserved is admitted.
+It has a `LivePolicy` decide, and keeps the ledger beside it: policies plan with what actions are
+expected to cost, and only what can be reserved is admitted.
 """
 
 from __future__ import annotations
@@ -13,18 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from almoner import checks
 from almoner.closing import Attendance, ClosingTime
-from almoner.compiled import direct
-from almoner.core.draws import POLICY, stream_key
-from almoner.core.live import BOOKED, LEARNED, SYNCED, WITHDRAWN, advance, redraw, replay
-from almoner.core.state import LEFT, ROUND, State, new_hulls, new_memo, new_state
+from almoner.core.live import BOOKED, LEARNED, SYNCED, WITHDRAWN
+from almoner.core.state import State
 from almoner.core.steps import SKIP
-from almoner.decision import BUDGET, HORIZON, UNAVAILABLE
-from almoner.decision import POLICY as BY_POLICY
-from almoner.errors import BrokenLedger, InvalidInput
+from almoner.decision import BUDGET, HORIZON, POLICY, UNAVAILABLE
+from almoner.errors import BrokenLedger
 from almoner.events import (
     CANCELLED,
     CLOSED,
@@ -36,10 +31,8 @@ from almoner.events import (
     Event,
 )
 from almoner.ledger import Ledger, hold, release, settle
+from almoner.live_policy import LivePolicy, Mask, Row
 from almoner.money import LARGEST
-from almoner.policy.plan import Plan, make_plan
-from almoner.policy.rewards import Thompson
-from almoner.terms import LEARNED as LEARNED_DEFAULTS
 from almoner.terms import NAME_LIMIT, PAIRS_LIMIT, Terms, is_name
 
 __all__ = ["RUNNING", "Campaign"]
@@ -57,8 +50,8 @@ class Campaign:
     ----------
     terms, seq
         What was agreed, and how many events of the log are folded in.
-    ledger, state, plan
-        The money, what the policy has learned, and the policy as kernels take it.
+    ledger, policy
+        The money, and the policy with what it has learned.
     contexts
         The contexts by name, with their rows in the state.
     status
@@ -78,47 +71,33 @@ class Campaign:
         self.attendance = Attendance()
         self.actions = {name: place for place, name in enumerate(terms.actions)}
         self._names = terms.actions
-        root = np.random.SeedSequence(terms.seed).generate_state(1, np.uint64)[0]
-        self._stream = np.uint64(stream_key(root, 0, POLICY))
-        self._price = np.zeros(1)
-        self._everything = np.ones(len(self.actions), np.bool_)
-        self._one = np.empty((1, 4), np.int64), np.empty(1)
-        self._shares = np.empty(len(self.actions) + 1)
-        self._advance, self._refold, self._redraw, self._warm = advance, replay, redraw, False
-        self._build(terms.contexts)
+        self.policy = LivePolicy(terms)
+        self._admit(terms.contexts)
 
     def warm_up(self) -> None:
         """Get the kernels ready: from the disk, or compiled, which takes seconds."""
-        fixed = (self.plan, *self._working, self._stream)
-        self._advance = direct(advance, *fixed, 0, self._everything, self._price)
-        self._refold = direct(replay, *fixed, *self._one)
-        if self.plan.reward == Thompson.code:
-            self._redraw = direct(redraw, *fixed, 0, self._everything, self._shares)
-        self._warm = True
+        self.policy.warm_up()
+
+    @property
+    def state(self) -> State:
+        """What the policy has learned."""
+        return self.policy.state
 
     def decide(
         self, context: str, *, available: Sequence[str] | None, key: str | None, now: int
     ) -> Event:
         """Decide for a context that has arrived, `known` to be allowed; return what to log."""
         if context not in self.contexts:
-            self._build((*self.contexts, context))
+            self._add(context)
         place = self.contexts[context]
         action, probability, price, reason, counted = SKIP, 1.0, math.nan, self.status, None
         if self.status == RUNNING:
-            counted = int(self.state.clock[ROUND])
+            counted = self.arrivals
             self._attend(now)
-            mask = self._mask(place, available)
-            plan = self._plan_at(now)
-            if plan.reward == Thompson.code:
-                self._redraw(plan, *self._working, self._stream, place, mask, self._shares)
-            action, probability = self._advance(
-                plan, *self._working, self._stream, place, mask, self._price
-            )
-            if plan.reward == Thompson.code:
-                probability = float(self._shares[action + 1])
-            price = self._price[0] * self._per_unit
+            mask, horizon = self._mask(place, available), self._horizon_at(now)
+            action, probability, price = self.policy.choose(place, mask, horizon=horizon)
             if action == SKIP:
-                reason = self._reason(place, available, mask, plan)
+                reason = self._reason(place, available, mask, horizon)
         cost = reserve = None
         if action != SKIP:
             cost, reserve = self._costs[place][action], self._reserves[place][action]
@@ -139,7 +118,7 @@ class Campaign:
                 cost,
                 reserve,
                 probability,
-                None if math.isnan(price) else float(price),
+                None if math.isnan(price) else price,
                 reason if skipped else None,
                 key,
                 names,
@@ -210,11 +189,11 @@ class Campaign:
     @property
     def arrivals(self) -> int:
         """How many arrivals were counted so far."""
-        return int(self.state.clock[ROUND])
+        return self.policy.arrivals
 
     def arrivals_left(self, now: int) -> float:
         """Return how many arrivals are still to come, by the horizon or the forecast."""
-        seen, horizon = int(self.state.clock[ROUND]), self.terms.horizon
+        seen, horizon = self.arrivals, self.terms.horizon
         if not isinstance(horizon, ClosingTime):
             return max(0, horizon - seen)
         seconds = now / 1e6
@@ -231,72 +210,45 @@ class Campaign:
             "attendance": list(self.attendance),
             "ledger": list(self.ledger),
             "contexts": list(self.contexts),
-            "state": {name: value.tolist() for name, value in self.state._asdict().items()},
+            "state": self.policy.to_dict(),
         }
 
     def restore(self, table: dict[str, Any]) -> None:
         """Go to where `to_dict` was called."""
-        self._build(tuple(table["contexts"]))
-        for name, values in table["state"].items():
-            getattr(self.state, name)[...] = values
-        self._working = (self.state, new_memo(self.plan, self.state), new_hulls(self.plan))
+        contexts = tuple(table["contexts"])
+        self._admit(contexts)
+        self.policy.lay_out(contexts)
+        self.policy.restore(table["state"])
         self.ledger = Ledger(*table["ledger"])
         self.attendance = Attendance(*table["attendance"])
         self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
 
-    def _build(self, contexts: tuple[str, ...]) -> None:
-        """Lay out plan and state for these contexts; what is known of the first ones is kept."""
-        terms, before = self.terms, getattr(self, "state", None)
+    def _admit(self, contexts: tuple[str, ...]) -> None:
+        """Look up what actions cost in these contexts."""
         self.contexts = {name: place for place, name in enumerate(contexts)}
-        self._costs = [terms.costs_in(name) for name in contexts]
-        self._reserves = [terms.reserves_in(name) for name in contexts]
+        self._costs = [self.terms.costs_in(name) for name in contexts]
+        self._reserves = [self.terms.reserves_in(name) for name in contexts]
         self._hedged = self._costs != self._reserves
-        self.plan = self._make_plan(contexts)
-        self._step = self.plan.top
-        self._per_unit = terms.unit.bottom / (terms.unit.top * self._step)
-        self.state = new_state(self.plan)
-        if before is not None:
-            _copy(before, self.state)
-        self._working = (self.state, new_memo(self.plan, self.state), new_hulls(self.plan))
-        if self._warm:  # the types of what kernels are given may have changed
-            self.warm_up()
 
-    def _make_plan(self, contexts: tuple[str, ...]) -> Plan:
-        terms, horizon = self.terms, self.terms.horizon
-        if isinstance(horizon, ClosingTime):
-            horizon = max(1, round(horizon.arrivals))
-        defaults = None
-        if isinstance(terms.default_rewards, dict):
-            defaults = np.array([terms.default_rewards[name] for name in contexts])
-        plan = make_plan(
-            terms.policy,
-            horizon=horizon,
-            budget=float(terms.budget),
-            costs=np.array(self._costs, np.float64),
-            default_rewards=defaults,
-            defaults_known=defaults is not None,
-            learn_defaults=terms.default_rewards == LEARNED_DEFAULTS,
-        )
-        if plan.bottom != 1:
-            raise InvalidInput("costs are whole numbers of units, so their grid is")
-        # A simulation has no use for more than its actions can cost; bills may exceed costs.
-        return plan._replace(budget=terms.budget // plan.top)
+    def _add(self, context: str) -> None:
+        contexts = (*self.contexts, context)
+        self._admit(contexts)
+        self.policy.lay_out(contexts)
 
-    def _plan_at(self, now: int) -> Plan:
-        """Return the plan for a decision now: with a closing time, the horizon is a forecast."""
-        if not isinstance(self.terms.horizon, ClosingTime):
-            return self.plan
-        seen, memo = int(self.state.clock[ROUND]), self._working[1]
-        if now / 1e6 >= self.terms.horizon.at.timestamp():
-            return self.plan._replace(horizon=seen)
-        memo.expiry[0] = 0  # brackets were made for another horizon
-        return self.plan._replace(horizon=seen + 1 + round(min(self.arrivals_left(now), LARGEST)))
+    def _horizon_at(self, now: int) -> int:
+        """Return how many arrivals there will have been in all: with a closing time, a forecast."""
+        horizon = self.terms.horizon
+        if not isinstance(horizon, ClosingTime):
+            return horizon
+        if now / 1e6 >= horizon.at.timestamp():
+            return self.arrivals
+        return self.arrivals + 1 + round(min(self.arrivals_left(now), LARGEST))
 
-    def _mask(self, place: int, available: Sequence[str] | None) -> npt.NDArray[np.bool_]:
+    def _mask(self, place: int, available: Sequence[str] | None) -> Mask:
         """Return which actions the request and the money left for reserves allow."""
         if available is None and not self._hedged:
-            return self._everything
-        mask = self._everything.copy()
+            return self.policy.everything
+        mask = self.policy.everything.copy()
         if available is not None:
             mask[:] = False
             mask[[self.actions[name] for name in available]] = True
@@ -304,37 +256,28 @@ class Campaign:
             mask &= np.array(self._reserves[place]) <= self.ledger.left
         return mask
 
-    def _reason(
-        self,
-        place: int,
-        available: Sequence[str] | None,
-        mask: npt.NDArray[np.bool_],
-        plan: Plan,
-    ) -> str:
+    def _reason(self, place: int, available: Sequence[str] | None, mask: Mask, horizon: int) -> str:
         """Return why a skip, if it is one."""
-        if self.state.clock[ROUND] > plan.horizon:
+        if self.arrivals > horizon:
             return HORIZON
         if available is not None and not available:
             return UNAVAILABLE
-        if mask is self._everything and self.state.clock[LEFT] >= plan.dearest:
-            return BY_POLICY
-        affordable = plan.costs[place] <= self.state.clock[LEFT]
-        return BY_POLICY if (mask & affordable).any() else BUDGET
+        return POLICY if self.policy.affords(place, mask) else BUDGET
 
     def _fold(self, events: Iterable[Event]) -> None:
-        rows: list[tuple[int, int, int, int]] = []
+        rows: list[Row] = []
         rewards: list[float] = []
         for event in events:
             if event.context is not None and event.context not in self.contexts:
-                self._replay(rows, rewards)
+                self.policy.replay(rows, rewards)
                 rows, rewards = [], []
-                self._build((*self.contexts, event.context))
+                self._add(event.context)
             row = self._row(event)
             if row is not None:
                 rows.append(row)
                 rewards.append(event.reward or 0.0)
             self.seq = event.seq
-        self._replay(rows, rewards)
+        self.policy.replay(rows, rewards)
 
     def _compared(self, events: Iterable[Event]) -> Iterator[Event]:
         """Yield events to be folded, and make sure that each left what it says it did."""
@@ -343,7 +286,7 @@ class Campaign:
             if event.left != self.ledger.left:
                 raise BrokenLedger(f"{self.ledger.left} is left, and it says {event.left}")
 
-    def _row(self, event: Event) -> tuple[int, int, int, int] | None:
+    def _row(self, event: Event) -> Row | None:
         """Fold an event into the ledger; return what the kernels need to know of it."""
         if event.kind in _STATUS:
             self._switch(event)
@@ -385,21 +328,4 @@ class Campaign:
 
     def _units_left(self) -> int:
         """Return what a plan may count on, in the kernels' units."""
-        return (self.ledger.budget - self.ledger.committed) // self._step
-
-    def _replay(self, rows: list[tuple[int, int, int, int]], rewards: list[float]) -> None:
-        if not rows:
-            return
-        table, values = self._one
-        if len(rows) == 1:  # new arrays would take longer than the kernel
-            table[0], values[0] = rows[0], rewards[0]
-        else:
-            table, values = np.array(rows, np.int64), np.array(rewards, np.float64)
-        self._refold(self.plan, *self._working, self._stream, table, values)
-
-
-def _copy(before: State, after: State) -> None:
-    """Copy what was known of fewer contexts."""
-    for name, values in before._asdict().items():
-        target = getattr(after, name)
-        target[: len(values)] = values
+        return self.policy.units(self.ledger.budget - self.ledger.committed)

@@ -103,7 +103,7 @@ def test_a_reward_that_never_comes_does_not_distort_the_estimates(place: Place) 
     for decision in decisions[::4]:
         agent.reward(decision.id, 0.75)
     assert learned(agent) == ([[3], [0]], [[2.25], [0]])
-    means = agent.look(lambda campaign: campaign._working[1].means.tolist())
+    means = agent.look(lambda campaign: campaign.policy._working[1].means.tolist())
     assert means == [[0.75], [1.0]]
 
 
