@@ -101,10 +101,7 @@ class Model:
         )
 
     def conflicts(self, contexts: list[str], keys: list[str | None]) -> bool:
-        """Return whether a key stands for two contexts, here or in a batch, or was cancelled."""
-        made = [self.keys[key].id for key in keys if key in self.keys]
-        if any(self.entries[decision].cancelled for decision in made):
-            return True
+        """Return whether a key stands for two contexts, here or in a batch."""
         meant = {key: decision.context for key, decision in self.keys.items()}
         return any(
             key is not None and meant.setdefault(key, context) != context

@@ -50,7 +50,6 @@ class Desk:
                     ids.add(int(ask.id))
         if keys:
             self._keyed.update(self.writer.keyed(sorted(keys)))
-            ids.update(event.seq for event in self._keyed.values())
         if ids:
             self._histories.update(self.writer.histories(sorted(ids)))
 
@@ -66,19 +65,13 @@ class Desk:
         return [request.carry_out(self) for request in requests]
 
     def claim(self, key: str, context: str) -> None:
-        """Refuse a key that stands for another context, or for what was cancelled."""
+        """Refuse a key that stands for another context, here or in the log."""
         earlier = self._keyed.get(key)
         used = self._claimed.setdefault(key, context) if earlier is None else earlier.context
         if used != context:
             raise Conflict(
                 f"key {key!r} was used for context {used!r}, got context {context!r}; "
                 "use a new key for a new arrival"
-            )
-        since = [] if earlier is None else self._histories.get(earlier.seq, [])
-        if earlier is not None and any(event.kind == CANCELLED for event in since):
-            raise Conflict(
-                f"decision {earlier.seq}, made with key {key!r}, was cancelled and holds no money; "
-                "use a new key to decide anew"
             )
 
     def name(self, decision: int, verb: str) -> None:

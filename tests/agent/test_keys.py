@@ -23,29 +23,18 @@ def test_the_same_key_is_the_same_decision_charged_once(place: Place) -> None:
 
 def test_a_key_answers_the_same_whatever_has_happened_since(place: Place) -> None:
     agent = place.create()
-    first = agent.decide("new", key="a")
+    first, second = agent.decide("new", key="a"), agent.decide("new", key="b")
     agent.settle(first.id, cost=0.25)
     agent.reward(first.id, 1.0)
+    agent.cancel(second.id)
     agent.pause()
     paused = agent.decide("new", key="c")
     agent.resume()
     agent.end()
     for asked in (agent, place.open()):
         assert asked.decide("new", key="a") == first
+        assert asked.decide("new", key="b") == second
         assert asked.decide("new", key="c") == paused
-
-
-def test_a_key_whose_decision_was_cancelled_is_used_up(place: Place) -> None:
-    """To act on it would be to spend money that nobody holds."""
-    agent = place.create()
-    cancelled = agent.decide("new", key="a")
-    agent.cancel(cancelled.id)
-    for asked in (agent, place.open()):
-        with refused(asked, al.Conflict, "decision 1, made with key 'a', was cancelled and holds"):
-            asked.decide("new", key="a")
-        with refused(asked, al.Conflict, "use a new key to decide anew"):
-            asked.decide_many(["new", "new"], keys=[None, "a"])
-    assert agent.decide("new", key="b").id == 3
 
 
 def test_a_skip_has_a_key_too(place: Place) -> None:
