@@ -282,3 +282,9 @@ def test_a_problem_is_not_written_to_a_file_it_could_not_be_read_from(tmp_path: 
     with pytest.raises(InvalidProblem, match=r"must end in \.toml or \.json, got 'a\.txt'"):
         Problem(**GOOD).to_file(tmp_path / "a.txt")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_ratio_beyond_all_numbers_is_refused() -> None:
+    problem = Problem(context_probs=[1], reward_means=[[0.5]], horizon=10, budget=5)
+    with pytest.raises(InvalidProblem, match="budget must"):
+        problem.scaled(1000, ratio=1e308)

@@ -22,7 +22,7 @@ from almoner.decision import Decision, Settlement
 from almoner.errors import InvalidTerms, UnknownCampaign
 from almoner.events import CLOSED, PAUSED, RESUMED, Event
 from almoner.ledger import Ledger
-from almoner.requests import Cancel, Decide, Desk, Look, Request, Reward, Settle, Switch
+from almoner.requests import Cancel, Decide, Look, Request, Reward, Settle, Switch, Turn
 from almoner.snapshot import read_snapshot, write_snapshot
 from almoner.store import Store, Writer, open_store
 from almoner.terms import NAME_LIMIT, Terms, make_terms, refuse_differences
@@ -242,12 +242,12 @@ class Agent:
         campaign, self._campaign = self._campaign, None  # forgotten, should anything go wrong
         with self.store.writing(self.name) as writer:
             campaign = self._caught_up(campaign, writer)
-            desk = Desk(campaign, writer, self.now())
-            desk.look_up(callers)
-            answers = [desk.answer(requests) for requests in callers]
-            if desk.added:
-                self._tip = desk.added[-1]
-                writer.append(desk.added)
+            turn = Turn(campaign, writer, self.now())
+            turn.look_up(callers)
+            answers = [turn.answer(requests) for requests in callers]
+            if turn.added:
+                self._tip = turn.added[-1]
+                writer.append(turn.added)
                 if campaign.seq - self._saved >= SNAPSHOT_EVERY:
                     writer.save_snapshot(write_snapshot(campaign))
                     self._saved = campaign.seq

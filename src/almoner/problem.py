@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Real
@@ -152,9 +153,8 @@ class Problem:
         else:
             checks.number("ratio", ratio, low=0, error=InvalidProblem)
         budget = ratio * horizon
-        return self.replace(
-            horizon=horizon, budget=round(budget) if np.all(self.costs == 1) else budget
-        )
+        counts = bool(np.all(self.costs == 1)) and math.isfinite(budget)
+        return self.replace(horizon=horizon, budget=round(budget) if counts else budget)
 
     def terms(self) -> dict[str, Any]:
         """Return what a plan is made from, the truth about the statistics included."""

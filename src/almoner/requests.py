@@ -21,13 +21,13 @@ from almoner.events import CANCELLED, CLOSED, PAUSED, RESUMED, REWARDED, SETTLED
 from almoner.store.base import Writer
 from almoner.terms import NAME_LIMIT, is_name
 
-__all__ = ["Cancel", "Decide", "Desk", "Look", "Request", "Reward", "Settle", "Switch"]
+__all__ = ["Cancel", "Decide", "Look", "Request", "Reward", "Settle", "Switch", "Turn"]
 
 log = logging.getLogger("almoner")
 
 
-class Desk:
-    """One transaction on a campaign: its log before, and what was added to it since."""
+class Turn:
+    """A transaction on a campaign: its log before, and what was added to it since."""
 
     def __init__(self, campaign: Campaign, writer: Writer, now: int) -> None:
         self.campaign, self.writer, self.now = campaign, writer, now
@@ -119,11 +119,11 @@ def is_id(decision: object) -> bool:
 class Request:
     """Something asked of a campaign."""
 
-    def check(self, desk: Desk) -> None:
+    def check(self, turn: Turn) -> None:
         """Refuse what cannot be carried out; change nothing."""
         raise NotImplementedError
 
-    def carry_out(self, desk: Desk) -> Any:
+    def carry_out(self, turn: Turn) -> Any:
         """Do it, and return the answer."""
         raise NotImplementedError
 
@@ -136,34 +136,34 @@ class Decide(Request):
     available: Any = None
     key: Any = None
 
-    def check(self, desk: Desk) -> None:
+    def check(self, turn: Turn) -> None:
         """Refuse unknown names, and a key that was used for something else."""
-        self.context = desk.campaign.known(self.context)
-        self.available = desk.campaign.known_actions(self.available)
+        self.context = turn.campaign.known(self.context)
+        self.available = turn.campaign.known_actions(self.available)
         if self.key is None:
             return
         if not is_key(self.key):
             raise checks.refuse("key", f"be a text of 1 to {NAME_LIMIT} characters", self.key)
-        desk.claim(self.key, self.context)
+        turn.claim(self.key, self.context)
 
-    def carry_out(self, desk: Desk) -> Decision:
+    def carry_out(self, turn: Turn) -> Decision:
         """Decide, or return what was decided with the same key."""
-        event = None if self.key is None else desk.keyed(self.key)
+        event = None if self.key is None else turn.keyed(self.key)
         if event is None:
-            event = desk.add(
-                desk.campaign.decide(
-                    self.context, available=self.available, key=self.key, now=desk.now
+            event = turn.add(
+                turn.campaign.decide(
+                    self.context, available=self.available, key=self.key, now=turn.now
                 )
             )
-        return Decision.of(event, desk.campaign.terms.unit)
+        return Decision.of(event, turn.campaign.terms.unit)
 
 
 @dataclass(slots=True)
 class _OfDecision(Request):
     id: Any
 
-    def _decided(self, desk: Desk, verb: str) -> tuple[Event, dict[str, Event]]:
-        history = desk.history(self.id)
+    def _decided(self, turn: Turn, verb: str) -> tuple[Event, dict[str, Event]]:
+        history = turn.history(self.id)
         decided = next(iter(history.values()))
         if verb != REWARDED and decided.action is None:
             raise Conflict(f"decision {self.id} is a skip: it holds no money to be {verb}")
@@ -178,26 +178,26 @@ class Settle(_OfDecision):
 
     cost: Any
 
-    def check(self, desk: Desk) -> None:
+    def check(self, turn: Turn) -> None:
         """Refuse a bill that contradicts the log, or is none."""
-        bill = desk.campaign.terms.unit.units_up("cost", self.cost)
-        _, history = self._decided(desk, SETTLED)
-        desk.name(self.id, SETTLED)
+        bill = turn.campaign.terms.unit.units_up("cost", self.cost)
+        _, history = self._decided(turn, SETTLED)
+        turn.name(self.id, SETTLED)
         if SETTLED in history and history[SETTLED].bill != bill:
-            before = desk.campaign.terms.unit.amount(history[SETTLED].bill or 0)
+            before = turn.campaign.terms.unit.amount(history[SETTLED].bill or 0)
             raise Conflict(
                 f"decision {self.id} was settled at cost={before!r}, got cost={self.cost!r}; "
                 "a settlement is final"
             )
 
-    def carry_out(self, desk: Desk) -> Settlement:
+    def carry_out(self, turn: Turn) -> Settlement:
         """Settle, or return what was settled before."""
-        money = desk.campaign.terms.unit
-        decided, history = self._decided(desk, SETTLED)
+        money = turn.campaign.terms.unit
+        decided, history = self._decided(turn, SETTLED)
         event = history.get(SETTLED)
         if event is None:
             bill = money.units_up("cost", self.cost)
-            event = desk.add(desk.campaign.follow_up(SETTLED, decided, now=desk.now, bill=bill))
+            event = turn.add(turn.campaign.follow_up(SETTLED, decided, now=turn.now, bill=bill))
             if bill > (decided.reserve or 0):
                 log.warning(
                     "decision %d cost %r, more than the %r held for it; %r was charged",
@@ -215,43 +215,43 @@ class Reward(_OfDecision):
 
     value: Any
 
-    def check(self, desk: Desk) -> None:
+    def check(self, turn: Turn) -> None:
         """Refuse a value out of range, or another than before."""
         self.value = checks.number("reward", self.value, low=0, high=1)
-        _, history = self._decided(desk, REWARDED)
-        desk.name(self.id, REWARDED)
+        _, history = self._decided(turn, REWARDED)
+        turn.name(self.id, REWARDED)
         if REWARDED in history and history[REWARDED].reward != self.value:
             raise Conflict(
                 f"decision {self.id} was rewarded with {history[REWARDED].reward!r}, got "
                 f"reward={self.value!r}; a reward is final"
             )
 
-    def carry_out(self, desk: Desk) -> None:
+    def carry_out(self, turn: Turn) -> None:
         """Learn from it, once."""
-        decided, history = self._decided(desk, REWARDED)
+        decided, history = self._decided(turn, REWARDED)
         if REWARDED not in history:
-            desk.add(desk.campaign.follow_up(REWARDED, decided, now=desk.now, reward=self.value))
+            turn.add(turn.campaign.follow_up(REWARDED, decided, now=turn.now, reward=self.value))
 
 
 @dataclass(slots=True)
 class Cancel(_OfDecision):
     """Take back an action that never happened."""
 
-    def check(self, desk: Desk) -> None:
+    def check(self, turn: Turn) -> None:
         """Refuse if the log says that it did happen."""
-        _, history = self._decided(desk, CANCELLED)
-        desk.name(self.id, CANCELLED)
+        _, history = self._decided(turn, CANCELLED)
+        turn.name(self.id, CANCELLED)
         for done in (SETTLED, REWARDED):
             if done in history:
                 raise Conflict(f"decision {self.id} was {done}, so it did happen; keep it")
 
-    def carry_out(self, desk: Desk) -> Settlement:
+    def carry_out(self, turn: Turn) -> Settlement:
         """Refund it, once."""
-        decided, history = self._decided(desk, CANCELLED)
+        decided, history = self._decided(turn, CANCELLED)
         event = history.get(CANCELLED)
         if event is None:
-            event = desk.add(desk.campaign.follow_up(CANCELLED, decided, now=desk.now))
-        return Settlement.of(event, desk.campaign.terms.unit)
+            event = turn.add(turn.campaign.follow_up(CANCELLED, decided, now=turn.now))
+        return Settlement.of(event, turn.campaign.terms.unit)
 
 
 @dataclass(slots=True)
@@ -260,18 +260,18 @@ class Switch(Request):
 
     kind: str
 
-    def check(self, desk: Desk) -> None:
+    def check(self, turn: Turn) -> None:
         """Refuse to wake what was closed."""
         if self.kind not in (PAUSED, RESUMED, CLOSED):
             raise InvalidInput(f"a campaign cannot be {self.kind!r}")
-        if desk.campaign.status == CLOSED and self.kind != CLOSED:
+        if turn.campaign.status == CLOSED and self.kind != CLOSED:
             raise Conflict("the campaign is closed for good; open another one")
 
-    def carry_out(self, desk: Desk) -> str:
+    def carry_out(self, turn: Turn) -> str:
         """Switch, unless it is so already; return what the campaign is now."""
         target = RUNNING if self.kind == RESUMED else self.kind
-        if desk.campaign.status != target:
-            desk.add(desk.campaign.switch(self.kind, now=desk.now))
+        if turn.campaign.status != target:
+            turn.add(turn.campaign.switch(self.kind, now=turn.now))
         return target
 
 
@@ -282,10 +282,10 @@ class Look(Request):
     read: Callable[[Campaign], Any]
     found: Any = None
 
-    def check(self, desk: Desk) -> None:
+    def check(self, turn: Turn) -> None:
         """Read it, which changes nothing, but may fail."""
-        self.found = self.read(desk.campaign)
+        self.found = self.read(turn.campaign)
 
-    def carry_out(self, desk: Desk) -> Any:
+    def carry_out(self, turn: Turn) -> Any:
         """Return what was read."""
         return self.found

@@ -9,7 +9,7 @@ from litestar.params import FromPath, JSONBody
 
 from almoner import checks
 from almoner.decision import Decision, Settlement
-from almoner.requests import Cancel, Decide, Desk, Reward, Settle
+from almoner.requests import Cancel, Decide, Reward, Settle, Turn
 from almoner.service.api.answers import Decisions
 from almoner.service.api.bodies import Strict
 from almoner.service.api.document import ERRORS
@@ -26,10 +26,10 @@ class _Arrival(Decide):
 
     new = False
 
-    def carry_out(self, desk: Desk) -> Decision:
-        before = len(desk.added)
-        decision = super().carry_out(desk)
-        self.new = len(desk.added) > before
+    def carry_out(self, turn: Turn) -> Decision:
+        before = len(turn.added)
+        decision = super().carry_out(turn)
+        self.new = len(turn.added) > before
         return decision
 
 
