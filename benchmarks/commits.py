@@ -56,7 +56,6 @@ def sqlite() -> list[Row]:
         Row(
             what=f"SQLite, one caller, {CALLERS} a commit",
             figure=_rate(CALLERS * batches),
-            ratio=shared / (CALLERS * batches),
             remark=f"decide_many: {CALLERS * batches / alone:.1f}× a commit each, the most that "
             f"{CALLERS} callers could share on this disk if to wake a thread took no time",
         ),

@@ -29,10 +29,6 @@ class ApiKey(NamedTuple):
 class Writer(Protocol):
     """The exclusive right to write a campaign's log, for one transaction."""
 
-    @property
-    def last(self) -> int:
-        """The ``seq`` of the last event, 0 before the first."""
-
     def events(self, after: int) -> list[Event]:
         """Return the events after one of them, in their order."""
 
@@ -43,7 +39,7 @@ class Writer(Protocol):
         """Return the decisions that were made with these keys."""
 
     def append(self, events: Sequence[Event]) -> None:
-        """Add events; their ``seq`` goes on from ``last``."""
+        """Add events; their ``seq`` goes on from that of the last one."""
 
     def snapshot(self) -> str | None:
         """Return the snapshot kept last, if any."""

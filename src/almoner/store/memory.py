@@ -23,10 +23,6 @@ class _Log:
         self.saved: str | None = None
         self.lock = RLock()
 
-    @property
-    def last(self) -> int:
-        return len(self.rows)
-
     def events(self, after: int) -> list[Event]:
         return self.rows[after:]
 
@@ -73,7 +69,7 @@ class _Transaction:
 
     def __enter__(self) -> _Log:
         self.log.lock.acquire()
-        self.last, self.saved = self.log.last, self.log.saved
+        self.last, self.saved = len(self.log.rows), self.log.saved
         return self.log
 
     def __exit__(self, kind: object, error: object, where: object) -> None:

@@ -177,11 +177,6 @@ class _Writer:
     def __init__(self, transaction: Statements, campaign: int) -> None:
         self._transaction, self._campaign = transaction, campaign
 
-    @property
-    def last(self) -> int:
-        query = "SELECT coalesce(max(seq), 0) FROM almoner_events WHERE campaign = ?"
-        return int(self._transaction.run(query, self._campaign)[0][0])
-
     def events(self, after: int) -> list[Event]:
         return self._select("seq > ? ORDER BY seq", after)
 
