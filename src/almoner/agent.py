@@ -244,7 +244,7 @@ class Agent:
             campaign = self._caught_up(campaign, writer)
             turn = Turn(campaign, writer, self.now())
             turn.look_up(callers)
-            answers = [turn.answer(requests) for requests in callers]
+            answers = turn.answer(callers)
             if turn.added:
                 self._tip = turn.added[-1]
                 writer.append(turn.added)

@@ -7,15 +7,24 @@ expected to cost, and only what can be reserved is admitted.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
+from math import isnan, nan
 from typing import Any
-
-import numpy as np
 
 from almoner import checks
 from almoner.closing import Attendance, ClosingTime
-from almoner.core.live import BOOKED, LEARNED, SYNCED, WITHDRAWN
+from almoner.core.live import (
+    ACTED,
+    BOOKED,
+    LEARNED,
+    NOT_ALLOWED,
+    POOR,
+    SAVED,
+    SYNCED,
+    TOO_LATE,
+    WITHDRAWN,
+)
 from almoner.core.state import State
 from almoner.core.steps import SKIP
 from almoner.decision import BUDGET, HORIZON, POLICY, UNAVAILABLE
@@ -31,7 +40,7 @@ from almoner.events import (
     Event,
 )
 from almoner.ledger import Ledger, hold, release, settle
-from almoner.live_policy import LivePolicy, Mask, Row
+from almoner.live_policy import PLACES, Arrival, Choice, LivePolicy, Row
 from almoner.money import LARGEST
 from almoner.terms import NAME_LIMIT, PAIRS_LIMIT, Terms, is_name
 
@@ -41,6 +50,11 @@ RUNNING = "running"
 """What a campaign is when it is neither paused nor closed."""
 
 _STATUS = {PAUSED: PAUSED, RESUMED: RUNNING, CLOSED: CLOSED}
+
+_REASONS = {ACTED: None, SAVED: POLICY, POOR: BUDGET, TOO_LATE: HORIZON, NOT_ALLOWED: UNAVAILABLE}
+
+_TURNED_AWAY: Choice = (SKIP, ACTED), (1.0, nan)
+"""What becomes of those who come while the campaign is paused or closed."""
 
 
 class Campaign:
@@ -69,10 +83,9 @@ class Campaign:
         self.status = RUNNING
         self.overrun = 0
         self.attendance = Attendance()
-        self.actions = {name: place for place, name in enumerate(terms.actions)}
-        self._names = terms.actions
         self.policy = LivePolicy(terms)
-        self._admit(terms.contexts)
+        self.actions = self.policy.actions
+        self._look_up_offers()
 
     def warm_up(self) -> None:
         """Get the kernels ready: from the disk, or compiled, which takes seconds."""
@@ -83,50 +96,17 @@ class Campaign:
         """What the policy has learned."""
         return self.policy.state
 
-    def decide(
-        self, context: str, *, available: Sequence[str] | None, key: str | None, now: int
-    ) -> Event:
-        """Decide for a context that has arrived, `known` to be allowed; return what to log."""
-        if context not in self.contexts:
-            self._add(context)
-        place = self.contexts[context]
-        action, probability, price, reason, counted = SKIP, 1.0, math.nan, self.status, None
-        if self.status == RUNNING:
-            counted = self.arrivals
-            self._attend(now)
-            mask, horizon = self._mask(place, available), self._horizon_at(now)
-            action, probability, price = self.policy.choose(place, mask, horizon=horizon)
-            if action == SKIP:
-                reason = self._reason(place, available, mask, horizon)
-        cost = reserve = None
-        if action != SKIP:
-            cost, reserve = self._costs[place][action], self._reserves[place][action]
-            self.ledger = hold(self.ledger, reserve=reserve, cost=cost)
-        self.seq += 1
-        names = None if available is None else json.dumps(list(available))
-        skipped = action == SKIP
-        return Event._make(  # with the names of the fields it would take three times as long
-            (
-                self.seq,
-                DECIDED,
-                now,
-                self.ledger.left,
-                self.seq,
-                counted,
-                context,
-                None if skipped else self._names[action],
-                cost,
-                reserve,
-                probability,
-                None if math.isnan(price) else price,
-                reason if skipped else None,
-                key,
-                names,
-                None,
-                None,
-                None,
-            )
-        )
+    def decide(self, arrivals: Sequence[Arrival], *, now: int) -> list[Event]:
+        """Decide for contexts that have arrived and were `admit`ted; return what to log."""
+        forecasting = isinstance(self.terms.horizon, ClosingTime)
+        together = 1 if forecasting else PLACES  # each of them changes the forecast
+        if len(arrivals) <= together:
+            return self._decide(arrivals, now)
+        return [
+            event
+            for start in range(0, len(arrivals), together)
+            for event in self._decide(arrivals[start : start + together], now)
+        ]
 
     def follow_up(self, kind: str, decided: Event, *, now: int, **values: Any) -> Event:
         """Fold in what became of a decision (settled, rewarded, cancelled); return what to log."""
@@ -178,6 +158,11 @@ class Campaign:
             raise checks.refuse("context", rule, context)
         return str(context)
 
+    def admit(self, context: str) -> None:
+        """Make room for a context that arrives for the first time."""
+        if context not in self.contexts:
+            self._lay_out((*self.contexts, context))
+
     def known_actions(self, available: Any) -> list[str] | None:
         """Return the actions that a request allows, checked; None for all."""
         if available is None:
@@ -216,24 +201,20 @@ class Campaign:
     def restore(self, table: dict[str, Any]) -> None:
         """Go to where `to_dict` was called."""
         contexts = tuple(table["contexts"])
-        self._admit(contexts)
-        self.policy.lay_out(contexts)
+        self._lay_out(contexts)
         self.policy.restore(table["state"])
         self.ledger = Ledger(*table["ledger"])
         self.attendance = Attendance(*table["attendance"])
         self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
 
-    def _admit(self, contexts: tuple[str, ...]) -> None:
-        """Look up what actions cost in these contexts."""
-        self.contexts = {name: place for place, name in enumerate(contexts)}
-        self._costs = [self.terms.costs_in(name) for name in contexts]
-        self._reserves = [self.terms.reserves_in(name) for name in contexts]
-        self._hedged = self._costs != self._reserves
-
-    def _add(self, context: str) -> None:
-        contexts = (*self.contexts, context)
-        self._admit(contexts)
+    def _lay_out(self, contexts: tuple[str, ...]) -> None:
         self.policy.lay_out(contexts)
+        self._look_up_offers()
+
+    def _look_up_offers(self) -> None:
+        """Note what can be done in each context, at which cost and with which reserve."""
+        self.contexts = self.policy.contexts
+        self._offers = {name: self.terms.offers_in(name) for name in self.contexts}
 
     def _horizon_at(self, now: int) -> int:
         """Return how many arrivals there will have been in all: with a closing time, a forecast."""
@@ -244,25 +225,48 @@ class Campaign:
             return self.arrivals
         return self.arrivals + 1 + round(min(self.arrivals_left(now), LARGEST))
 
-    def _mask(self, place: int, available: Sequence[str] | None) -> Mask:
-        """Return which actions the request and the money left for reserves allow."""
-        if available is None and not self._hedged:
-            return self.policy.everything
-        mask = self.policy.everything.copy()
-        if available is not None:
-            mask[:] = False
-            mask[[self.actions[name] for name in available]] = True
-        if self._hedged:
-            mask &= np.array(self._reserves[place]) <= self.ledger.left
-        return mask
+    def _decide(self, arrivals: Sequence[Arrival], now: int) -> list[Event]:
+        """Decide for arrivals together, and hold the money for all; return what to log."""
+        seq, left, counted = self.seq, self.ledger.left, self.arrivals
+        running, per_unit, offers = self.status == RUNNING, self.policy.per_unit, self._offers
+        choices = self._choose(arrivals, now, left) if running else repeat(_TURNED_AWAY)
+        reserves = costs = 0
+        events = []
+        for arrival, ((action, why), (probability, price)) in zip(arrivals, choices):  # noqa: B905
+            seq += 1
+            name = cost = reserve = None
+            if action != SKIP:
+                name, cost, reserve = offers[arrival.context][action]
+                reserves, costs = reserves + reserve, costs + cost
+            available = arrival.available
+            events.append(
+                Event(
+                    seq,
+                    DECIDED,
+                    now,
+                    left - reserves,
+                    seq,
+                    counted if running else None,
+                    arrival.context,
+                    name,
+                    cost,
+                    reserve,
+                    probability,
+                    None if isnan(price) else price * per_unit,
+                    _REASONS[why] if running else self.status,
+                    arrival.key,
+                    None if available is None else json.dumps(available),
+                )
+            )
+            counted += 1
+        if reserves:
+            self.ledger = hold(self.ledger, reserve=reserves, cost=costs)
+        self.seq = seq
+        return events
 
-    def _reason(self, place: int, available: Sequence[str] | None, mask: Mask, horizon: int) -> str:
-        """Return why a skip, if it is one."""
-        if self.arrivals > horizon:
-            return HORIZON
-        if available is not None and not available:
-            return UNAVAILABLE
-        return POLICY if self.policy.affords(place, mask) else BUDGET
+    def _choose(self, arrivals: Sequence[Arrival], now: int, left: int) -> Iterable[Choice]:
+        self._attend(now)
+        return self.policy.choose(arrivals, horizon=self._horizon_at(now), left=left)
 
     def _fold(self, events: Iterable[Event]) -> None:
         rows: list[Row] = []
@@ -271,7 +275,7 @@ class Campaign:
             if event.context is not None and event.context not in self.contexts:
                 self.policy.replay(rows, rewards)
                 rows, rewards = [], []
-                self._add(event.context)
+                self.admit(event.context)
             row = self._row(event)
             if row is not None:
                 rows.append(row)

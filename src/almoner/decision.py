@@ -22,7 +22,7 @@ WHY = {
 """Why a skip, by its reason."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # frozen, it would take five times as long to make
 class Decision:
     """What was decided for one arrival.
 
@@ -69,12 +69,13 @@ class Decision:
     @classmethod
     def of(cls, event: Event, money: Denomination) -> Decision:
         """Return the decision that an event records."""
+        reserve = event.reserve
         return cls(  # by place: decisions are made by the ten thousand
             event.seq,
             event.context or "",
             event.action,
             event.probability or 0.0,
-            money.amount(event.reserve or 0),
+            0.0 if reserve is None else money.amount(reserve),
             event.price,
             money.amount(event.left),
             event.reason,

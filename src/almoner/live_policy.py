@@ -1,13 +1,14 @@
 """LivePolicy: the policy of a live campaign, played by the simulator's own kernels.
 
-They are asked one request at a time, and told of rewards as they come. Contexts are rows here, and
-actions places; money is in the kernels' own units.
+They are asked for a line of requests at a time, and told of rewards as they come. Contexts are rows
+there, and actions places; money is in the kernels' own units, but for reserves, which are the
+ledger's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,20 +16,30 @@ import numpy.typing as npt
 from almoner.closing import ClosingTime
 from almoner.compiled import direct
 from almoner.core.draws import POLICY, stream_key
-from almoner.core.live import advance, redraw, replay
-from almoner.core.state import LEFT, ROUND, State, new_hulls, new_memo, new_state
+from almoner.core.live import advance, new_line, replay
+from almoner.core.state import ROUND, State, new_hulls, new_memo, new_state
 from almoner.errors import InvalidInput
 from almoner.policy.plan import Plan, make_plan
-from almoner.policy.rewards import Thompson
 from almoner.terms import LEARNED, Terms
 
-__all__ = ["LivePolicy", "Mask", "Row"]
+__all__ = ["PLACES", "Arrival", "Choice", "LivePolicy", "Row"]
 
-Mask = npt.NDArray[np.bool_]
-"""Which actions a request allows."""
+PLACES = 64
+"""How many requests can stand in line."""
+
+Choice = tuple[Sequence[int], Sequence[float]]
+"""An action or SKIP and why it is a skip; its probability and the price of a unit of money."""
 
 Row = tuple[int, int, int, int]
 """What the kernels are told of an event: see `almoner.core.live.replay`."""
+
+
+class Arrival(Protocol):
+    """A request to decide: what has arrived, and which actions are allowed, if not all."""
+
+    context: Any
+    available: Any
+    key: Any
 
 
 class LivePolicy:
@@ -38,26 +49,29 @@ class LivePolicy:
     ----------
     plan, state
         The policy as kernels take it, and what it has learned.
-    everything
-        The mask of a request that allows all actions.
+    contexts, actions
+        Contexts by name, with their rows in the state, and actions, with their places there.
+    per_unit
+        What to multiply a price by to have it in terms of money.
     """
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         root = np.random.SeedSequence(terms.seed).generate_state(1, np.uint64)[0]
         self._stream = np.uint64(stream_key(root, 0, POLICY))
-        self._price = np.zeros(1)
-        self.everything: Mask = np.ones(len(terms.actions), np.bool_)
+        self.actions = {name: place for place, name in enumerate(terms.actions)}
+        self._line = new_line(len(terms.actions), places=PLACES)
         self._one = np.empty((1, 4), np.int64), np.empty(1)
-        self._shares = np.empty(len(terms.actions) + 1)
-        self._advance, self._replay, self._redraw, self._warm = advance, replay, redraw, False
+        self._advance, self._replay, self._warm = advance, replay, False
         self.lay_out(terms.contexts)
 
     def lay_out(self, contexts: tuple[str, ...]) -> None:
         """Make room for these contexts; what is known of the first ones is kept."""
         before = getattr(self, "state", None)
+        self.contexts = {name: row for row, name in enumerate(contexts)}
         self.plan = self._now = self._make_plan(contexts)
-        self._per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.plan.top)
+        self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.plan.top)
+        self._reserves = self._extra_reserves(contexts)
         self.state = new_state(self.plan)
         if before is not None:
             _copy(before, self.state)
@@ -68,29 +82,29 @@ class LivePolicy:
     def warm_up(self) -> None:
         """Get the kernels ready: from the disk, or compiled, which takes seconds."""
         fixed = (self.plan, *self._working, self._stream)
-        self._advance = direct(advance, *fixed, 0, self.everything, self._price)
+        self._advance = direct(advance, *fixed, self._line, 0, self._reserves, 0)
         self._replay = direct(replay, *fixed, *self._one)
-        if self.plan.reward == Thompson.code:
-            self._redraw = direct(redraw, *fixed, 0, self.everything, self._shares)
         self._warm = True
 
-    def choose(self, context: int, mask: Mask, *, horizon: int) -> tuple[int, float, float]:
-        """Decide for an arrival, of ``horizon`` in all, and book it.
+    def choose(self, arrivals: Sequence[Arrival], *, horizon: int, left: int) -> Iterable[Choice]:
+        """Decide for up to `PLACES` arrivals, of ``horizon`` in all, and book what was decided.
 
-        Returns the action or SKIP, its probability, and the price of a unit of money (or NaN).
+        ``left`` is what may be reserved.
         """
         if horizon != self._now.horizon:
             self._now = self.plan._replace(horizon=horizon)
             self._working[1].expiry[0] = 0  # brackets were made for another horizon
-        drawn = self.plan.reward == Thompson.code
-        if drawn:
-            self._redraw(self._now, *self._working, self._stream, context, mask, self._shares)
-        action, probability = self._advance(
-            self._now, *self._working, self._stream, context, mask, self._price
-        )
-        if drawn:
-            probability = float(self._shares[action + 1])
-        return action, probability, float(self._price[0] * self._per_unit)
+        line, size = self._line, len(arrivals)
+        for place, arrival in enumerate(arrivals):  # one by one: there is often just one
+            line.contexts[place] = self.contexts[arrival.context]
+            if arrival.available is not None:
+                line.allowed[place] = False
+                line.allowed[place, [self.actions[name] for name in arrival.available]] = True
+        self._advance(self._now, *self._working, self._stream, line, size, self._reserves, left)
+        choices, odds = line.choices, line.odds
+        if size == 1:  # which slices would take twice as long for
+            return (((choices.item(0), choices.item(1)), (odds.item(0), odds.item(1))),)
+        return zip(choices[:size].tolist(), odds[:size].tolist(), strict=True)
 
     def replay(self, rows: Sequence[Row], rewards: Sequence[float]) -> None:
         """Fold in what has happened."""
@@ -103,13 +117,6 @@ class LivePolicy:
             table, values = np.array(rows, np.int64), np.array(rewards, np.float64)
         self._replay(self.plan, *self._working, self._stream, table, values)
 
-    def affords(self, context: int, mask: Mask) -> bool:
-        """Return whether the money left pays for any action that a request allows."""
-        left = self.state.clock[LEFT]
-        if mask is self.everything and left >= self.plan.dearest:
-            return True
-        return bool((mask & (self.plan.costs[context] <= left)).any())
-
     def units(self, money: int) -> int:
         """Return an amount of the ledger in the kernels' units, rounded down."""
         return money // self.plan.top
@@ -117,7 +124,7 @@ class LivePolicy:
     @property
     def arrivals(self) -> int:
         """How many arrivals were booked."""
-        return int(self.state.clock[ROUND])
+        return self.state.clock.item(ROUND)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what it has learned, as plain values."""
@@ -131,6 +138,12 @@ class LivePolicy:
 
     def _refresh(self) -> None:
         self._working = (self.state, new_memo(self.plan, self.state), new_hulls(self.plan))
+
+    def _extra_reserves(self, contexts: tuple[str, ...]) -> npt.NDArray[np.int64]:
+        """Return what must be left for an action beyond what the kernels see to; 0 if nothing."""
+        costs = [self._terms.costs_in(name) for name in contexts]
+        reserves = [self._terms.reserves_in(name) for name in contexts]
+        return np.array(reserves, np.int64) * (costs != reserves)
 
     def _make_plan(self, contexts: tuple[str, ...]) -> Plan:
         terms, horizon = self._terms, self._terms.horizon

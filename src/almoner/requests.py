@@ -2,14 +2,15 @@
 
 A request is first checked against the campaign and the log, which changes nothing, and then carried
 out, which cannot fail. So a batch is done whole or not at all, and one caller's mistake costs the
-others of a shared transaction nothing.
+others of a shared transaction nothing. Arrivals that come one after another are decided together,
+which takes half the time.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -32,6 +33,8 @@ class Turn:
     def __init__(self, campaign: Campaign, writer: Writer, now: int) -> None:
         self.campaign, self.writer, self.now = campaign, writer, now
         self.added: list[Event] = []
+        self._waiting: list[Decide] = []
+        self._awaited: set[str] = set()
         self._keyed: dict[str, Event] = {}
         self._claimed: dict[str, str] = {}
         self._named: dict[int, list[str]] = {}
@@ -53,8 +56,16 @@ class Turn:
         if ids:
             self._histories.update(self.writer.histories(sorted(ids)))
 
-    def answer(self, requests: Sequence[Request]) -> list[Any] | Exception:
-        """Check all of a caller's requests, then carry out all; return the answers or the error."""
+    def answer(self, callers: Sequence[Sequence[Request]]) -> list[list[Any] | Exception]:
+        """Carry out all of a caller's requests or none; return the answers, or the error."""
+        answers: list[Any] = [self._carry_out(requests) for requests in callers]
+        self.decide()
+        for place, requests in enumerate(callers):
+            if answers[place] is None:
+                answers[place] = [request.answer(self) for request in requests]
+        return answers
+
+    def _carry_out(self, requests: Sequence[Request]) -> Exception | None:
         self._claimed.clear()
         self._named.clear()
         try:
@@ -62,11 +73,13 @@ class Turn:
                 request.check(self)
         except Exception as error:  # whatever a caller has handed in, others must not hear of it
             return error
-        return [request.carry_out(self) for request in requests]
+        for request in requests:
+            request.carry_out(self)
+        return None
 
     def claim(self, key: str, context: str) -> None:
         """Refuse a key that stands for another context, here or in the log."""
-        earlier = self._keyed.get(key)
+        earlier = self.keyed(key)
         used = self._claimed.setdefault(key, context) if earlier is None else earlier.context
         if used != context:
             raise Conflict(
@@ -81,17 +94,45 @@ class Turn:
             raise Conflict(f"one batch cannot have decision {decision} {named[0]} and {verb}")
         named.append(verb)
 
-    def add(self, event: Event) -> Event:
-        """Note an event to be appended to the log."""
+    def arrive(self, arrival: Decide) -> None:
+        """Have an arrival wait until it is decided."""
+        if arrival.context not in self.campaign.contexts:
+            self.decide()  # those before it know nothing of it yet
+            self.campaign.admit(arrival.context)
+        self._waiting.append(arrival)
+        if arrival.key is not None:
+            self._awaited.add(arrival.key)
+
+    def decide(self) -> None:
+        """Decide for all who wait."""
+        if not self._waiting:
+            return
+        waiting, self._waiting = self._waiting, []
+        events = self.campaign.decide(waiting, now=self.now)
+        self.added += events
+        for arrival, event in zip(waiting, events, strict=True):
+            arrival.event = event
+            if event.key is not None:
+                self._keyed[event.key] = event
+        self._awaited.clear()
+
+    def follow_up(self, kind: str, decided: Event, **values: Any) -> Event:
+        """Have a decision settled, rewarded or cancelled."""
+        self.decide()
+        event = self.campaign.follow_up(kind, decided, now=self.now, **values)
         self.added.append(event)
-        if event.key is not None:
-            self._keyed[event.key] = event
-        if event.decision is not None and event.decision in self._histories:
-            self._histories[event.decision] = [*self._histories[event.decision], event]
+        self._histories[decided.seq] = [*self._histories[decided.seq], event]
         return event
+
+    def switch(self, kind: str) -> None:
+        """Have the campaign paused, resumed or closed."""
+        self.decide()
+        self.added.append(self.campaign.switch(kind, now=self.now))
 
     def keyed(self, key: str) -> Event | None:
         """Return the decision made with a key, if there is one."""
+        if key in self._awaited:
+            self.decide()
         return self._keyed.get(key)
 
     def history(self, decision: Any) -> dict[str, Event]:
@@ -119,22 +160,30 @@ def is_id(decision: object) -> bool:
 class Request:
     """Something asked of a campaign."""
 
+    __slots__ = ()
+
     def check(self, turn: Turn) -> None:
         """Refuse what cannot be carried out; change nothing."""
         raise NotImplementedError
 
-    def carry_out(self, turn: Turn) -> Any:
-        """Do it, and return the answer."""
+    def carry_out(self, turn: Turn) -> None:
+        """Do it, or have it wait to be done together with others."""
+        raise NotImplementedError
+
+    def answer(self, turn: Turn) -> Any:
+        """Return what to tell the caller, once all is done."""
         raise NotImplementedError
 
 
 @dataclass(slots=True)
 class Decide(Request):
-    """Decide for one arrival."""
+    """Decide for one arrival; ``new`` says whether that had not been done with the same key."""
 
     context: Any
     available: Any = None
     key: Any = None
+    new: bool = field(init=False)
+    event: Event = field(init=False)
 
     def check(self, turn: Turn) -> None:
         """Refuse unknown names, and a key that was used for something else."""
@@ -146,21 +195,24 @@ class Decide(Request):
             raise checks.refuse("key", f"be a text of 1 to {NAME_LIMIT} characters", self.key)
         turn.claim(self.key, self.context)
 
-    def carry_out(self, turn: Turn) -> Decision:
-        """Decide, or return what was decided with the same key."""
+    def carry_out(self, turn: Turn) -> None:
+        """Have it decided, unless it was with the same key."""
         event = None if self.key is None else turn.keyed(self.key)
+        self.new = event is None
         if event is None:
-            event = turn.add(
-                turn.campaign.decide(
-                    self.context, available=self.available, key=self.key, now=turn.now
-                )
-            )
-        return Decision.of(event, turn.campaign.terms.unit)
+            turn.arrive(self)
+        else:
+            self.event = event
+
+    def answer(self, turn: Turn) -> Decision:
+        """Return what was decided."""
+        return Decision.of(self.event, turn.campaign.terms.unit)
 
 
 @dataclass(slots=True)
 class _OfDecision(Request):
     id: Any
+    event: Event | None = field(init=False, default=None)
 
     def _decided(self, turn: Turn, verb: str) -> tuple[Event, dict[str, Event]]:
         history = turn.history(self.id)
@@ -170,6 +222,10 @@ class _OfDecision(Request):
         if verb != CANCELLED and CANCELLED in history:
             raise Conflict(f"decision {self.id} was cancelled, so it cannot be {verb}")
         return decided, history
+
+    def answer(self, turn: Turn) -> Settlement | None:
+        """Return what became of the money."""
+        return self.event and Settlement.of(self.event, turn.campaign.terms.unit)
 
 
 @dataclass(slots=True)
@@ -190,23 +246,22 @@ class Settle(_OfDecision):
                 "a settlement is final"
             )
 
-    def carry_out(self, turn: Turn) -> Settlement:
-        """Settle, or return what was settled before."""
+    def carry_out(self, turn: Turn) -> None:
+        """Settle, unless it was settled before."""
         money = turn.campaign.terms.unit
         decided, history = self._decided(turn, SETTLED)
-        event = history.get(SETTLED)
-        if event is None:
+        self.event = history.get(SETTLED)
+        if self.event is None:
             bill = money.units_up("cost", self.cost)
-            event = turn.add(turn.campaign.follow_up(SETTLED, decided, now=turn.now, bill=bill))
+            self.event = turn.follow_up(SETTLED, decided, bill=bill)
             if bill > (decided.reserve or 0):
                 log.warning(
                     "decision %d cost %r, more than the %r held for it; %r was charged",
                     self.id,
                     money.amount(bill),
                     money.amount(decided.reserve or 0),
-                    money.amount(event.charged or 0),
+                    money.amount(self.event.charged or 0),
                 )
-        return Settlement.of(event, money)
 
 
 @dataclass(slots=True)
@@ -230,7 +285,7 @@ class Reward(_OfDecision):
         """Learn from it, once."""
         decided, history = self._decided(turn, REWARDED)
         if REWARDED not in history:
-            turn.add(turn.campaign.follow_up(REWARDED, decided, now=turn.now, reward=self.value))
+            turn.follow_up(REWARDED, decided, reward=self.value)
 
 
 @dataclass(slots=True)
@@ -245,13 +300,10 @@ class Cancel(_OfDecision):
             if done in history:
                 raise Conflict(f"decision {self.id} was {done}, so it did happen; keep it")
 
-    def carry_out(self, turn: Turn) -> Settlement:
+    def carry_out(self, turn: Turn) -> None:
         """Refund it, once."""
         decided, history = self._decided(turn, CANCELLED)
-        event = history.get(CANCELLED)
-        if event is None:
-            event = turn.add(turn.campaign.follow_up(CANCELLED, decided, now=turn.now))
-        return Settlement.of(event, turn.campaign.terms.unit)
+        self.event = history.get(CANCELLED) or turn.follow_up(CANCELLED, decided)
 
 
 @dataclass(slots=True)
@@ -267,12 +319,18 @@ class Switch(Request):
         if turn.campaign.status == CLOSED and self.kind != CLOSED:
             raise Conflict("the campaign is closed for good; open another one")
 
-    def carry_out(self, turn: Turn) -> str:
-        """Switch, unless it is so already; return what the campaign is now."""
-        target = RUNNING if self.kind == RESUMED else self.kind
-        if turn.campaign.status != target:
-            turn.add(turn.campaign.switch(self.kind, now=turn.now))
-        return target
+    def carry_out(self, turn: Turn) -> None:
+        """Switch, unless it is so already."""
+        if turn.campaign.status != self._target:
+            turn.switch(self.kind)
+
+    def answer(self, turn: Turn) -> str:
+        """Return what the campaign is now."""
+        return self._target
+
+    @property
+    def _target(self) -> str:
+        return RUNNING if self.kind == RESUMED else self.kind
 
 
 @dataclass(slots=True)
@@ -284,8 +342,12 @@ class Look(Request):
 
     def check(self, turn: Turn) -> None:
         """Read it, which changes nothing, but may fail."""
+        turn.decide()
         self.found = self.read(turn.campaign)
 
-    def carry_out(self, turn: Turn) -> Any:
+    def carry_out(self, turn: Turn) -> None:
+        """Do nothing more."""
+
+    def answer(self, turn: Turn) -> Any:
         """Return what was read."""
         return self.found

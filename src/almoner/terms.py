@@ -97,6 +97,10 @@ class Terms:
         """The names of the actions."""
         return tuple(self.costs)
 
+    def offers_in(self, context: str) -> list[tuple[str, int, int]]:
+        """Return the actions in a context: name, expected cost and reserve of each."""
+        return [*zip(self.actions, self.costs_in(context), self.reserves_in(context), strict=True)]
+
     def costs_in(self, context: str) -> list[int]:
         """Return what each action is expected to cost in a context."""
         return [_in_context(priced, context) for priced in self.costs.values()]

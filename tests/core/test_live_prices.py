@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from one_request import advance_one
 
 import almoner as al
 from almoner.core.draws import round_key
 from almoner.core.indices import kl_bound, wilson_bound
-from almoner.core.live import advance
 from almoner.core.state import LEFT, State, new_hulls, new_memo, new_state
 from almoner.core.steps import SKIP, decide
 from almoner.policy.plan import Plan, make_plan
@@ -89,7 +89,8 @@ def test_where_costs_are_equal_contexts_use_up_the_budget_at_the_price(
         worths.append((max(values), share))
     price = np.array([start])
     memo = new_memo(plan, state)
-    advance(plan, state, memo, None, STREAM, data.draw(st.integers(0, 3)), ANYTHING, price)
+    context = data.draw(st.integers(0, 3))
+    advance_one(plan, (state, memo, None), STREAM, context, ANYTHING, price)
     assert_uses_up(price[0], left / (50 - t + 1), worths, 0.0)
     if sum(share for _, share in worths) < left / (50 - t + 1) - SLACK:
         assert price[0] == 0.0
@@ -107,7 +108,8 @@ def test_shares_that_were_seen_use_it_up_to_within_one_arrival(data: st.DataObje
         worths.append((max(values), seen))
     price = np.zeros(1)
     memo = new_memo(plan, state)
-    advance(plan, state, memo, None, STREAM, data.draw(st.integers(0, 3)), ANYTHING, price)
+    context = data.draw(st.integers(0, 3))
+    advance_one(plan, (state, memo, None), STREAM, context, ANYTHING, price)
     assert_uses_up(price[0], left / (50 - t + 1) * t, worths, 1.0)
 
 
@@ -148,7 +150,7 @@ def test_where_costs_differ_steps_use_it_up_and_a_restricted_request_is_weighed_
     scratch = state, new_memo(plan, state), new_hulls(plan)
     action, probability = decide(plan, *scratch, context, key, np.array(mask))
     again = state, new_memo(plan, state), new_hulls(plan)
-    assert advance(plan, *again, STREAM, context, np.array(mask), price) == (action, probability)
+    assert advance_one(plan, again, STREAM, context, mask, price) == (action, probability)
     steps = [
         (slope, share * cost)
         for j, share in enumerate(EQUAL["context_probs"])
@@ -181,7 +183,8 @@ def test_some_policies_have_no_price(name: str) -> None:
     }
     plan, price = make_plan(al.recipe(name), **terms), np.zeros(1)
     state = new_state(plan)
-    advance(plan, state, new_memo(plan, state), None, STREAM, 0, ANYTHING, price)
+    scratch = state, new_memo(plan, state), None
+    advance_one(plan, scratch, STREAM, 0, ANYTHING, price)
     assert math.isnan(price[0])
 
 
@@ -189,8 +192,9 @@ def test_nothing_has_a_price_when_nothing_can_be_bought() -> None:
     plan, price = make_plan(al.thrifty(), **EQUAL), np.zeros(1)
     state = new_state(plan)
     state.clock[LEFT] = 0
-    assert advance(plan, state, new_memo(plan, state), None, STREAM, 0, ANYTHING, price) == (-1, 1)
+    scratch = state, new_memo(plan, state), None
+    assert advance_one(plan, scratch, STREAM, 0, ANYTHING, price) == (-1, 1)
     assert math.isnan(price[0])
     state.clock[LEFT], state.clock[0] = 5, 50
-    advance(plan, state, new_memo(plan, state), None, STREAM, 0, ANYTHING, price)
+    advance_one(plan, scratch, STREAM, 0, ANYTHING, price)
     assert math.isnan(price[0])

@@ -1,38 +1,87 @@
-"""What a live campaign asks of the kernels: one request decided and booked, a log replayed.
+"""What a live campaign asks of the kernels: requests decided and booked, a log replayed.
 
 Nothing here decides anything: `decide`, `take` and `learn` do, as in a simulation. This adds what
-people and logs want to know of a decision, its price, and spares calls from Python.
+people and logs want to know of a decision, its price and why it is a skip, and spares calls from
+Python: to hand over a plan and a state takes longer than to decide.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.compiled import brief, exposed, inlined
+from almoner.compiled import brief, inlined
 from almoner.core.draws import round_key
 from almoner.core.general import priced_ratio
 from almoner.core.ranking import TOLERANCE, Mask, level_at, level_of, value_of, weights_of
 from almoner.core.state import EXPLORED, LEFT, ROUND, Hulls, Memo, State
-from almoner.core.steps import decide, learn, ratio_of, take
+from almoner.core.steps import SKIP, decide, learn, ratio_of, take
 from almoner.policy.allocation import Procrastinate, SkipAlways
 from almoner.policy.plan import Plan
 from almoner.policy.rewards import ExploreFirst, Thompson
 
-__all__ = ["BOOKED", "LEARNED", "SYNCED", "WITHDRAWN", "advance", "redraw", "replay"]
+__all__ = [
+    "ACTED",
+    "BOOKED",
+    "LEARNED",
+    "NOT_ALLOWED",
+    "POOR",
+    "SAVED",
+    "SYNCED",
+    "TOO_LATE",
+    "WITHDRAWN",
+    "Line",
+    "advance",
+    "new_line",
+    "replay",
+]
 
 BOOKED, LEARNED, WITHDRAWN, SYNCED = 0, 1, 2, 3
 """Kinds of a row to `replay`: a decision to take, a reward to learn, an action that will have no
 reward, units left to set."""
+
+ACTED, SAVED, POOR, TOO_LATE, NOT_ALLOWED = 0, 1, 2, 3, 4
+"""Why a skip, if it is one: the policy saves, nothing can be afforded, the horizon is reached, the
+request allows nothing."""
 
 REDRAWS = 256
 """A share of this many draws has a standard error of at most 1/32."""
 
 _PROCRASTINATE, _SKIP_ALWAYS = Procrastinate.code, SkipAlways.code
 _THOMPSON, _EXPLORE = Thompson.code, ExploreFirst.code
+
+
+class Line(NamedTuple):
+    """Requests that stand in line, a place for each, and what becomes of them.
+
+    ``contexts`` and ``allowed`` (places, actions) say what is asked; ``choices`` gets the action
+    and why it is a skip, ``odds`` the probability and the price of a unit of budget (NaN if there
+    is none). ``tally`` is scratch space for one number per action and one for skips; ``price`` is
+    the last one known.
+    """
+
+    contexts: npt.NDArray[np.int64]
+    allowed: npt.NDArray[np.bool_]
+    choices: npt.NDArray[np.int64]
+    odds: Floats
+    tally: Floats
+    price: Floats
+
+
+def new_line(actions: int, *, places: int) -> Line:
+    """Return an empty line, in which requests allow everything."""
+    return Line(
+        contexts=np.zeros(places, np.int64),
+        allowed=np.ones((places, actions), np.bool_),
+        choices=np.zeros((places, 2), np.int64),
+        odds=np.zeros((places, 2)),
+        tally=np.zeros(actions + 1),
+        price=np.zeros(1),
+    )
 
 
 @brief
@@ -42,44 +91,74 @@ def advance(
     memo: Memo,
     hulls: Hulls | None,
     stream: np.uint64,
-    context: int,
-    available: Mask,
-    price: Floats,
-) -> tuple[int, float]:
-    """Decide for the context that has arrived and take it; return the action and its probability.
+    line: Line,
+    size: int,
+    reserves: npt.NDArray[np.int64],
+    left: int,
+) -> None:
+    """Decide for the first ``size`` in line and take what was decided, one after the other.
 
-    ``price`` holds the last price known, where the search for the next one begins, and gets it;
-    NaN where the policy has none.
+    An action is admitted while its reserve fits what is ``left``. Afterwards the line allows
+    everything again.
     """
-    key = round_key(stream, state.clock[ROUND])
-    action, probability = decide(plan, state, memo, hulls, context, key, available)
-    price[0] = _price(plan, state, memo, hulls, context, price[0])
-    take(plan, state, memo, hulls, context, action)
-    return action, probability
+    for place in range(size):
+        context, allowed = line.contexts[place], line.allowed[place]
+        asked = False
+        for action in range(len(allowed)):
+            asked |= allowed[action]
+            allowed[action] &= reserves[context, action] <= left
+        action, probability = _drawn(plan, state, memo, hulls, stream, context, allowed, line.tally)
+        line.price[0] = _price(plan, state, memo, hulls, context, line.price[0])
+        line.odds[place, 0], line.odds[place, 1] = probability, line.price[0]
+        take(plan, state, memo, hulls, context, action)
+        line.choices[place, 0] = action
+        line.choices[place, 1] = _reason(plan, state, context, action, allowed, asked)
+        if action != SKIP:
+            left -= reserves[context, action]
+        allowed[:] = True
 
 
-@exposed
-def redraw(
+@inlined
+def _drawn(
     plan: Plan,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
     stream: np.uint64,
     context: int,
-    available: Mask,
-    shares: Floats,
-) -> None:
-    """Write how often each choice (skip first) is made when a decision is drawn many times over.
+    allowed: Mask,
+    tally: Floats,
+) -> tuple[int, float]:
+    """Return the action and its probability.
 
-    Thompson's probabilities have no closed form; this estimates them, the draw of the decision
-    itself included, so that what is done never has probability 0.
+    Thompson's probabilities have no closed form. They are estimated as the share of many draws that
+    choose the same, that of the decision itself included, so that what is done never has
+    probability 0.
     """
-    shares[:] = 0.0
     key = round_key(stream, state.clock[ROUND])
-    for again in range(REDRAWS):
+    draws = REDRAWS if plan.reward == _THOMPSON else 1
+    tally[:] = 0.0
+    action, probability = SKIP, 1.0
+    for again in range(draws - 1, -1, -1):  # the decision itself comes last, and leaves its price
         drawn = key if again == 0 else round_key(key, -again)
-        action, _ = decide(plan, state, memo, hulls, context, drawn, available)
-        shares[action + 1] += 1.0 / REDRAWS
+        action, probability = decide(plan, state, memo, hulls, context, drawn, allowed)
+        tally[action + 1] += 1.0
+    return action, probability if draws == 1 else tally[action + 1] / draws
+
+
+@inlined
+def _reason(plan: Plan, state: State, context: int, action: int, allowed: Mask, asked: bool) -> int:
+    """Return why a decision that was taken is a skip."""
+    if action != SKIP:
+        return ACTED
+    if state.clock[ROUND] > plan.horizon:
+        return TOO_LATE
+    if not asked:
+        return NOT_ALLOWED
+    for other in range(len(allowed)):
+        if allowed[other] and plan.costs[context, other] <= state.clock[LEFT]:
+            return SAVED
+    return POOR
 
 
 @brief

@@ -9,7 +9,7 @@ from litestar.params import FromPath, JSONBody
 
 from almoner import checks
 from almoner.decision import Decision, Settlement
-from almoner.requests import Cancel, Decide, Reward, Settle, Turn
+from almoner.requests import Cancel, Decide, Reward, Settle
 from almoner.service.api.answers import Decisions
 from almoner.service.api.bodies import Strict
 from almoner.service.api.document import ERRORS
@@ -21,24 +21,12 @@ CAMPAIGN = "/api/campaigns/{name:str}"
 PATH = f"{CAMPAIGN}/decisions"
 
 
-class _Arrival(Decide):
-    """Decide for an arrival, and know whether that was new: a key's second answer is its first."""
-
-    new = False
-
-    def carry_out(self, turn: Turn) -> Decision:
-        before = len(turn.added)
-        decision = super().carry_out(turn)
-        self.new = len(turn.added) > before
-        return decision
-
-
 @post(PATH, dto=Strict[Visit], return_dto=None, status_code=200, responses=ERRORS)
 async def decide(
     request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Visit]
 ) -> Decision:
     """Decide what to do for one arrival, and hold the money for it."""
-    (decision,) = await _decided(request, name, _Arrival(data.context, data.available, data.key))
+    (decision,) = await _decided(request, name, Decide(data.context, data.available, data.key))
     return decision
 
 
@@ -52,7 +40,7 @@ async def decide_batch(
         count = len(data.contexts)
         raise checks.refuse("keys", f"hold {count} keys, one for each context", keys)
     arrivals = [
-        _Arrival(context, data.available, key)
+        Decide(context, data.available, key)
         for context, key in zip(data.contexts, keys, strict=True)
     ]
     return Decisions(decisions=await _decided(request, name, *arrivals))
@@ -120,9 +108,7 @@ async def cancel(
     return settlement  # type: ignore[no-any-return]
 
 
-async def _decided(
-    request: Request[Any, Any, Any], name: str, *arrivals: _Arrival
-) -> list[Decision]:
+async def _decided(request: Request[Any, Any, Any], name: str, *arrivals: Decide) -> list[Decision]:
     """Decide for arrivals, all or none, and count what was new."""
     desk = await request.app.state.desks.desk(name)
     decisions: list[Decision] = await desk.ask(*arrivals)

@@ -1,0 +1,82 @@
+"""Callers who share a transaction are answered as if they had come one after another."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import pytest
+from agents import folded, standing
+from hypothesis import given
+from hypothesis import strategies as st
+
+import almoner as al
+from almoner.live_policy import PLACES
+from almoner.requests import Cancel, Decide, Look, Request, Reward, Settle, Switch
+
+BEFORE = 6
+"""Decisions made beforehand: what is rewarded or settled must be known when a batch begins."""
+
+TERMS: dict[str, Any] = {
+    "contexts": ["new", "returning"],
+    "actions": {"mail": 1.0, "coupon": al.Action(cost=2.0, reserve=4.0)},
+    "horizon": 40,
+    "budget": 30.0,
+    "seed": 3,
+}
+
+contexts = st.sampled_from(["new", "returning", "nobody"])
+allowed = st.sampled_from([None, None, ["mail"], ["coupon", "mail"], [], ["fax"]])
+ids = st.sampled_from([*range(1, BEFORE + 1), 99])
+requests = st.one_of(
+    st.builds(Decide, contexts, allowed, st.sampled_from([None, None, "a", "b", "c"])),
+    st.builds(Decide, contexts),
+    st.builds(Reward, ids, st.sampled_from([0.0, 0.5, 1.0])),
+    st.builds(Settle, ids, cost=st.sampled_from([0, 1, 3, 9])),
+    st.builds(Cancel, ids),
+    st.builds(Switch, st.sampled_from(["paused", "resumed", "resumed"])),
+    st.builds(Look, st.just(lambda campaign: (campaign.seq, campaign.ledger, campaign.arrivals))),
+)
+callers = st.lists(st.lists(requests, min_size=1, max_size=4), max_size=12)
+
+
+def opened(**terms: Any) -> al.Agent:
+    agent = al.Agent.open("memory:", name="c", clock=lambda: 1.7e9, **{**TERMS, **terms})
+    agent.decide_many(["new", "returning"] * (BEFORE // 2))
+    return agent
+
+
+def told(answers: list[Any]) -> list[Any]:
+    return [str(answer) if isinstance(answer, Exception) else answer for answer in answers]
+
+
+@given(callers=callers, new_contexts=st.booleans())
+def test_a_shared_transaction_is_as_good_as_one_each(
+    callers: list[list[Request]], new_contexts: bool
+) -> None:
+    terms = {"new_contexts": new_contexts, "policy": "ucb-ealp"}
+    together, apart = opened(**terms), opened(**terms)
+    expected = [apart.ask_all([[copy(one) for one in asked]])[0] for asked in callers]
+    assert told(together.ask_all(callers)) == told(expected)
+    assert [*together.events()] == [*apart.events()]
+    assert standing(together) == standing(apart) == folded(together)
+
+
+@pytest.mark.parametrize("count", [PLACES - 1, PLACES, PLACES + 1, 3 * PLACES])
+@pytest.mark.parametrize("policy", ["thrifty", "ucb-ealp", "thompson-rounded"])
+def test_a_long_batch_is_as_good_as_single_decisions(policy: str, count: int) -> None:
+    terms = {"policy": policy, "horizon": 5 * PLACES, "budget": 2 * PLACES}
+    together, apart = opened(**terms), opened(**terms)
+    visitors = [("new", "returning")[n * n % 3 % 2] for n in range(count)]
+    assert together.decide_many(visitors) == [apart.decide(one) for one in visitors]
+    assert [*together.events()] == [*apart.events()]
+
+
+def test_one_key_in_one_transaction_is_decided_once() -> None:
+    agent = opened()
+    same = [[Decide("new", None, "visit")], [Decide("new")], [Decide("new", None, "visit")] * 2]
+    (first,), (_,), (second, third) = agent.ask_all(same)
+    assert first == second == third
+    assert len([*agent.events()]) == BEFORE + 2
+    (found,) = agent.ask_all([[Decide("returning", None, "visit")]])
+    assert isinstance(found, al.Conflict)
