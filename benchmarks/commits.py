@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
 
+import almoner as al
 from benchmarks import hot_row
 from benchmarks.agent import new_campaign
 from benchmarks.table import Row, at_least, duration
@@ -28,36 +30,49 @@ Calls = Sequence[Callable[[], object]]
 
 
 def sqlite() -> list[Row]:
-    """Return 64 threads of one process on an SQLite file, against a commit for each decision."""
+    """Return 64 callers in one process on an SQLite file, against a commit for each decision."""
     with TemporaryDirectory() as folder:
         with new_campaign(f"sqlite:///{Path(folder) / 'campaigns.db'}") as agent:
             decide = partial(agent.decide, "context 3")
             decide_many = partial(agent.decide_many, ["context 3"] * CALLERS)
-            shared, alone, batches = _rates([decide] * CALLERS, [decide], [decide_many])
+            shared, awaited, alone, batches = _rates(
+                _threads([decide] * CALLERS),
+                partial(_tasks_per_second, agent),
+                _threads([decide]),
+                _threads([decide_many]),
+            )
         naive = hot_row.sqlite(Path(folder) / "naive.db", connections=CALLERS)
         with naive as spenders:
-            (crowd,) = _rates(spenders)
+            (crowd,) = _rates(_threads(spenders))
     return [
-        Row(what=f"SQLite, {CALLERS} callers share commits", figure=_rate(shared), remark=CRASH),
+        Row(what="SQLite, one caller, a commit each", figure=_rate(alone), remark="the same agent"),
         at_least(
-            what="SQLite, one caller, a commit each",
-            figure=_rate(alone),
+            what=f"SQLite, {CALLERS} threads share commits",
+            figure=_rate(shared),
             ratio=shared / alone,
             bar=SQLITE_BAR,
-            remark=f"the same agent; a commit takes {duration(1 / alone)}, of which each of those "
-            f"who share bears {duration(1 / shared)}: the slower the disk, the greater the gain",
+            remark=f"{CRASH}. A commit takes {duration(1 / alone)}, of which each of those who "
+            f"share bears {duration(1 / shared)}: the slower the disk, the greater the gain",
+        ),
+        at_least(
+            what=f"SQLite, {CALLERS} tasks share commits",
+            figure=_rate(awaited),
+            ratio=awaited / alone,
+            bar=SQLITE_BAR,
+            remark="AsyncAgent, on asyncio's own event loop",
+        ),
+        at_least(
+            what=f"SQLite, one caller, {CALLERS} a commit",
+            figure=_rate(CALLERS * batches),
+            ratio=CALLERS * batches / alone,
+            bar=SQLITE_BAR,
+            remark="decide_many: what could be shared on this disk if to wake a caller took no time",
         ),
         Row(
             what=f"SQLite, {CALLERS} callers, a commit each",
             figure=_rate(crowd),
             ratio=shared / crowd,
             remark="a connection each, UPDATE budget, INSERT decision, COMMIT; no policy",
-        ),
-        Row(
-            what=f"SQLite, one caller, {CALLERS} a commit",
-            figure=_rate(CALLERS * batches),
-            remark=f"decide_many: {CALLERS * batches / alone:.1f}× a commit each, the most that "
-            f"{CALLERS} callers could share on this disk if to wake a thread took no time",
         ),
     ]
 
@@ -70,7 +85,7 @@ def postgres() -> list[Row]:
     url = fresh_database(postgres_url())
     with new_campaign(url) as agent, hot_row.postgres(url, connections=NAIVE_CALLERS) as spenders:
         decide = partial(agent.decide, "context 3")
-        shared, naive = _rates([decide] * CALLERS, spenders)
+        shared, naive = _rates(_threads([decide] * CALLERS), _threads(spenders))
     return [
         Row(
             what=f"PostgreSQL, {CALLERS} callers share commits", figure=_rate(shared), remark=CRASH
@@ -85,13 +100,18 @@ def postgres() -> list[Row]:
     ]
 
 
-def _rates(*programs: Calls) -> list[float]:
-    """Return the calls per second of each program, a thread for each of its callers, in turns."""
-    turns = [[_per_second(calls) for calls in programs] for _ in range(TURNS)]
+def _rates(*programs: Callable[[], float]) -> list[float]:
+    """Return the calls per second of each program, in turns."""
+    turns = [[program() for program in programs] for _ in range(TURNS)]
     return [statistics.median(rates) for rates in zip(*turns, strict=True)]
 
 
-def _per_second(calls: Calls) -> float:
+def _threads(calls: Calls) -> Callable[[], float]:
+    return partial(_calls_per_second, calls)
+
+
+def _calls_per_second(calls: Calls) -> float:
+    """Return what callers do together, each in a thread of its own."""
     done = [0] * len(calls)
     start = time.perf_counter()
 
@@ -106,6 +126,24 @@ def _per_second(calls: Calls) -> float:
     for thread in threads:
         thread.join()
     return sum(done) / (time.perf_counter() - start)
+
+
+def _tasks_per_second(agent: al.Agent) -> float:
+    """Return what as many callers do on one event loop."""
+
+    async def repeat(shared: al.AsyncAgent, end: float) -> int:
+        done = 0
+        while time.perf_counter() < end:
+            await shared.decide("context 3")
+            done += 1
+        return done
+
+    async def main() -> float:
+        shared, start = al.AsyncAgent(agent), time.perf_counter()
+        tasks = [repeat(shared, start + SECONDS) for _ in range(CALLERS)]
+        return sum(await asyncio.gather(*tasks)) / (time.perf_counter() - start)
+
+    return asyncio.run(main())
 
 
 def _rate(per_second: float) -> str:

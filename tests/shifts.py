@@ -15,7 +15,8 @@ from journals import Journal, Note
 
 from almoner import Action, Agent
 from almoner.events import CANCELLED, REWARDED, SETTLED
-from almoner.requests import Cancel, Request, Reward, Settle
+from almoner.requests import Cancel, Reward, Settle
+from almoner.turn import Request
 
 NAME = "spring"
 CONTEXTS = ("new", "returning", "loyal")

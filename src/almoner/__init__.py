@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from almoner.agent import Agent
+    from almoner.async_agent import AsyncAgent
     from almoner.client import Client
     from almoner.closing import ClosingTime
     from almoner.decision import Decision, Settlement
@@ -127,6 +128,7 @@ _HOME = {
     "runs": "Runs Sample Trace",
     "plain": "Arrival PlainPolicy SKIP",
     "agent": "Agent",
+    "async_agent": "AsyncAgent",
     "client": "Client",
     "closing": "ClosingTime",
     "decision": "Decision Settlement",
@@ -147,6 +149,7 @@ __all__ = [
     "Agent",
     "AlmonerError",
     "Arrival",
+    "AsyncAgent",
     "BrokenLedger",
     "Client",
     "ClosingTime",

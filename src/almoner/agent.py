@@ -22,10 +22,20 @@ from almoner.decision import Decision, Settlement
 from almoner.errors import InvalidTerms, UnknownCampaign
 from almoner.events import CLOSED, PAUSED, RESUMED, Event
 from almoner.ledger import Ledger
-from almoner.requests import Cancel, Decide, Look, Request, Reward, Settle, Switch, Turn
+from almoner.requests import (
+    Cancel,
+    Decide,
+    Look,
+    Reward,
+    Settle,
+    Switch,
+    arrivals,
+    rewards,
+)
 from almoner.snapshot import read_snapshot, write_snapshot
 from almoner.store import Store, Writer, open_store
 from almoner.terms import NAME_LIMIT, Terms, make_terms, refuse_differences
+from almoner.turn import Request, Turn
 from almoner.turns import Turns
 
 __all__ = ["Agent"]
@@ -148,15 +158,7 @@ class Agent:
         keys: Iterable[str | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order, in one transaction: all of them or none."""
-        arrivals = _listed("contexts", contexts)
-        names = [None] * len(arrivals) if keys is None else _listed("keys", keys)
-        if len(names) != len(arrivals):
-            raise checks.refuse("keys", f"hold {len(arrivals)} keys, one for each context", names)
-        allowed = list(available) if isinstance(available, Iterator) else available
-        asked = [
-            Decide(context, allowed, key) for context, key in zip(arrivals, names, strict=True)
-        ]
-        return self._turns.ask(asked)  # type: ignore[no-any-return]
+        return self._turns.ask(arrivals(contexts, available, keys))  # type: ignore[no-any-return]
 
     def settle(self, id: int, *, cost: Any) -> Settlement:  # noqa: A002
         """Replace what is held for an action by what it cost; the rest can be spent again.
@@ -172,9 +174,7 @@ class Agent:
 
     def reward_many(self, values: Mapping[int, float]) -> None:
         """Say what several actions have brought, by id, in one transaction: all of it or none."""
-        if not isinstance(values, Mapping):
-            raise checks.refuse("rewards", "be a table of values by id", values)
-        self._turns.ask([Reward(decision, value) for decision, value in values.items()])
+        self._turns.ask(rewards(values))
 
     def cancel(self, id: int) -> Settlement:  # noqa: A002
         """Take back an action that never happened, and refund what is held for it."""
@@ -306,12 +306,6 @@ def _name(name: Any) -> str:
         rule = f"be a text of 1 to {NAME_LIMIT} printable characters without a slash"
         raise checks.refuse("name", rule, name, error=InvalidTerms)
     return str(name)
-
-
-def _listed(name: str, values: Any) -> list[Any]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise checks.refuse(name, "be a list of texts", values)
-    return list(values)
 
 
 def _new_terms(name: str, given: dict[str, Any], clock: Callable[[], float]) -> Terms:

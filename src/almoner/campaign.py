@@ -40,7 +40,7 @@ from almoner.events import (
     Event,
 )
 from almoner.ledger import Ledger, hold, release, settle
-from almoner.live_policy import PLACES, Arrival, Choice, LivePolicy, Row
+from almoner.live_policy import PLACES, Choice, LivePolicy, Row, Visitor
 from almoner.money import LARGEST
 from almoner.terms import NAME_LIMIT, PAIRS_LIMIT, Terms, is_name
 
@@ -96,16 +96,16 @@ class Campaign:
         """What the policy has learned."""
         return self.policy.state
 
-    def decide(self, arrivals: Sequence[Arrival], *, now: int) -> list[Event]:
+    def decide(self, visitors: Sequence[Visitor], *, now: int) -> list[Event]:
         """Decide for contexts that have arrived and were `admit`ted; return what to log."""
         forecasting = isinstance(self.terms.horizon, ClosingTime)
         together = 1 if forecasting else PLACES  # each of them changes the forecast
-        if len(arrivals) <= together:
-            return self._decide(arrivals, now)
+        if len(visitors) <= together:
+            return self._decide(visitors, now)
         return [
             event
-            for start in range(0, len(arrivals), together)
-            for event in self._decide(arrivals[start : start + together], now)
+            for start in range(0, len(visitors), together)
+            for event in self._decide(visitors[start : start + together], now)
         ]
 
     def follow_up(self, kind: str, decided: Event, *, now: int, **values: Any) -> Event:
@@ -225,20 +225,20 @@ class Campaign:
             return self.arrivals
         return self.arrivals + 1 + round(min(self.arrivals_left(now), LARGEST))
 
-    def _decide(self, arrivals: Sequence[Arrival], now: int) -> list[Event]:
-        """Decide for arrivals together, and hold the money for all; return what to log."""
+    def _decide(self, visitors: Sequence[Visitor], now: int) -> list[Event]:
+        """Decide for visitors together, and hold the money for all; return what to log."""
         seq, left, counted = self.seq, self.ledger.left, self.arrivals
         running, per_unit, offers = self.status == RUNNING, self.policy.per_unit, self._offers
-        choices = self._choose(arrivals, now, left) if running else repeat(_TURNED_AWAY)
+        choices = self._choose(visitors, now, left) if running else repeat(_TURNED_AWAY)
         reserves = costs = 0
         events = []
-        for arrival, ((action, why), (probability, price)) in zip(arrivals, choices):  # noqa: B905
+        for visitor, ((action, why), (probability, price)) in zip(visitors, choices):  # noqa: B905
             seq += 1
             name = cost = reserve = None
             if action != SKIP:
-                name, cost, reserve = offers[arrival.context][action]
+                name, cost, reserve = offers[visitor.context][action]
                 reserves, costs = reserves + reserve, costs + cost
-            available = arrival.available
+            available = visitor.available
             events.append(
                 Event(
                     seq,
@@ -247,14 +247,14 @@ class Campaign:
                     left - reserves,
                     seq,
                     counted if running else None,
-                    arrival.context,
+                    visitor.context,
                     name,
                     cost,
                     reserve,
                     probability,
                     None if isnan(price) else price * per_unit,
                     _REASONS[why] if running else self.status,
-                    arrival.key,
+                    visitor.key,
                     None if available is None else json.dumps(available),
                 )
             )
@@ -264,9 +264,9 @@ class Campaign:
         self.seq = seq
         return events
 
-    def _choose(self, arrivals: Sequence[Arrival], now: int, left: int) -> Iterable[Choice]:
+    def _choose(self, visitors: Sequence[Visitor], now: int, left: int) -> Iterable[Choice]:
         self._attend(now)
-        return self.policy.choose(arrivals, horizon=self._horizon_at(now), left=left)
+        return self.policy.choose(visitors, horizon=self._horizon_at(now), left=left)
 
     def _fold(self, events: Iterable[Event]) -> None:
         rows: list[Row] = []

@@ -22,7 +22,7 @@ from almoner.errors import InvalidInput
 from almoner.policy.plan import Plan, make_plan
 from almoner.terms import LEARNED, Terms
 
-__all__ = ["PLACES", "Arrival", "Choice", "LivePolicy", "Row"]
+__all__ = ["PLACES", "Choice", "LivePolicy", "Row", "Visitor"]
 
 PLACES = 64
 """How many requests can stand in line."""
@@ -34,8 +34,8 @@ Row = tuple[int, int, int, int]
 """What the kernels are told of an event: see `almoner.core.live.replay`."""
 
 
-class Arrival(Protocol):
-    """A request to decide: what has arrived, and which actions are allowed, if not all."""
+class Visitor(Protocol):
+    """Who asks for a decision: the context, the actions allowed if not all, the key if any."""
 
     context: Any
     available: Any
@@ -86,20 +86,20 @@ class LivePolicy:
         self._replay = direct(replay, *fixed, *self._one)
         self._warm = True
 
-    def choose(self, arrivals: Sequence[Arrival], *, horizon: int, left: int) -> Iterable[Choice]:
-        """Decide for up to `PLACES` arrivals, of ``horizon`` in all, and book what was decided.
+    def choose(self, visitors: Sequence[Visitor], *, horizon: int, left: int) -> Iterable[Choice]:
+        """Decide for up to `PLACES` visitors, of ``horizon`` in all, and book what was decided.
 
         ``left`` is what may be reserved.
         """
         if horizon != self._now.horizon:
             self._now = self.plan._replace(horizon=horizon)
             self._working[1].expiry[0] = 0  # brackets were made for another horizon
-        line, size = self._line, len(arrivals)
-        for place, arrival in enumerate(arrivals):  # one by one: there is often just one
-            line.contexts[place] = self.contexts[arrival.context]
-            if arrival.available is not None:
+        line, size = self._line, len(visitors)
+        for place, visitor in enumerate(visitors):  # one by one: there is often just one
+            line.contexts[place] = self.contexts[visitor.context]
+            if visitor.available is not None:
                 line.allowed[place] = False
-                line.allowed[place, [self.actions[name] for name in arrival.available]] = True
+                line.allowed[place, [self.actions[name] for name in visitor.available]] = True
         self._advance(self._now, *self._working, self._stream, line, size, self._reserves, left)
         choices, odds = line.choices, line.odds
         if size == 1:  # which slices would take twice as long for

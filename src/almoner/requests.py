@@ -1,178 +1,23 @@
-"""What can be asked of a campaign, and how each request is answered within a transaction.
-
-A request is first checked against the campaign and the log, which changes nothing, and then carried
-out, which cannot fail. So a batch is done whole or not at all, and one caller's mistake costs the
-others of a shared transaction nothing. Arrivals that come one after another are decided together,
-which takes half the time.
-"""
+"""What can be asked of a campaign, and how each request is answered within a transaction."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any
 
 from almoner import checks
 from almoner.campaign import RUNNING, Campaign
 from almoner.decision import Decision, Settlement
-from almoner.errors import Conflict, InvalidInput, UnknownDecision
+from almoner.errors import Conflict, InvalidInput
 from almoner.events import CANCELLED, CLOSED, PAUSED, RESUMED, REWARDED, SETTLED, Event
-from almoner.store.base import Writer
 from almoner.terms import NAME_LIMIT, is_name
+from almoner.turn import Request, Turn, is_id
 
-__all__ = ["Cancel", "Decide", "Look", "Request", "Reward", "Settle", "Switch", "Turn"]
+__all__ = ["Cancel", "Decide", "Look", "Reward", "Settle", "Switch", "arrivals", "rewards"]
 
 log = logging.getLogger("almoner")
-
-
-class Turn:
-    """A transaction on a campaign: its log before, and what was added to it since."""
-
-    def __init__(self, campaign: Campaign, writer: Writer, now: int) -> None:
-        self.campaign, self.writer, self.now = campaign, writer, now
-        self.added: list[Event] = []
-        self._waiting: list[Decide] = []
-        self._awaited: set[str] = set()
-        self._keyed: dict[str, Event] = {}
-        self._claimed: dict[str, str] = {}
-        self._named: dict[int, list[str]] = {}
-        self._histories: dict[int, list[Event]] = {}
-
-    def look_up(self, callers: Sequence[Sequence[Request]]) -> None:
-        """Fetch what the log says of all keys and decisions that callers name, at once."""
-        keys: set[str] = set()
-        ids: set[int] = set()
-        for requests in callers:
-            for ask in requests:
-                if isinstance(ask, Decide):
-                    if ask.key is not None and is_key(ask.key):
-                        keys.add(ask.key)
-                elif isinstance(ask, _OfDecision) and is_id(ask.id):
-                    ids.add(int(ask.id))
-        if keys:
-            self._keyed.update(self.writer.keyed(sorted(keys)))
-        if ids:
-            self._histories.update(self.writer.histories(sorted(ids)))
-
-    def answer(self, callers: Sequence[Sequence[Request]]) -> list[list[Any] | Exception]:
-        """Carry out all of a caller's requests or none; return the answers, or the error."""
-        answers: list[Any] = [self._carry_out(requests) for requests in callers]
-        self.decide()
-        for place, requests in enumerate(callers):
-            if answers[place] is None:
-                answers[place] = [request.answer(self) for request in requests]
-        return answers
-
-    def _carry_out(self, requests: Sequence[Request]) -> Exception | None:
-        self._claimed.clear()
-        self._named.clear()
-        try:
-            for request in requests:
-                request.check(self)
-        except Exception as error:  # whatever a caller has handed in, others must not hear of it
-            return error
-        for request in requests:
-            request.carry_out(self)
-        return None
-
-    def claim(self, key: str, context: str) -> None:
-        """Refuse a key that stands for another context, here or in the log."""
-        earlier = self.keyed(key)
-        used = self._claimed.setdefault(key, context) if earlier is None else earlier.context
-        if used != context:
-            raise Conflict(
-                f"key {key!r} was used for context {used!r}, got context {context!r}; "
-                "use a new key for a new arrival"
-            )
-
-    def name(self, decision: int, verb: str) -> None:
-        """Refuse a batch that says one thing twice, or both cancels a decision and does not."""
-        named = self._named.setdefault(decision, [])
-        if verb in named or (named and CANCELLED in (verb, *named)):
-            raise Conflict(f"one batch cannot have decision {decision} {named[0]} and {verb}")
-        named.append(verb)
-
-    def arrive(self, arrival: Decide) -> None:
-        """Have an arrival wait until it is decided."""
-        if arrival.context not in self.campaign.contexts:
-            self.decide()  # those before it know nothing of it yet
-            self.campaign.admit(arrival.context)
-        self._waiting.append(arrival)
-        if arrival.key is not None:
-            self._awaited.add(arrival.key)
-
-    def decide(self) -> None:
-        """Decide for all who wait."""
-        if not self._waiting:
-            return
-        waiting, self._waiting = self._waiting, []
-        events = self.campaign.decide(waiting, now=self.now)
-        self.added += events
-        for arrival, event in zip(waiting, events, strict=True):
-            arrival.event = event
-            if event.key is not None:
-                self._keyed[event.key] = event
-        self._awaited.clear()
-
-    def follow_up(self, kind: str, decided: Event, **values: Any) -> Event:
-        """Have a decision settled, rewarded or cancelled."""
-        self.decide()
-        event = self.campaign.follow_up(kind, decided, now=self.now, **values)
-        self.added.append(event)
-        self._histories[decided.seq] = [*self._histories[decided.seq], event]
-        return event
-
-    def switch(self, kind: str) -> None:
-        """Have the campaign paused, resumed or closed."""
-        self.decide()
-        self.added.append(self.campaign.switch(kind, now=self.now))
-
-    def keyed(self, key: str) -> Event | None:
-        """Return the decision made with a key, if there is one."""
-        if key in self._awaited:
-            self.decide()
-        return self._keyed.get(key)
-
-    def history(self, decision: Any) -> dict[str, Event]:
-        """Return what has happened of a decision, by kind."""
-        if not is_id(decision) or decision not in self._histories:
-            shown = decision if is_id(decision) else f"of the type {type(decision).__name__}"
-            raise UnknownDecision(
-                f"there is no decision {shown} in this campaign; use the id that decide returned, "
-                "a whole number"
-            )
-        return {event.kind: event for event in self._histories[decision]}
-
-
-def is_key(key: object) -> bool:
-    """Return whether this can be the key of a decision."""
-    return is_name(key)
-
-
-def is_id(decision: object) -> bool:
-    """Return whether this can be the id of a decision."""
-    whole = isinstance(decision, Integral) and not isinstance(decision, bool)
-    return whole and 0 < decision < 2**53  # type: ignore[operator]
-
-
-class Request:
-    """Something asked of a campaign."""
-
-    __slots__ = ()
-
-    def check(self, turn: Turn) -> None:
-        """Refuse what cannot be carried out; change nothing."""
-        raise NotImplementedError
-
-    def carry_out(self, turn: Turn) -> None:
-        """Do it, or have it wait to be done together with others."""
-        raise NotImplementedError
-
-    def answer(self, turn: Turn) -> Any:
-        """Return what to tell the caller, once all is done."""
-        raise NotImplementedError
 
 
 @dataclass(slots=True)
@@ -185,13 +30,18 @@ class Decide(Request):
     new: bool = field(init=False)
     event: Event = field(init=False)
 
+    def mention(self, keys: set[str], ids: set[int]) -> None:
+        """Add its key."""
+        if self.key is not None and is_name(self.key):
+            keys.add(self.key)
+
     def check(self, turn: Turn) -> None:
         """Refuse unknown names, and a key that was used for something else."""
         self.context = turn.campaign.known(self.context)
         self.available = turn.campaign.known_actions(self.available)
         if self.key is None:
             return
-        if not is_key(self.key):
+        if not is_name(self.key):
             raise checks.refuse("key", f"be a text of 1 to {NAME_LIMIT} characters", self.key)
         turn.claim(self.key, self.context)
 
@@ -213,6 +63,11 @@ class Decide(Request):
 class _OfDecision(Request):
     id: Any
     event: Event | None = field(init=False, default=None)
+
+    def mention(self, keys: set[str], ids: set[int]) -> None:
+        """Add its decision."""
+        if is_id(self.id):
+            ids.add(int(self.id))
 
     def _decided(self, turn: Turn, verb: str) -> tuple[Event, dict[str, Event]]:
         history = turn.history(self.id)
@@ -351,3 +206,26 @@ class Look(Request):
     def answer(self, turn: Turn) -> Any:
         """Return what was read."""
         return self.found
+
+
+def arrivals(contexts: Any, available: Any = None, keys: Any = None) -> list[Decide]:
+    """Return the requests to decide for contexts in their order, each with its key if any."""
+    names = _listed("contexts", contexts)
+    given = [None] * len(names) if keys is None else _listed("keys", keys)
+    if len(given) != len(names):
+        raise checks.refuse("keys", f"hold {len(names)} keys, one for each context", given)
+    allowed = list(available) if isinstance(available, Iterator) else available
+    return [Decide(context, allowed, key) for context, key in zip(names, given, strict=True)]
+
+
+def rewards(values: Any) -> list[Reward]:
+    """Return the requests to take rewards, given by id."""
+    if not isinstance(values, Mapping):
+        raise checks.refuse("rewards", "be a table of values by id", values)
+    return [Reward(decision, value) for decision, value in values.items()]
+
+
+def _listed(name: str, values: Any) -> list[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise checks.refuse(name, "be a list of texts", values)
+    return list(values)

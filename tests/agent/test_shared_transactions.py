@@ -8,7 +8,8 @@ import pytest
 from agents import Failures, Place, folded, standing
 
 import almoner as al
-from almoner.requests import Cancel, Decide, Look, Request, Reward, Settle
+from almoner.requests import Cancel, Decide, Look, Reward, Settle
+from almoner.turn import Request
 
 
 def test_a_transaction_that_fails_leaves_no_trace_and_the_agent_goes_on(

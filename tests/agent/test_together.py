@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import almoner as al
 from almoner.live_policy import PLACES
-from almoner.requests import Cancel, Decide, Look, Request, Reward, Settle, Switch
+from almoner.requests import Cancel, Decide, Look, Reward, Settle, Switch
+from almoner.turn import Request
 
 BEFORE = 6
 """Decisions made beforehand: what is rewarded or settled must be known when a batch begins."""

@@ -8,8 +8,9 @@ from typing import Any
 
 from almoner.decision import HORIZON, Decision
 from almoner.events import CLOSED
-from almoner.requests import Cancel, Decide, Request, Reward, Settle
+from almoner.requests import Cancel, Decide, Reward, Settle
 from almoner.service.desks import Desk, Desks
+from almoner.turn import Request
 
 __all__ = ["NAME", "TERMS", "show"]
 

@@ -1,22 +1,17 @@
-"""Desks: the requests of many HTTP clients, gathered into few transactions.
-
-While one transaction of a campaign is on its way to the disk, the requests that come in wait; the
-next one takes them all (group commit). A client is answered once its own is durable, never before.
-"""
+"""Desks: the campaigns of a store, where the requests of many HTTP clients share transactions."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Any
 
 from almoner.agent import Agent
-from almoner.campaign import Campaign
+from almoner.async_agent import AsyncAgent
 from almoner.errors import StoreError
 from almoner.history import Point
 from almoner.report import Report, Watch
-from almoner.requests import Look, Request
 from almoner.store import Store
 
 __all__ = ["Desk", "Desks"]
@@ -24,43 +19,13 @@ __all__ = ["Desk", "Desks"]
 THREADS = 16
 """Transactions under way at a time, of different campaigns."""
 
-Result = TypeVar("Result")
-Waiting = tuple[Sequence[Request], "asyncio.Future[list[Any]]"]
 
+class Desk(AsyncAgent):
+    """One campaign in one process, and what its page shows of it."""
 
-class Desk:
-    """One campaign in one process: a queue on the event loop, worked off in one thread at a time.
-
-    ``threads`` are shared with other desks; ``on_batch`` is told how many callers shared each
-    transaction.
-    """
-
-    def __init__(
-        self, agent: Agent, *, threads: ThreadPoolExecutor, on_batch: Callable[[int], None]
-    ) -> None:
-        self.agent, self.name = agent, agent.name
+    def __init__(self, agent: Agent, *, threads: Executor, on_batch: Callable[[int], None]) -> None:
+        super().__init__(agent, threads=threads, on_batch=on_batch)
         self._watch = Watch(agent)
-        self._loop = asyncio.get_running_loop()
-        self._threads = threads
-        self._queue: list[Waiting] = []
-        self._idle = asyncio.Event()
-        self._idle.set()
-        self._on_batch = on_batch
-
-    async def ask(self, *requests: Request) -> list[Any]:
-        """Return the answers to a caller's requests, all done or none, once they are durable."""
-        answer: asyncio.Future[list[Any]] = self._loop.create_future()
-        self._queue.append((requests, answer))
-        if self._idle.is_set():
-            self._idle.clear()
-            # Not at once: whoever else is heard in this round of the event loop comes along.
-            self._loop.call_soon(self._send_off)
-        return await answer
-
-    async def look(self, read: Callable[[Campaign], Result]) -> Result:
-        """Return what ``read`` says of the campaign as it is now."""
-        (found,) = await self.ask(Look(read))
-        return found  # type: ignore[no-any-return]
 
     async def report(self) -> Report:
         """Return how the campaign is doing."""
@@ -69,36 +34,6 @@ class Desk:
     async def curve(self) -> list[Point]:
         """Return points along the way; money in units."""
         return await asyncio.to_thread(self._watch.curve)
-
-    async def finish(self) -> None:
-        """Wait until everything asked is answered."""
-        await self._idle.wait()
-
-    def _send_off(self) -> None:
-        batch, self._queue = self._queue, []
-        self._on_batch(len(batch))
-        self._threads.submit(self._work, batch)
-
-    def _work(self, batch: list[Waiting]) -> None:
-        """Carry out a batch in one transaction; runs in a thread."""
-        try:
-            answers = self.agent.ask_all([requests for requests, _ in batch])
-        except BaseException as error:  # nobody must be left waiting for ever
-            answers = [error] * len(batch)
-        self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
-
-    def _hand_out(self, batch: list[Waiting], answers: list[Any]) -> None:
-        if self._queue:
-            self._send_off()
-        else:
-            self._idle.set()
-        for (_, answer), found in zip(batch, answers, strict=True):
-            if answer.done():  # the client has gone; what was done stays done
-                continue
-            if isinstance(found, BaseException):
-                answer.set_exception(found)
-            else:
-                answer.set_result(found)
 
 
 class Desks:

@@ -7,13 +7,13 @@ from typing import Any
 from litestar import Request, post
 from litestar.params import FromPath, JSONBody
 
-from almoner import checks
 from almoner.decision import Decision, Settlement
-from almoner.requests import Cancel, Decide, Reward, Settle
+from almoner.requests import Decide, Reward, arrivals
 from almoner.service.api.answers import Decisions
 from almoner.service.api.bodies import Strict
 from almoner.service.api.document import ERRORS
 from almoner.service.api.schemas import Batch, Bill, Rewards, Value, Visit
+from almoner.service.desks import Desk
 
 __all__ = ["ROUTES"]
 
@@ -35,15 +35,8 @@ async def decide_batch(
     request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Batch]
 ) -> Decisions:
     """Decide for several arrivals in their order: all of them or none."""
-    keys = [None] * len(data.contexts) if data.keys is None else data.keys
-    if len(keys) != len(data.contexts):
-        count = len(data.contexts)
-        raise checks.refuse("keys", f"hold {count} keys, one for each context", keys)
-    arrivals = [
-        Decide(context, data.available, key)
-        for context, key in zip(data.contexts, keys, strict=True)
-    ]
-    return Decisions(decisions=await _decided(request, name, *arrivals))
+    asked = arrivals(data.contexts, data.available, data.keys)
+    return Decisions(decisions=await _decided(request, name, *asked))
 
 
 @post(
@@ -60,9 +53,8 @@ async def settle(
     data: JSONBody[Bill],
 ) -> Settlement:
     """Replace what is held for an action by what it cost; the rest can be spent again."""
-    desk = await request.app.state.desks.desk(name)
-    (settlement,) = await desk.ask(Settle(decision, data.cost))
-    return settlement  # type: ignore[no-any-return]
+    desk: Desk = await request.app.state.desks.desk(name)
+    return await desk.settle(decision, cost=data.cost)
 
 
 @post(
@@ -79,8 +71,8 @@ async def reward(
     data: JSONBody[Value],
 ) -> None:
     """Say what an action or a skip has brought, from 0 to 1; it may come late."""
-    desk = await request.app.state.desks.desk(name)
-    await desk.ask(Reward(decision, data.value))
+    desk: Desk = await request.app.state.desks.desk(name)
+    await desk.reward(decision, data.value)
 
 
 @post(
@@ -94,7 +86,7 @@ async def reward_batch(
     request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Rewards]
 ) -> None:
     """Say what several actions or skips have brought: all of it or none."""
-    desk = await request.app.state.desks.desk(name)
+    desk: Desk = await request.app.state.desks.desk(name)
     await desk.ask(*[Reward(int(entry.id), entry.value) for entry in data.rewards])
 
 
@@ -103,14 +95,13 @@ async def cancel(
     request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int]
 ) -> Settlement:
     """Take back an action that never happened, and refund what is held for it."""
-    desk = await request.app.state.desks.desk(name)
-    (settlement,) = await desk.ask(Cancel(decision))
-    return settlement  # type: ignore[no-any-return]
+    desk: Desk = await request.app.state.desks.desk(name)
+    return await desk.cancel(decision)
 
 
 async def _decided(request: Request[Any, Any, Any], name: str, *arrivals: Decide) -> list[Decision]:
     """Decide for arrivals, all or none, and count what was new."""
-    desk = await request.app.state.desks.desk(name)
+    desk: Desk = await request.app.state.desks.desk(name)
     decisions: list[Decision] = await desk.ask(*arrivals)
     for arrival, decision in zip(arrivals, decisions, strict=True):
         if arrival.new:

@@ -1,0 +1,175 @@
+"""AsyncAgent: a live campaign for callers on an event loop, who share transactions.
+
+While one transaction is on its way to the disk, in a thread, those who ask meanwhile wait; the next
+one takes them all along (group commit). Nobody is answered before it is durable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from almoner.agent import Agent
+from almoner.campaign import Campaign
+from almoner.decision import Decision, Settlement
+from almoner.events import CLOSED, PAUSED, RESUMED
+from almoner.requests import (
+    Cancel,
+    Decide,
+    Look,
+    Reward,
+    Settle,
+    Switch,
+    arrivals,
+    rewards,
+)
+from almoner.turn import Request
+
+__all__ = ["AsyncAgent"]
+
+Result = TypeVar("Result")
+Waiting = tuple[Sequence[Request], "asyncio.Future[list[Any]]"]
+
+
+class AsyncAgent:
+    """A live campaign to be awaited; `AsyncAgent.open` creates or resumes one.
+
+    Its methods are those of `Agent`, to which it leaves all the work. A caller who is cancelled
+    takes nothing back: asked again with the same key, it gets the same decision.
+
+    Parameters
+    ----------
+    agent
+        The campaign.
+    threads
+        Where transactions are carried out; a thread of its own if left out.
+    on_batch
+        Is told how many callers share each transaction.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        *,
+        threads: Executor | None = None,
+        on_batch: Callable[[int], None] = lambda size: None,
+    ) -> None:
+        self.agent, self.name, self.terms = agent, agent.name, agent.terms
+        self._loop = asyncio.get_running_loop()
+        self._threads = threads or ThreadPoolExecutor(1, thread_name_prefix="almoner")
+        self._lent = threads is not None
+        self._on_batch = on_batch
+        self._queue: list[Waiting] = []
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @classmethod
+    async def open(cls, url: Any, **terms: Any) -> AsyncAgent:
+        """Create a campaign, or resume it, as `Agent.open` does."""
+        return cls(await asyncio.to_thread(Agent.open, url, **terms))
+
+    async def decide(
+        self, context: str, available: Iterable[str] | None = None, key: str | None = None
+    ) -> Decision:
+        """Decide what to do for one arrival, and hold the money for it."""
+        (decision,) = await self.ask(Decide(context, available, key))
+        return decision  # type: ignore[no-any-return]
+
+    async def decide_many(
+        self,
+        contexts: Iterable[str],
+        available: Iterable[str] | None = None,
+        keys: Iterable[str | None] | None = None,
+    ) -> list[Decision]:
+        """Decide for several arrivals in their order: all of them or none."""
+        return await self.ask(*arrivals(contexts, available, keys))
+
+    async def settle(self, id: int, *, cost: Any) -> Settlement:  # noqa: A002
+        """Replace what is held for an action by what it cost; the rest can be spent again."""
+        (settlement,) = await self.ask(Settle(id, cost))
+        return settlement  # type: ignore[no-any-return]
+
+    async def reward(self, id: int, value: float) -> None:  # noqa: A002
+        """Say what an action or a skip has brought, a number from 0 to 1; it may come late."""
+        await self.ask(Reward(id, value))
+
+    async def reward_many(self, values: Mapping[int, float]) -> None:
+        """Say what several actions have brought, by id: all of it or none."""
+        await self.ask(*rewards(values))
+
+    async def cancel(self, id: int) -> Settlement:  # noqa: A002
+        """Take back an action that never happened, and refund what is held for it."""
+        (settlement,) = await self.ask(Cancel(id))
+        return settlement  # type: ignore[no-any-return]
+
+    async def pause(self) -> None:
+        """Skip all arrivals, without counting them, until the campaign is resumed."""
+        await self.ask(Switch(PAUSED))
+
+    async def resume(self) -> None:
+        """Go on after a pause."""
+        await self.ask(Switch(RESUMED))
+
+    async def end(self) -> None:
+        """Close the campaign for good; settlements and rewards are still taken."""
+        await self.ask(Switch(CLOSED))
+
+    async def look(self, read: Callable[[Campaign], Result]) -> Result:
+        """Return what ``read`` says of the campaign, brought up to date and held still for it."""
+        (found,) = await self.ask(Look(read))
+        return found  # type: ignore[no-any-return]
+
+    async def ask(self, *requests: Request) -> list[Any]:
+        """Return the answers to a caller's requests: all are done or none."""
+        answer: asyncio.Future[list[Any]] = self._loop.create_future()
+        self._queue.append((requests, answer))
+        if self._idle.is_set():
+            self._idle.clear()
+            # Not at once: whoever else is heard in this round of the event loop comes along.
+            self._loop.call_soon(self._send_off)
+        return await answer
+
+    async def finish(self) -> None:
+        """Wait until everything asked is answered."""
+        await self._idle.wait()
+
+    async def close(self) -> None:
+        """Answer what was asked and let go of the store; the campaign stays there."""
+        await self.finish()
+        await asyncio.to_thread(self.agent.close)
+        if not self._lent:
+            self._threads.shutdown(wait=False)
+
+    async def __aenter__(self) -> AsyncAgent:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    def _send_off(self) -> None:
+        batch, self._queue = self._queue, []
+        self._on_batch(len(batch))
+        self._threads.submit(self._work, batch)
+
+    def _work(self, batch: list[Waiting]) -> None:
+        """Carry out a batch in one transaction; runs in a thread."""
+        try:
+            answers = self.agent.ask_all([requests for requests, _ in batch])
+        except BaseException as error:  # nobody must be left waiting for ever
+            answers = [error] * len(batch)
+        self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
+
+    def _hand_out(self, batch: list[Waiting], answers: list[Any]) -> None:
+        if self._queue:
+            self._send_off()
+        else:
+            self._idle.set()
+        for (_, answer), found in zip(batch, answers, strict=True):
+            if answer.done():  # the caller has gone; what was done stays done
+                continue
+            if isinstance(found, BaseException):
+                answer.set_exception(found)
+            else:
+                answer.set_result(found)

@@ -1,0 +1,116 @@
+"""An agent to be awaited: all that `Agent` does, for callers on one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pytest
+from agents import TERMS, Failures, Place, folded, standing
+
+import almoner as al
+
+Result = TypeVar("Result")
+
+
+def awaited(
+    place: Place, work: Callable[[al.AsyncAgent], Awaitable[Result]], **terms: Any
+) -> Result:
+    """Let ``work`` have an agent on an event loop."""
+
+    async def main() -> Result:
+        opened = al.AsyncAgent.open(place.url, **{"name": place.name, **TERMS, **terms})
+        async with await opened as agent:
+            return await work(agent)
+
+    return asyncio.run(main())
+
+
+def test_it_does_what_an_agent_does(place: Place) -> None:
+    async def work(agent: al.AsyncAgent) -> tuple[Any, ...]:
+        mail = await agent.decide("new", ["mail"], "visit-1")
+        again = await agent.decide("new", key="visit-1")
+        coupon, other = await agent.decide_many(["returning", "new"], ["coupon"], ["a", "b"])
+        bill = await agent.settle(mail.id, cost=0.5)
+        await agent.reward(mail.id, 1.0)
+        await agent.reward_many({coupon.id: 0.25})
+        refund = await agent.cancel(other.id)
+        await agent.pause()
+        away = await agent.decide("new")
+        await agent.resume()
+        await agent.end()
+        left = await agent.look(lambda campaign: campaign.ledger.left)
+        return (mail, again, coupon, bill, refund, away, left, agent.name, agent.terms)
+
+    mail, again, coupon, bill, refund, away, left, name, terms = awaited(place, work)
+    agent = place.open()
+    assert (name, terms) == (agent.name, agent.terms)
+    assert mail == again
+    assert (mail.action, coupon.action, away.reason) == ("mail", "coupon", "paused")
+    assert (bill.refunded, refund.refunded, agent.status) == (0.5, 5.0, "closed")
+    assert left == agent.ledger.left == 54_500_000
+    assert standing(agent) == folded(agent)
+
+
+def test_it_has_the_methods_of_an_agent() -> None:
+    """The same names and parameters, so that what is known of the one holds for the other."""
+    for name in ("decide", "decide_many", "settle", "reward", "reward_many", "cancel", "look"):
+        ours, theirs = (
+            [*inspect.signature(getattr(kind, name)).parameters]
+            for kind in (al.AsyncAgent, al.Agent)
+        )
+        assert ours == theirs
+
+
+def test_many_at_once_share_transactions_and_never_overspend(place: Place) -> None:
+    async def visit(agent: al.AsyncAgent, number: int) -> al.Decision:
+        decision = await agent.decide(("new", "returning")[number % 2])
+        if decision.action is not None:
+            await agent.reward(decision.id, number % 3 / 2)
+        return decision
+
+    async def work(agent: al.AsyncAgent) -> list[al.Decision]:
+        return await asyncio.gather(*[visit(agent, number) for number in range(200)])
+
+    decisions = awaited(place, work, horizon=200)
+    assert [decision.id for decision in decisions] == list(range(1, 201))  # in one transaction
+    agent = place.open()
+    assert 0 <= agent.ledger.left < 1_000_000
+    assert standing(agent) == folded(agent)
+
+
+def test_mistakes_and_failures_reach_their_callers(place: Place) -> None:
+    async def work(agent: al.AsyncAgent) -> list[Any]:
+        asked = [agent.decide("nobody"), agent.decide("new"), agent.settle(99, cost=1)]
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        with pytest.raises(al.InvalidInput, match="keys must hold 2 keys"):
+            await agent.decide_many(["new", "new"], keys=["one"])
+        with pytest.raises(al.InvalidInput, match="rewards must be a table"):
+            await agent.reward_many([1])  # type: ignore[arg-type]
+        Failures(agent.agent.store).left = 1
+        with pytest.raises(al.StoreError, match="the disk is full"):
+            await agent.decide("new")
+        return found
+
+    unknown, decision, missing = awaited(place, work)
+    assert isinstance(unknown, al.InvalidInput)
+    assert isinstance(missing, al.UnknownDecision)
+    assert (decision.id, place.open().ledger.left) == (1, 59_000_000)
+
+
+def test_closing_answers_what_was_asked_before(place: Place) -> None:
+    async def main() -> list[al.Decision]:
+        agent = await al.AsyncAgent.open(place.url, **{"name": place.name, **TERMS})
+        asked = [asyncio.create_task(agent.decide("new")) for _ in range(7)]
+        await asyncio.sleep(0)
+        await agent.close()
+        return [task.result() for task in asked]
+
+    assert [decision.id for decision in asyncio.run(main())] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_what_cannot_be_opened_says_so(place: Place) -> None:
+    with pytest.raises(al.UnknownCampaign, match="give contexts, actions, horizon, budget"):
+        asyncio.run(al.AsyncAgent.open(place.url, name=place.name))
