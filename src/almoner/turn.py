@@ -55,8 +55,7 @@ class Turn:
         self.campaign, self.writer, self.now = campaign, writer, now
         self.added: list[Event] = []
         self._waiting: list[Arrival] = []
-        self._awaited: set[str] = set()
-        self._keyed: dict[str, Event] = {}
+        self._keyed: dict[str, Event | None] = {}  # None: it waits to be decided
         self._claimed: dict[str, str] = {}
         self._named: dict[int, list[str]] = {}
         self._histories: dict[int, list[Event]] = {}
@@ -118,7 +117,7 @@ class Turn:
             self.campaign.admit(arrival.context)
         self._waiting.append(arrival)
         if arrival.key is not None:
-            self._awaited.add(arrival.key)
+            self._keyed[arrival.key] = None
 
     def decide(self) -> None:
         """Decide for all who wait."""
@@ -131,7 +130,6 @@ class Turn:
             arrival.event = event
             if event.key is not None:
                 self._keyed[event.key] = event
-        self._awaited.clear()
 
     def follow_up(self, kind: str, decided: Event, **values: Any) -> Event:
         """Have a decision settled, rewarded or cancelled."""
@@ -148,7 +146,7 @@ class Turn:
 
     def keyed(self, key: str) -> Event | None:
         """Return the decision made with a key, if there is one."""
-        if key in self._awaited:
+        if key in self._keyed and self._keyed[key] is None:
             self.decide()
         return self._keyed.get(key)
 
