@@ -13,7 +13,6 @@ from live_service import in_thread
 from almoner import Action, Agent, ClosingTime, Decision, Settlement, client, errors, kl_ucb_rounded
 from almoner.audit import audit
 from almoner.client import Client
-from almoner.report import Watch
 from almoner.service.errors import TABLE
 from almoner.store import Store, open_store
 
@@ -61,7 +60,7 @@ def test_it_answers_what_an_agent_answers(url: str) -> None:
         assert batch == twin.decide_many(["new", "returning"], available=["call"], keys=["a", "b"])
         spring.reward_many({entry.id: 0.25 for entry in batch})
         twin.reward_many({entry.id: 0.25 for entry in batch})
-        assert spring.report()["reward"] == Watch(twin).report().reward
+        assert spring.report()["reward"] == twin.report().reward
         held = next(entry for entry in spring.decide_many(["new"] * 50) if not entry.skipped)
         assert spring.cancel(held.id).refunded == held.reserved
         assert spring.show()["spent"] == twin.terms.unit.amount(twin.ledger.spent)

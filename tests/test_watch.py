@@ -39,7 +39,7 @@ def test_money_adds_up_and_pace_is_the_difference_of_two_shares() -> None:
     taken = [decision for decision in decisions if decision.action]
     agent.settle(taken[0].id, cost=2.0)
     agent.cancel(taken[1].id)
-    report = Watch(agent).report()
+    report = agent.report()
     assert report.spent + report.reserved + report.left == report.budget == 40.0
     assert report.spent == 2.0
     assert report.reserved == 5.0 * (len(taken) - 2)
@@ -57,7 +57,7 @@ def test_estimates_carry_wilson_intervals() -> None:
     agent = opened(contexts=["new"], budget=100.0)
     for value in (1.0, 1.0, 0.0, 1.0):
         agent.reward(agent.decide("new").id, value)
-    [context] = Watch(agent).report().contexts
+    [context] = agent.report().contexts
     [coupon] = context.actions
     z2 = 1.959964**2
     centre = (3 + z2 / 2) / (4 + z2)
@@ -87,7 +87,7 @@ def test_rewards_are_counted_as_they_came_whatever_the_policy_makes_of_them(
     agent = opened(contexts=["new"], budget=1000.0, horizon=25, policy=policy)
     for _ in range(25):
         agent.reward(agent.decide("new").id, 0.3)
-    seen = Watch(agent).report()
+    seen = agent.report()
     [[coupon]] = [context.actions for context in seen.contexts]
     assert (coupon.taken, coupon.rewarded, seen.rewarded) == (25, 25, 25)
     assert coupon.mean == pytest.approx(0.3)
@@ -99,7 +99,7 @@ def test_a_plan_goes_by_what_the_policy_was_told() -> None:
     agent = opened(contexts=["new"], budget=1000.0, policy=LEARNERS["known rewards"])
     for _ in range(5):
         agent.reward(agent.decide("new").id, 0.3)
-    seen = Watch(agent).report()
+    seen = agent.report()
     assert (seen.value, seen.contexts[0].actions[0].planned) == (0.7, 1.0)
     assert seen.contexts[0].actions[0].mean == pytest.approx(0.3)
 
@@ -158,7 +158,7 @@ def test_a_report_is_worked_out_while_others_may_write(monkeypatch: pytest.Monke
         (al.Agent, "events"),
     ):
         monkeypatch.setattr(owner, name, doors.outside(getattr(owner, name), calls))
-    Watch(agent).report()
+    agent.report()
     assert {"solve", "ActionReport", "costs_in", "events"} <= {*calls}
 
 
@@ -167,7 +167,7 @@ def test_what_happens_while_a_report_is_worked_out_is_not_in_it(
 ) -> None:
     agent = opened(new_contexts=True)
     agent.reward(agent.decide("new").id, 1.0)
-    expected = Watch(agent).report()
+    expected = agent.report()
     doors = Doors(agent)
 
     def solve_slowly(*problem: Any, **ratio: Any) -> Any:
@@ -178,7 +178,7 @@ def test_what_happens_while_a_report_is_worked_out_is_not_in_it(
         return solve(*problem, **ratio)
 
     monkeypatch.setattr(report, "solve", solve_slowly)
-    assert Watch(agent).report() == expected
+    assert agent.report() == expected
 
 
 def test_counts_and_campaign_are_of_the_same_moment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ def test_without_data_everything_is_possible() -> None:
 def test_money_that_no_action_can_use_is_called_so() -> None:
     agent = opened(budget=7.0, contexts=["new"])
     assert agent.decide("new").action == "coupon"
-    assert Watch(agent).report().unusable == 2.0
+    assert agent.report().unusable == 2.0
     assert agent.decide("new").reason == "budget"
 
 
@@ -226,7 +226,7 @@ def test_the_plan_is_that_of_the_estimates() -> None:
         for _ in range(3):
             decision = agent.decide(context, available=["coupon"])
             agent.reward(decision.id, value)
-    report = Watch(agent).report()
+    report = agent.report()
     means = {context.context: context.actions[0].mean for context in report.contexts}
     assert means == {"new": 0.0, "old": 1.0}
     served = {context.context: context.served for context in report.contexts}
@@ -244,7 +244,7 @@ def test_a_watch_reads_on_where_it_stopped() -> None:
         agent.decide("new")
         counts.append(watch.report().arrivals)
     assert counts == [1, 2, 3, 4, 5]
-    assert watch.report() == Watch(agent).report()
+    assert watch.report() == agent.report()
 
 
 def test_a_curve_stays_short_and_ends_now(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,7 +269,7 @@ def test_paused_arrivals_are_not_counted() -> None:
     agent.decide("new")
     agent.pause()
     assert agent.decide("new").reason == "paused"
-    report = Watch(agent).report()
+    report = agent.report()
     assert (report.status, report.arrivals, report.skips) == ("paused", 1, {"paused": 1})
 
 

@@ -22,6 +22,7 @@ from almoner.decision import Decision, Settlement
 from almoner.errors import InvalidTerms, UnknownCampaign
 from almoner.events import CLOSED, PAUSED, RESUMED, Event
 from almoner.ledger import Ledger
+from almoner.report import Report, Watch
 from almoner.requests import (
     Cancel,
     Decide,
@@ -75,6 +76,7 @@ class Agent:
         self._saved = 0
         self._tip: Event | None = None
         self._lent = False
+        self.watch = Watch(self)
 
     @classmethod
     def open(
@@ -213,6 +215,10 @@ class Agent:
     def status(self) -> str:
         """Whether the campaign is running, paused or closed."""
         return self.look(lambda campaign: campaign.status)  # type: ignore[no-any-return]
+
+    def report(self) -> Report:
+        """Return how the campaign is doing: money, arrivals, and each action in each context."""
+        return self.watch.report()
 
     def now(self) -> int:
         """Return the time by the agent's clock, in microseconds since 1970."""

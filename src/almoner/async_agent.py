@@ -15,6 +15,7 @@ from almoner.agent import Agent
 from almoner.campaign import Campaign
 from almoner.decision import Decision, Settlement
 from almoner.events import CLOSED, PAUSED, RESUMED
+from almoner.report import Report
 from almoner.requests import (
     Cancel,
     Decide,
@@ -120,6 +121,10 @@ class AsyncAgent:
         """Return what ``read`` says of the campaign, brought up to date and held still for it."""
         (found,) = await self.ask(Look(read))
         return found  # type: ignore[no-any-return]
+
+    async def report(self) -> Report:
+        """Return how the campaign is doing: money, arrivals, and each action in each context."""
+        return await asyncio.to_thread(self.agent.report)
 
     async def ask(self, *requests: Request) -> list[Any]:
         """Return the answers to a caller's requests: all are done or none."""

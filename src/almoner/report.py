@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from almoner.agent import Agent
 from almoner.campaign import Campaign
 from almoner.checks import Floats
 from almoner.closing import ClosingTime
+from almoner.events import Event
 from almoner.history import History, Point
 from almoner.ledger import Ledger
 from almoner.lp import Solution, solve
@@ -159,10 +160,26 @@ class _Standing(NamedTuple):
         )
 
 
+class Watched(Protocol):
+    """What is watched: an agent."""
+
+    name: str
+    terms: Terms
+
+    def now(self) -> int:
+        """Return the time, in microseconds since 1970."""
+
+    def look(self, read: Callable[[Campaign], Any]) -> Any:
+        """Return what ``read`` says of the campaign, held still for it."""
+
+    def events(self, after: int) -> Iterator[Event]:
+        """Yield the log of the campaign after an event."""
+
+
 class Watch:
     """Follows the log of an agent's campaign, so that a report need not read all of it again."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Watched) -> None:
         self._agent = agent
         self._history = History(agent.terms.budget)
         self._lock = Lock()

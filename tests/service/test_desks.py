@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 import pytest
 
+from almoner.async_agent import AsyncAgent
 from almoner.audit import audit
 from almoner.errors import Conflict, InvalidInput, StoreError, UnknownCampaign
 from almoner.requests import Decide, Reward
-from almoner.service.desks import Desk, Desks
+from almoner.service.desks import Desks
 from almoner.store.memory import MemoryStore
 
 TERMS: dict[str, Any] = {
@@ -43,7 +44,7 @@ class Slow(MemoryStore):
 
 
 def with_desk(
-    work: Callable[[Desk, list[int]], Awaitable[Result]], store: MemoryStore | None = None
+    work: Callable[[AsyncAgent, list[int]], Awaitable[Result]], store: MemoryStore | None = None
 ) -> Result:
     """Let ``work`` have a desk, and the sizes of its batches, on an event loop."""
 
@@ -60,7 +61,7 @@ def with_desk(
 
 
 def test_those_who_ask_together_share_a_transaction() -> None:
-    async def work(desk: Desk, sizes: list[int]) -> None:
+    async def work(desk: AsyncAgent, sizes: list[int]) -> None:
         answers = await asyncio.gather(*[desk.ask(Decide("a")) for _ in range(50)])
         assert [decision.id for (decision,) in answers] == list(range(1, 51))
         assert sizes == [50]
@@ -71,7 +72,7 @@ def test_those_who_ask_together_share_a_transaction() -> None:
 def test_those_who_come_during_a_commit_share_the_next_one() -> None:
     store = Slow()
 
-    async def work(desk: Desk, sizes: list[int]) -> None:
+    async def work(desk: AsyncAgent, sizes: list[int]) -> None:
         store.gate.clear()
         first = asyncio.create_task(desk.ask(Decide("a")))
         await asyncio.sleep(0.01)
@@ -87,7 +88,7 @@ def test_those_who_come_during_a_commit_share_the_next_one() -> None:
 
 
 def test_one_callers_mistake_costs_the_others_nothing() -> None:
-    async def work(desk: Desk, sizes: list[int]) -> list[Any]:
+    async def work(desk: AsyncAgent, sizes: list[int]) -> list[Any]:
         asked = [
             desk.ask(Decide("a", None, "k")),
             desk.ask(Decide("nobody")),
@@ -108,7 +109,7 @@ def test_one_callers_mistake_costs_the_others_nothing() -> None:
 def test_a_failing_store_fails_all_who_shared_it_and_is_tried_again() -> None:
     store = Slow()
 
-    async def work(desk: Desk, sizes: list[int]) -> None:
+    async def work(desk: AsyncAgent, sizes: list[int]) -> None:
         store.fails = True
         asked = [desk.ask(Decide("a")) for _ in range(5)]
         failed = await asyncio.gather(*asked, return_exceptions=True)
@@ -123,7 +124,7 @@ def test_a_failing_store_fails_all_who_shared_it_and_is_tried_again() -> None:
 def test_a_caller_who_leaves_takes_nothing_back_and_nobody_along() -> None:
     store = Slow()
 
-    async def work(desk: Desk, sizes: list[int]) -> None:
+    async def work(desk: AsyncAgent, sizes: list[int]) -> None:
         store.gate.clear()
         asked = [asyncio.create_task(desk.ask(Decide("a"))) for _ in range(3)]
         await asyncio.sleep(0.01)

@@ -10,7 +10,7 @@ import pytest
 
 from almoner.agent import Agent
 from almoner.policy.recipes import RECIPES
-from almoner.report import ActionReport, ContextReport, Report, Watch
+from almoner.report import ActionReport, ContextReport, Report
 from almoner.service.page import charts, pictures, words
 from almoner.service.page.charts import Moment
 from almoner.service.page.views import campaign_view, learning_policies
@@ -242,7 +242,7 @@ def test_what_is_cancelled_is_neither_served_nor_skipped() -> None:
         agent.cancel(decision.id)
     agent.pause()
     agent.decide("a")
-    assert words.skipped(Watch(agent).report()) == (
+    assert words.skipped(agent.report()) == (
         f"{10 - len(served)} skipped, 2 cancelled; 1 more while paused or closed"
     )
 
@@ -263,4 +263,4 @@ def test_the_policies_offered_can_all_start_without_knowledge() -> None:
             budget=5,
             policy=name,
         )
-        assert Watch(agent).report().policy == name
+        assert agent.report().policy == name

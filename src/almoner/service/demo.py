@@ -6,10 +6,11 @@ import asyncio
 import random
 from typing import Any
 
+from almoner.async_agent import AsyncAgent
 from almoner.decision import HORIZON, Decision
 from almoner.events import CLOSED
 from almoner.requests import Cancel, Decide, Reward, Settle
-from almoner.service.desks import Desk, Desks
+from almoner.service.desks import Desks
 from almoner.turn import Request
 
 __all__ = ["NAME", "TERMS", "show"]
@@ -87,7 +88,7 @@ def _reactions(place: int, decision: Decision, chance: random.Random, now: float
     ]
 
 
-async def _answers(desk: Desk, later: list[Later], now: float) -> list[Later]:
+async def _answers(desk: AsyncAgent, later: list[Later], now: float) -> list[Later]:
     """Report what visitors have done by now; return what is still to come."""
     done = [request for moment, request in later if moment <= now]
     if done:

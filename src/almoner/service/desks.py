@@ -4,36 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from almoner.agent import Agent
 from almoner.async_agent import AsyncAgent
 from almoner.errors import StoreError
-from almoner.history import Point
-from almoner.report import Report, Watch
 from almoner.store import Store
 
-__all__ = ["Desk", "Desks"]
+__all__ = ["Desks"]
 
 THREADS = 16
 """Transactions under way at a time, of different campaigns."""
-
-
-class Desk(AsyncAgent):
-    """One campaign in one process, and what its page shows of it."""
-
-    def __init__(self, agent: Agent, *, threads: Executor, on_batch: Callable[[int], None]) -> None:
-        super().__init__(agent, threads=threads, on_batch=on_batch)
-        self._watch = Watch(agent)
-
-    async def report(self) -> Report:
-        """Return how the campaign is doing."""
-        return await asyncio.to_thread(self._watch.report)
-
-    async def curve(self) -> list[Point]:
-        """Return points along the way; money in units."""
-        return await asyncio.to_thread(self._watch.curve)
 
 
 class Desks:
@@ -50,7 +32,7 @@ class Desks:
         self.warm = asyncio.Event()
         self._on_batch = on_batch
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="desk")
-        self._open: dict[str, asyncio.Task[Desk]] = {}
+        self._open: dict[str, asyncio.Task[AsyncAgent]] = {}
         self._closed = False
 
     async def names(self) -> list[str]:
@@ -61,7 +43,7 @@ class Desks:
         """Return whether there is a campaign of that name."""
         return await asyncio.to_thread(self.store.terms, name) is not None
 
-    async def desk(self, name: str, **terms: Any) -> Desk:
+    async def desk(self, name: str, **terms: Any) -> AsyncAgent:
         """Return the desk of a campaign; with terms, create it or make sure that it has them."""
         if self._closed:
             raise StoreError("the service is stopping; ask again when it has started anew")
@@ -81,7 +63,7 @@ class Desks:
                 del self._open[name]
             raise
 
-    def at_work(self) -> list[Desk]:
+    def at_work(self) -> list[AsyncAgent]:
         """Return the desks that are open."""
         return [task.result() for task in self._open.values() if _succeeded(task)]
 
@@ -95,13 +77,15 @@ class Desks:
             await desk.finish()
         self._threads.shutdown()
 
-    async def _opened(self, name: str) -> Desk:
+    async def _opened(self, name: str) -> AsyncAgent:
         agent = await asyncio.to_thread(self._agent, name, {})
-        return Desk(agent, threads=self._threads, on_batch=lambda size: self._on_batch(name, size))
+        return AsyncAgent(
+            agent, threads=self._threads, on_batch=lambda size: self._on_batch(name, size)
+        )
 
     def _agent(self, name: str, terms: dict[str, Any]) -> Agent:
         return Agent.open(self.store, name=name, **terms)
 
 
-def _succeeded(task: asyncio.Task[Desk]) -> bool:
+def _succeeded(task: asyncio.Task[AsyncAgent]) -> bool:
     return task.done() and not task.cancelled() and task.exception() is None

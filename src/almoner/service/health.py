@@ -10,7 +10,6 @@ from litestar import Request, get
 
 from almoner.agent import Agent
 from almoner.errors import StoreError
-from almoner.report import Watch
 from almoner.service.api.answers import Health
 from almoner.service.api.document import ERRORS
 from almoner.service.desks import Desks
@@ -78,7 +77,7 @@ def warm_up() -> None:
                 agent.reward(decision.id, 1.0)
                 if not decision.skipped:
                     agent.settle(decision.id, cost=1)
-            Watch(agent).report()
+            agent.report()
 
 
 @get("/health")

@@ -10,6 +10,7 @@ from litestar import HttpMethod, Request, Response, get, post, route
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 
+from almoner.async_agent import AsyncAgent
 from almoner.errors import DifferentTerms, InvalidTerms, StoreError
 from almoner.events import CLOSED, PAUSED, RESUMED
 from almoner.exports import decisions
@@ -29,7 +30,7 @@ from almoner.service.api.answers import (
 from almoner.service.api.bodies import Strict
 from almoner.service.api.document import ERRORS
 from almoner.service.api.schemas import NewCampaign
-from almoner.service.desks import Desk, Desks
+from almoner.service.desks import Desks
 from almoner.service.door.access import ADMINISTER
 
 __all__ = ["ROUTES"]
@@ -105,15 +106,17 @@ async def close(request: Request[Any, Any, Any], name: FromPath[str]) -> State:
 @get(f"{ONE}/report", responses=ERRORS)
 async def report(request: Request[Any, Any, Any], name: FromPath[str]) -> Report:
     """Report how a campaign is doing, and what the optimum would do now."""
-    desk: Desk = await request.app.state.desks.desk(name)
+    desk: AsyncAgent = await request.app.state.desks.desk(name)
     return await desk.report()
 
 
 @get(f"{ONE}/curve", responses=ERRORS)
 async def curve(request: Request[Any, Any, Any], name: FromPath[str]) -> Curve:
     """Return the way a campaign has come, in a few hundred points."""
-    desk: Desk = await request.app.state.desks.desk(name)
-    return Curve(points=[_amounts(desk, point) for point in await desk.curve()])
+    desk: AsyncAgent = await request.app.state.desks.desk(name)
+    return Curve(
+        points=[_amounts(desk, point) for point in await asyncio.to_thread(desk.agent.watch.curve)]
+    )
 
 
 @get(f"{ONE}/latest", responses=ERRORS)
@@ -123,12 +126,12 @@ async def latest(
     limit: Annotated[int, QueryParameter(ge=1, le=200)] = 20,
 ) -> Latest:
     """Return the latest decisions, newest first, with what has become of them."""
-    desk: Desk = await request.app.state.desks.desk(name)
+    desk: AsyncAgent = await request.app.state.desks.desk(name)
     last = await desk.look(lambda campaign: campaign.seq)
     return Latest(decisions=await asyncio.to_thread(_latest, desk, last, limit))
 
 
-def _latest(desk: Desk, last: int, limit: int) -> list[LoggedDecision]:
+def _latest(desk: AsyncAgent, last: int, limit: int) -> list[LoggedDecision]:
     reach = EVENTS_PER_DECISION * limit
     while True:
         found = list(decisions(desk.agent, max(0, last - reach)))
@@ -137,7 +140,7 @@ def _latest(desk: Desk, last: int, limit: int) -> list[LoggedDecision]:
         reach *= 4
 
 
-async def _view(desk: Desk) -> CampaignView:
+async def _view(desk: AsyncAgent) -> CampaignView:
     now = desk.agent.now()
     return await desk.look(lambda campaign: CampaignView.of(desk.name, campaign, now))
 
@@ -157,7 +160,7 @@ async def _switched(request: Request[Any, Any, Any], name: str, kind: str) -> St
     return State(name=name, status=status)
 
 
-def _amounts(desk: Desk, point: Point) -> CurvePoint:
+def _amounts(desk: AsyncAgent, point: Point) -> CurvePoint:
     amount = desk.agent.terms.unit.amount
     return CurvePoint(
         arrivals=point.arrivals,

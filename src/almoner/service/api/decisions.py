@@ -7,13 +7,13 @@ from typing import Any
 from litestar import Request, post
 from litestar.params import FromPath, JSONBody
 
+from almoner.async_agent import AsyncAgent
 from almoner.decision import Decision, Settlement
 from almoner.requests import Decide, Reward, arrivals
 from almoner.service.api.answers import Decisions
 from almoner.service.api.bodies import Strict
 from almoner.service.api.document import ERRORS
 from almoner.service.api.schemas import Batch, Bill, Rewards, Value, Visit
-from almoner.service.desks import Desk
 
 __all__ = ["ROUTES"]
 
@@ -53,7 +53,7 @@ async def settle(
     data: JSONBody[Bill],
 ) -> Settlement:
     """Replace what is held for an action by what it cost; the rest can be spent again."""
-    desk: Desk = await request.app.state.desks.desk(name)
+    desk: AsyncAgent = await request.app.state.desks.desk(name)
     return await desk.settle(decision, cost=data.cost)
 
 
@@ -71,7 +71,7 @@ async def reward(
     data: JSONBody[Value],
 ) -> None:
     """Say what an action or a skip has brought, from 0 to 1; it may come late."""
-    desk: Desk = await request.app.state.desks.desk(name)
+    desk: AsyncAgent = await request.app.state.desks.desk(name)
     await desk.reward(decision, data.value)
 
 
@@ -86,7 +86,7 @@ async def reward_batch(
     request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Rewards]
 ) -> None:
     """Say what several actions or skips have brought: all of it or none."""
-    desk: Desk = await request.app.state.desks.desk(name)
+    desk: AsyncAgent = await request.app.state.desks.desk(name)
     await desk.ask(*[Reward(int(entry.id), entry.value) for entry in data.rewards])
 
 
@@ -95,13 +95,13 @@ async def cancel(
     request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int]
 ) -> Settlement:
     """Take back an action that never happened, and refund what is held for it."""
-    desk: Desk = await request.app.state.desks.desk(name)
+    desk: AsyncAgent = await request.app.state.desks.desk(name)
     return await desk.cancel(decision)
 
 
 async def _decided(request: Request[Any, Any, Any], name: str, *arrivals: Decide) -> list[Decision]:
     """Decide for arrivals, all or none, and count what was new."""
-    desk: Desk = await request.app.state.desks.desk(name)
+    desk: AsyncAgent = await request.app.state.desks.desk(name)
     decisions: list[Decision] = await desk.ask(*arrivals)
     for arrival, decision in zip(arrivals, decisions, strict=True):
         if arrival.new:

@@ -15,12 +15,13 @@ from litestar.datastructures import CacheControlHeader
 from litestar.params import FromPath
 from litestar.static_files import create_static_files_router
 
+from almoner.async_agent import AsyncAgent
 from almoner.closing import ClosingTime
 from almoner.errors import StoreError
 from almoner.report import Report
 from almoner.service.api import campaigns
 from almoner.service.api.document import document
-from almoner.service.desks import Desk, Desks
+from almoner.service.desks import Desks
 from almoner.service.door.access import ADMINISTER
 from almoner.service.health import PREPARING, Readiness
 from almoner.service.page import apidoc, sign_in, views
@@ -53,8 +54,8 @@ async def campaigns_page(request: Request[Any, Any, Any]) -> Response[str]:
 @get("/campaigns/{name:str}")
 async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[str]:
     """Show one campaign."""
-    desk: Desk = await request.app.state.desks.desk(name)
-    report, points = await desk.report(), await desk.curve()
+    desk: AsyncAgent = await request.app.state.desks.desk(name)
+    report, points = await desk.report(), await asyncio.to_thread(desk.agent.watch.curve)
     latest = await campaigns.latest.fn(request, name=name, limit=LATEST)
     amount = desk.agent.terms.unit.amount
     moments = [
@@ -100,7 +101,7 @@ async def _card(desks: Desks, name: str) -> views.Card:
     return views.card(report, _horizon(desk, report))
 
 
-def _horizon(desk: Desk, report: Report) -> float:
+def _horizon(desk: AsyncAgent, report: Report) -> float:
     """Return for how many arrivals a campaign is: agreed, or those to be expected by now."""
     agreed = desk.agent.terms.horizon
     if isinstance(agreed, ClosingTime):
