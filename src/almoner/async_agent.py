@@ -7,6 +7,7 @@ one takes them all along (group commit). Nobody is answered before it is durable
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -26,6 +27,7 @@ from almoner.requests import (
     arrivals,
     rewards,
 )
+from almoner.store import Store
 from almoner.turn import Request
 
 __all__ = ["AsyncAgent"]
@@ -67,9 +69,16 @@ class AsyncAgent:
         self._idle.set()
 
     @classmethod
-    async def open(cls, url: Any, **terms: Any) -> AsyncAgent:
-        """Create a campaign, or resume it, as `Agent.open` does."""
-        return cls(await asyncio.to_thread(Agent.open, url, **terms))
+    async def open(
+        cls,
+        url: str | Store,
+        *,
+        name: str,
+        clock: Callable[[], float] = time.time,
+        **terms: Any,
+    ) -> AsyncAgent:
+        """Create a campaign, or resume it, with the parameters of `Agent.open`."""
+        return cls(await asyncio.to_thread(Agent.open, url, name=name, clock=clock, **terms))
 
     async def decide(
         self, context: str, available: Iterable[str] | None = None, key: str | None = None

@@ -56,7 +56,17 @@ def test_it_does_what_an_agent_does(place: Place) -> None:
 
 def test_it_has_the_methods_of_an_agent() -> None:
     """The same names and parameters, so that what is known of the one holds for the other."""
-    for name in ("decide", "decide_many", "settle", "reward", "reward_many", "cancel", "look"):
+    for name in (
+        "open",
+        "decide",
+        "decide_many",
+        "settle",
+        "reward",
+        "reward_many",
+        "cancel",
+        "look",
+        "report",
+    ):
         ours, theirs = (
             [*inspect.signature(getattr(kind, name)).parameters]
             for kind in (al.AsyncAgent, al.Agent)
