@@ -19,7 +19,7 @@ from typing import Any
 from almoner import checks
 from almoner.campaign import Campaign
 from almoner.decision import Decision, Settlement
-from almoner.errors import InvalidTerms, UnknownCampaign
+from almoner.errors import InvalidTerms, StoreError, UnknownCampaign
 from almoner.events import CLOSED, PAUSED, RESUMED, Event
 from almoner.ledger import Ledger
 from almoner.report import Report, Watch
@@ -75,7 +75,7 @@ class Agent:
         self._campaign: Campaign | None = None
         self._saved = 0
         self._tip: Event | None = None
-        self._lent = False
+        self._lent = self._closed = False
         self.watch = Watch(self)
 
     @classmethod
@@ -230,6 +230,7 @@ class Agent:
 
     def close(self) -> None:
         """Let go of the store, unless it was handed in open; the campaign stays there."""
+        self._closed = True
         if not self._lent:
             self.store.close()
 
@@ -245,6 +246,8 @@ class Agent:
 
     def _serve(self, callers: list[Sequence[Request]]) -> list[Any]:
         """Answer several callers in one transaction; runs in one thread at a time."""
+        if self._closed:
+            raise StoreError(f"the agent of campaign {self.name!r} is closed; open it again")
         campaign, self._campaign = self._campaign, None  # forgotten, should anything go wrong
         with self.store.writing(self.name) as writer:
             campaign = self._caught_up(campaign, writer)

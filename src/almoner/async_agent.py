@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from almoner.agent import Agent
 from almoner.campaign import Campaign
 from almoner.decision import Decision, Settlement
+from almoner.errors import StoreError
 from almoner.events import CLOSED, PAUSED, RESUMED
 from almoner.report import Report
 from almoner.requests import (
@@ -137,6 +138,11 @@ class AsyncAgent:
 
     async def ask(self, *requests: Request) -> list[Any]:
         """Return the answers to a caller's requests: all are done or none."""
+        if asyncio.get_running_loop() is not self._loop:
+            raise StoreError(
+                f"this AsyncAgent of campaign {self.name!r} belongs to another event loop; "
+                "open one on each loop"
+            )
         answer: asyncio.Future[list[Any]] = self._loop.create_future()
         self._queue.append((requests, answer))
         if self._idle.is_set():
@@ -151,7 +157,8 @@ class AsyncAgent:
 
     async def close(self) -> None:
         """Answer what was asked and let go of the store; the campaign stays there."""
-        await self.finish()
+        if not self._loop.is_closed():
+            await self.finish()
         await asyncio.to_thread(self.agent.close)
         if not self._lent:
             self._threads.shutdown(wait=False)
@@ -165,7 +172,10 @@ class AsyncAgent:
     def _send_off(self) -> None:
         batch, self._queue = self._queue, []
         self._on_batch(len(batch))
-        self._threads.submit(self._work, batch)
+        try:
+            self._threads.submit(self._work, batch)
+        except RuntimeError:  # it was closed, and its thread has gone; the agent says so
+            self._work(batch)
 
     def _work(self, batch: list[Waiting]) -> None:
         """Carry out a batch in one transaction; runs in a thread."""
@@ -173,7 +183,8 @@ class AsyncAgent:
             answers = self.agent.ask_all([requests for requests, _ in batch])
         except BaseException as error:  # nobody must be left waiting for ever
             answers = [error] * len(batch)
-        self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
+        if not self._loop.is_closed():  # else there is nobody left to be told
+            self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
 
     def _hand_out(self, batch: list[Waiting], answers: list[Any]) -> None:
         if self._queue:

@@ -124,3 +124,32 @@ def test_closing_answers_what_was_asked_before(place: Place) -> None:
 def test_what_cannot_be_opened_says_so(place: Place) -> None:
     with pytest.raises(al.UnknownCampaign, match="give contexts, actions, horizon, budget"):
         asyncio.run(al.AsyncAgent.open(place.url, name=place.name))
+
+
+def test_once_closed_it_says_so(place: Place) -> None:
+    async def main() -> None:
+        agent = await al.AsyncAgent.open(place.url, **{"name": place.name, **TERMS})
+        await agent.close()
+        await agent.close()
+        for ask in (agent.decide("new"), agent.look(lambda campaign: campaign.seq)):
+            with pytest.raises(al.StoreError, match="is closed; open it again"):
+                await asyncio.wait_for(ask, 5)
+
+    asyncio.run(main())
+    closed = place.open()
+    closed.close()
+    with pytest.raises(al.StoreError, match="is closed; open it again"):
+        closed.decide("new")
+
+
+def test_it_belongs_to_the_loop_it_was_opened_on(place: Place) -> None:
+    async def opened() -> al.AsyncAgent:
+        return await al.AsyncAgent.open(place.url, **{"name": place.name, **TERMS})
+
+    async def close(agent: al.AsyncAgent) -> None:
+        with pytest.raises(al.StoreError, match="another event loop; open one on each loop"):
+            await agent.decide("new")
+        await asyncio.wait_for(agent.close(), 5)
+
+    asyncio.run(close(asyncio.run(opened())))
+    assert place.open().ledger.reserved == 0
