@@ -34,13 +34,14 @@ EXACT: dict[str, Callable[[], object]] = {
     "u must have shape 2×any (contexts × actions), got shape 1×3": lambda: checks.array(
         "u", [[1, 2, 3]], shape=(2, None), of="contexts × actions"
     ),
-    "u must have shape 2, got shape a single number": lambda: checks.array("u", 4, shape=(2,)),
+    "u must be a list of numbers, got a single number": lambda: checks.array("u", 4, shape=(None,)),
+    "u must have shape 2, got a single number": lambda: checks.array("u", 4, shape=(2,)),
     "u must not be empty, got shape 2×0": lambda: checks.array("u", [[], []], shape=(2, None)),
     "u must be numbers in rows of equal length, got u=[[1, 2], [3]]": lambda: checks.array(
         "u", [[1, 2], [3]], shape=(2, None)
     ),
-    "u must be numbers in rows of equal length, got u=[1, None]; fill it": lambda: checks.array(
-        "u", [1, None], shape=(2,), remedy="fill it"
+    "u must be numbers in rows of equal length, got u=[1, None]": lambda: checks.array(
+        "u", [1, None], shape=(2,), remedy="scale it"
     ),
     "u[1, 0] must be at most 1, got u[1, 0]=3.0": lambda: checks.array(
         "u", [[0, 1], [3, 4]], shape=(2, 2), high=1

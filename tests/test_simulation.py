@@ -289,11 +289,24 @@ def test_memory_does_not_grow_with_the_replications() -> None:
         ({"marks": [3, 3]}, "marks must be different rounds"),
         ({"marks": [201]}, "marks must be different rounds up to 200"),
         ({"marks": [0]}, "marks must be at least 1"),
-        ({"policy": "thrifty"}, "got 'thrifty' without decide; use a recipe such as"),
+        ({"policy": "thrfty"}, "policy must be one of .*did you mean 'thrifty'"),
+        ({"policy": 3}, "got 3 without decide; use a recipe such as"),
+        ({"problem": "shop.toml"}, "problem must be a Problem, got .*Problem.from_file"),
+        ({"marks": 5}, "marks must be a list of rounds, got marks=5"),
         ({"policy": al.thrifty}, "a policy must be a Policy or an object with decide and learn"),
     ],
 )
 def test_bad_input_is_refused_with_a_sentence(changes: dict[str, Any], sentence: str) -> None:
-    arguments: dict[str, Any] = {"policy": al.alp(), "runs": 2, **changes}
+    arguments: dict[str, Any] = {"problem": TWO, "policy": al.alp(), "runs": 2, **changes}
     with pytest.raises(al.InvalidInput, match=sentence):
-        al.simulate(TWO, **arguments)
+        al.simulate(**arguments)
+
+
+def test_a_policy_can_be_named() -> None:
+    named = al.simulate(TWO, "ucb-alp", runs=3, seed=4)
+    assert np.array_equal(
+        named.regret.values, al.simulate(TWO, al.ucb_alp(), runs=3, seed=4).regret.values
+    )
+    assert named.policy == al.ucb_alp()
+    assert al.trace(TWO, "alp").actions.tolist() == al.trace(TWO, al.alp()).actions.tolist()
+    assert al.exact_value(TWO, "pb") == al.exact_value(TWO, al.pb())

@@ -35,7 +35,7 @@ from almoner.requests import (
 )
 from almoner.snapshot import read_snapshot, write_snapshot
 from almoner.store import Store, Writer, open_store
-from almoner.terms import NAME_LIMIT, Terms, make_terms, refuse_differences
+from almoner.terms import Terms, campaign_name, make_terms, refuse_differences
 from almoner.turn import Request, Turn
 from almoner.turns import Turns
 
@@ -119,7 +119,7 @@ class Agent:
         A campaign that exists is resumed on the terms it has: those given here may be left out, and
         must be the same if they are not.
         """
-        name = _name(name)
+        name = campaign_name(name)
         terms = {term: list(v) if isinstance(v, Iterator) else v for term, v in terms.items()}
         store: Store = url if hasattr(url, "writing") else open_store(url)  # type: ignore[assignment]
         try:
@@ -309,14 +309,6 @@ def _tail(writer: Writer, campaign: Campaign) -> list[Event]:
     return writer.events(max(0, campaign.seq - 1))
 
 
-def _name(name: Any) -> str:
-    fits = isinstance(name, str) and 0 < len(name) <= NAME_LIMIT and name.isprintable()
-    if not fits or "/" in name:
-        rule = f"be a text of 1 to {NAME_LIMIT} printable characters without a slash"
-        raise checks.refuse("name", rule, name, error=InvalidTerms)
-    return str(name)
-
-
 def _new_terms(name: str, given: dict[str, Any], clock: Callable[[], float]) -> Terms:
     missing = [term for term in REQUIRED if given.get(term) is None]
     if len(missing) == len(REQUIRED):
@@ -324,7 +316,8 @@ def _new_terms(name: str, given: dict[str, Any], clock: Callable[[], float]) -> 
             f"there is no campaign {name!r} in this store; give {', '.join(REQUIRED)} to create it"
         )
     if missing:
-        raise InvalidTerms(f"a new campaign needs {', '.join(missing)}; give it")
+        it = "it" if len(missing) == 1 else "them"
+        raise InvalidTerms(f"a new campaign needs {', '.join(missing)}; give {it}")
     optional = [*signature(make_terms).parameters]
     checks.known_keys("the campaign", given, required=(), optional=optional, error=InvalidTerms)
     told = {term: value for term, value in given.items() if value is not None}

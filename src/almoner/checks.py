@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,9 @@ __all__ = [
     "choice",
     "costs",
     "flag",
+    "kind",
     "known_keys",
+    "listed",
     "names",
     "number",
     "probabilities",
@@ -32,6 +34,7 @@ __all__ = [
 ]
 
 Floats = npt.NDArray[np.float64]
+Kind = TypeVar("Kind")
 
 SUM_TOLERANCE = 1e-9
 """Probabilities typed with nine digits are taken as they are; anything worse is a mistake."""
@@ -109,15 +112,17 @@ def array(
     """Return a read-only float copy of the wanted shape (None: any length), every entry checked."""
     raw = _numbers(value)
     if raw.dtype.kind not in "iuf":
-        raise refuse(name, "be numbers in rows of equal length", value, remedy, error)
+        raise refuse(name, "be numbers in rows of equal length", value, error=error)
     result = np.array(raw, dtype=np.float64)
     if result.ndim != len(shape) or any(
         want is not None and have != want for have, want in zip(result.shape, shape, strict=True)
     ):
         wanted = "×".join("any" if want is None else str(want) for want in shape)
         rule = f"have shape {wanted}" + (f" ({of})" if of else "")
-        have = "×".join(str(n) for n in result.shape) or "a single number"
-        raise error(f"{name} must {rule}, got shape {have}" + (f"; {remedy}" if remedy else ""))
+        if shape == (None,):
+            rule = "be a list of numbers"
+        have = "×".join(str(n) for n in result.shape)
+        raise error(f"{name} must {rule}, got {f'shape {have}' if have else 'a single number'}")
     if not result.size:
         raise error(f"{name} must not be empty, got shape {'×'.join(map(str, result.shape))}")
     for where in np.ndindex(result.shape):
@@ -158,6 +163,20 @@ def costs(
         error=error,
         remedy="every action needs its price; what is free is skipping, see default_rewards",
     )
+
+
+def kind(name: str, value: Any, wanted: type[Kind], remedy: str = "") -> Kind:
+    """Return something of the wanted kind."""
+    if not isinstance(value, wanted):
+        raise refuse(name, f"be a {wanted.__name__}", value, remedy)
+    return value
+
+
+def listed(name: str, value: Any) -> list[Any]:
+    """Return what is given one by one as a list; a text, though it has letters, is not."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise refuse(name, "be a list of texts", value)
+    return list(value)
 
 
 def names(

@@ -16,6 +16,8 @@ from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
+
 try:
     import httpx
 except ImportError as missing:
@@ -25,9 +27,9 @@ except ImportError as missing:
 
 from almoner import checks, errors
 from almoner.closing import ClosingTime
-from almoner.decision import Decision, Settlement
+from almoner.decision import Decision, Settlement, is_id, unknown
 from almoner.policy.base import Policy
-from almoner.terms import Action
+from almoner.terms import Action, campaign_name
 
 __all__ = ["Client"]
 
@@ -98,7 +100,7 @@ class Client:
         checks.number("timeout", timeout, above=0)
         if not url.startswith(("http://", "https://")):
             raise checks.refuse("url", "begin with http:// or https://", url)
-        self.campaign = campaign
+        self.campaign = campaign_name(campaign)
         self._patience = patience
         self._path = f"/api/campaigns/{quote(campaign, safe='')}"
         self._http = httpx.Client(
@@ -138,8 +140,8 @@ class Client:
         keys: Iterable[str | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        arrivals = list(contexts)
-        names = [None] * len(arrivals) if keys is None else list(keys)
+        arrivals = checks.listed("contexts", contexts)
+        names = [None] * len(arrivals) if keys is None else checks.listed("keys", keys)
         body = {
             "contexts": arrivals,
             "available": None if available is None else list(available),
@@ -151,11 +153,11 @@ class Client:
     def settle(self, id: int, *, cost: float) -> Settlement:  # noqa: A002
         """Replace what is held for an action by what it cost; the rest can be spent again."""
         body = {"cost": _plain(cost)}
-        return Settlement(**self._ask("POST", f"{self._path}/decisions/{id}/settle", body))
+        return Settlement(**self._ask("POST", f"{self._decision(id)}/settle", body))
 
     def reward(self, id: int, value: float) -> None:  # noqa: A002
         """Say what an action or a skip has brought, a number from 0 to 1; it may come late."""
-        self._ask("POST", f"{self._path}/decisions/{id}/reward", {"value": value})
+        self._ask("POST", f"{self._decision(id)}/reward", {"value": value})
 
     def reward_many(self, values: Mapping[int, float]) -> None:
         """Say what several actions or skips have brought, by id: all of it or none."""
@@ -166,7 +168,7 @@ class Client:
 
     def cancel(self, id: int) -> Settlement:  # noqa: A002
         """Take back an action that never happened, and refund what is held for it."""
-        return Settlement(**self._ask("POST", f"{self._path}/decisions/{id}/cancel"))
+        return Settlement(**self._ask("POST", f"{self._decision(id)}/cancel"))
 
     def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""
@@ -212,6 +214,11 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    def _decision(self, id: int) -> str:  # noqa: A002
+        if not is_id(id):
+            raise unknown(id)
+        return f"{self._path}/decisions/{id}"
+
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Return the answer to a request, which is repeated while the service cannot be had."""
         content = None if body is None else _encoded(body)
@@ -228,6 +235,10 @@ class Client:
             wait = min(2 * wait, LONGEST_WAIT)
 
     def _attempt(self, method: str, path: str, content: bytes | None) -> Any:
+        if self._http.is_closed:
+            raise errors.StoreError(
+                f"the client of campaign {self.campaign!r} is closed; open another one"
+            )
         headers = {} if content is None else {"Content-Type": "application/json"}
         try:
             answer = self._http.request(method, path, content=content, headers=headers)
@@ -258,11 +269,18 @@ def _retry_after(answer: httpx.Response) -> float:
 
 def _encoded(body: dict[str, Any]) -> bytes:
     try:
-        return json.dumps(body, allow_nan=False).encode()
+        return json.dumps(body, allow_nan=False, default=_as_python).encode()
     except (TypeError, ValueError) as reason:
         raise errors.InvalidInput(
             f"what is sent must be finite numbers, texts, lists and tables: {reason}"
         ) from None
+
+
+def _as_python(value: Any) -> Any:
+    """Return a number of numpy's as Python's own."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is none of these")
 
 
 def _error(answer: httpx.Response) -> errors.AlmonerError:

@@ -143,6 +143,10 @@ class ClosingTime:
         """Return the same with ``opens`` filled in."""
         if self.opens is not None:
             return self
+        if now >= self.at:
+            raise InvalidTerms(
+                f"at must be in the future, got at={self.at.isoformat()}; give a later time"
+            )
         return ClosingTime(
             at=self.at, arrivals=self.arrivals, opens=now, profile=self.profile, trust=self.trust
         )

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
+from almoner.errors import UnknownDecision
 from almoner.events import CLOSED, PAUSED, Event
 from almoner.money import Denomination
 
-__all__ = ["BUDGET", "HORIZON", "POLICY", "UNAVAILABLE", "Decision", "Settlement"]
+__all__ = [
+    "BUDGET",
+    "HORIZON",
+    "POLICY",
+    "UNAVAILABLE",
+    "Decision",
+    "Settlement",
+    "is_id",
+    "unknown",
+]
 
 POLICY, BUDGET, HORIZON, UNAVAILABLE = "policy", "budget", "horizon", "unavailable"
 
@@ -119,3 +130,24 @@ class Settlement:
             overrun=money.amount(max(0, bill - reserve)),
             budget_left=money.amount(event.left),
         )
+
+
+def is_id(decision: object) -> bool:
+    """Return whether this can be the id of a decision."""
+    return _is_whole(decision) and decision > 0  # type: ignore[operator]
+
+
+def unknown(decision: object) -> UnknownDecision:
+    """Return the error that there is no such decision."""
+    shown = decision if _is_whole(decision) else f"of the type {type(decision).__name__}"
+    return UnknownDecision(
+        f"there is no decision {shown} in this campaign; use the id that decide returned, a whole "
+        "number"
+    )
+
+
+def _is_whole(decision: object) -> bool:
+    """Return whether this is a whole number that a store can look for."""
+    if not isinstance(decision, Integral) or isinstance(decision, bool):
+        return False
+    return abs(decision) < 2**53  # type: ignore[operator]

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from almoner import checks
 from almoner.errors import NotComputable
 from almoner.money import Grid, on_grid
 from almoner.policy.base import Policy
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
 from almoner.policy.plan import Plan, for_kernels, make_plan
+from almoner.policy.recipes import recipe
 from almoner.policy.rewards import KnownRewards
-from almoner.problem import Problem
+from almoner.problem import FROM_FILE, Problem
 
 if TYPE_CHECKING:
     from almoner.core.state import Hulls
@@ -37,6 +39,7 @@ def upper_bound(problem: Problem) -> float:
     """
     from almoner.lp import solve
 
+    checks.kind("problem", problem, Problem, FROM_FILE)
     return problem.horizon * solve(problem).value
 
 
@@ -46,6 +49,7 @@ def optimal_value(problem: Problem) -> float:
     It knows all statistics but not the future, and never exceeds the budget. Costs must lie on a
     common grid that is not too fine, such as whole numbers or multiples of 0.25.
     """
+    checks.kind("problem", problem, Problem, FROM_FILE)
     grid = on_grid(problem.budget, problem.costs)
     if np.all(problem.costs == problem.costs.flat[0]):
         gain = _optimal_gain(problem, grid)
@@ -112,7 +116,7 @@ def _refuse_fine_grid(problem: Problem, grid: Grid | Plan, what: str, remedy: st
         )
 
 
-def exact_value(problem: Problem, policy: Policy) -> float:
+def exact_value(problem: Problem, policy: Policy | str) -> float:
     """Return the expected reward of a policy with known statistics, without simulation.
 
     Such a policy (`alp`, `flp`, `pb`, `rounded`) only looks at the rounds and the budget left, so
@@ -129,6 +133,8 @@ def exact_value(problem: Problem, policy: Policy) -> float:
     """
     from almoner.core.state import new_hulls
 
+    checks.kind("problem", problem, Problem, FROM_FILE)
+    policy = recipe(policy) if isinstance(policy, str) else checks.kind("policy", policy, Policy)
     if not isinstance(policy.rewards, KnownRewards) or isinstance(
         policy.contexts, (EmpiricalContexts, TruncatedContexts)
     ):

@@ -18,7 +18,10 @@ from almoner.checks import Floats
 from almoner.errors import InvalidProblem
 from almoner.tables import read_table
 
-__all__ = ["Problem"]
+__all__ = ["FROM_FILE", "Problem"]
+
+FROM_FILE = "read one with Problem.from_file, or with almoner.scenarios.load"
+"""What to do who has a path or a name instead of a problem."""
 
 
 @dataclass(frozen=True, init=False, eq=False)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from almoner import checks
 from almoner.campaign import RUNNING, Campaign
-from almoner.decision import Decision, Settlement
+from almoner.decision import Decision, Settlement, is_id
 from almoner.errors import Conflict, InvalidInput
 from almoner.events import CANCELLED, CLOSED, PAUSED, RESUMED, REWARDED, SETTLED, Event
 from almoner.terms import NAME_LIMIT, is_name
-from almoner.turn import Request, Turn, is_id
+from almoner.turn import Request, Turn
 
 __all__ = ["Cancel", "Decide", "Look", "Reward", "Settle", "Switch", "arrivals", "rewards"]
 
 log = logging.getLogger("almoner")
+
+REWARD_REMEDY = "scale rewards to [0, 1]; for yes and no give 1 and 0"
 
 
 @dataclass(slots=True)
@@ -127,7 +129,7 @@ class Reward(_OfDecision):
 
     def check(self, turn: Turn) -> None:
         """Refuse a value out of range, or another than before."""
-        self.value = checks.number("reward", self.value, low=0, high=1)
+        self.value = checks.number("reward", self.value, low=0, high=1, remedy=REWARD_REMEDY)
         _, history = self._decided(turn, REWARDED)
         turn.name(self.id, REWARDED)
         if REWARDED in history and history[REWARDED].reward != self.value:
@@ -210,8 +212,8 @@ class Look(Request):
 
 def arrivals(contexts: Any, available: Any = None, keys: Any = None) -> list[Decide]:
     """Return the requests to decide for contexts in their order, each with its key if any."""
-    names = _listed("contexts", contexts)
-    given = [None] * len(names) if keys is None else _listed("keys", keys)
+    names = checks.listed("contexts", contexts)
+    given = [None] * len(names) if keys is None else checks.listed("keys", keys)
     if len(given) != len(names):
         raise checks.refuse("keys", f"hold {len(names)} keys, one for each context", given)
     allowed = list(available) if isinstance(available, Iterator) else available
@@ -223,9 +225,3 @@ def rewards(values: Any) -> list[Reward]:
     if not isinstance(values, Mapping):
         raise checks.refuse("rewards", "be a table of values by id", values)
     return [Reward(decision, value) for decision, value in values.items()]
-
-
-def _listed(name: str, values: Any) -> list[Any]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise checks.refuse(name, "be a list of texts", values)
-    return list(values)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,8 @@ from almoner.oracle import optimal_value, upper_bound
 from almoner.plain import PlainPolicy, as_plain, play_plain
 from almoner.policy.base import Policy
 from almoner.policy.plan import Plan, for_kernels, make_plan
-from almoner.problem import Problem
+from almoner.policy.recipes import recipe
+from almoner.problem import FROM_FILE, Problem
 from almoner.runs import Runs, Sample, Trace, unusable
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ CHUNK_ROUNDS = 4_000_000
 
 def simulate(
     problem: Problem,
-    policy: Policy | PlainPolicy,
+    policy: Policy | PlainPolicy | str,
     *,
     runs: int = 1000,
     seed: int = 0,
@@ -57,8 +58,8 @@ def simulate(
     problem
         The world to play in.
     policy
-        A `Policy`, or any object with ``decide`` and ``learn`` (slow, same seeds; see
-        `PlainPolicy`).
+        A `Policy`, the name of a recipe, or any object with ``decide`` and ``learn`` (slow, same
+        seeds; see `PlainPolicy`).
     runs
         Number of independent replications.
     seed
@@ -93,6 +94,8 @@ def simulate(
     """
     from almoner.core.kernels import FIGURES
 
+    problem = checks.kind("problem", problem, Problem, FROM_FILE)
+    policy = recipe(policy) if isinstance(policy, str) else policy
     runs = checks.whole("runs", runs)
     seed = checks.whole("seed", seed, low=0)
     against = checks.choice("against", against, AGAINST)
@@ -143,7 +146,9 @@ def simulate(
     )
 
 
-def trace(problem: Problem, policy: Policy | PlainPolicy, *, seed: int = 0, run: int = 0) -> Trace:
+def trace(
+    problem: Problem, policy: Policy | PlainPolicy | str, *, seed: int = 0, run: int = 0
+) -> Trace:
     """Play one replication of `simulate` again and return everything that happened in it.
 
     Examples
@@ -156,6 +161,8 @@ def trace(problem: Problem, policy: Policy | PlainPolicy, *, seed: int = 0, run:
     """
     from almoner.core.kernels import FIGURES
 
+    problem = checks.kind("problem", problem, Problem, FROM_FILE)
+    policy = recipe(policy) if isinstance(policy, str) else policy
     seed, run = checks.whole("seed", seed, low=0), checks.whole("run", run, low=0)
     world, _ = _world(problem)
     if not isinstance(policy, Policy):
@@ -274,6 +281,8 @@ def _root(seed: int) -> np.uint64:
 
 
 def _marks(marks: Sequence[int], horizon: int) -> npt.NDArray[np.int64]:
+    if not isinstance(marks, Iterable):
+        raise checks.refuse("marks", "be a list of rounds", marks)
     places = [checks.whole("marks", mark) for mark in marks]
     if places != sorted(set(places)) or (places and places[-1] > horizon):
         raise checks.refuse("marks", f"be different rounds up to {horizon}, rising", list(marks))

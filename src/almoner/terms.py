@@ -29,6 +29,7 @@ __all__ = [
     "SKIP_NAME",
     "Action",
     "Terms",
+    "campaign_name",
     "is_name",
     "make_terms",
     "refuse_differences",
@@ -396,7 +397,7 @@ def is_name(value: object) -> bool:
 
 def _names(name: str, value: Any) -> tuple[str, ...]:
     unordered = isinstance(value, (set, frozenset))  # another process would see another order
-    if isinstance(value, str) or unordered or not isinstance(value, Iterable):
+    if isinstance(value, (str, Mapping)) or unordered or not isinstance(value, Iterable):
         raise checks.refuse(name, "be a list of names", value, error=InvalidTerms)
     names = tuple(value)
     for entry in names:
@@ -404,3 +405,12 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
             rule = f"be names of 1 to {NAME_LIMIT} characters"
             raise checks.refuse(name, rule, entry, error=InvalidTerms)
     return checks.names(name, names, count=len(names), error=InvalidTerms)
+
+
+def campaign_name(name: Any) -> str:
+    """Return the name of a campaign; refuse what cannot be one."""
+    fits = isinstance(name, str) and 0 < len(name) <= NAME_LIMIT and name.isprintable()
+    if not fits or "/" in name:
+        rule = f"be a text of 1 to {NAME_LIMIT} printable characters without a slash"
+        raise checks.refuse("name", rule, name, error=InvalidTerms)
+    return str(name)

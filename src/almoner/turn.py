@@ -9,16 +9,16 @@ which takes half the time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, Protocol
 
 from almoner.campaign import Campaign
-from almoner.errors import Conflict, UnknownDecision
+from almoner.decision import is_id, unknown
+from almoner.errors import Conflict
 from almoner.events import CANCELLED, Event
 from almoner.live_policy import Visitor
 from almoner.store.base import Writer
 
-__all__ = ["Request", "Turn", "is_id"]
+__all__ = ["Request", "Turn"]
 
 
 class Request:
@@ -153,15 +153,5 @@ class Turn:
     def history(self, decision: Any) -> dict[str, Event]:
         """Return what has happened of a decision, by kind."""
         if not is_id(decision) or decision not in self._histories:
-            shown = decision if is_id(decision) else f"of the type {type(decision).__name__}"
-            raise UnknownDecision(
-                f"there is no decision {shown} in this campaign; use the id that decide returned, "
-                "a whole number"
-            )
+            raise unknown(decision)
         return {event.kind: event for event in self._histories[decision]}
-
-
-def is_id(decision: object) -> bool:
-    """Return whether this can be the id of a decision."""
-    whole = isinstance(decision, Integral) and not isinstance(decision, bool)
-    return whole and 0 < decision < 2**53  # type: ignore[operator]

@@ -125,7 +125,7 @@ def test_a_wild_forecast_stays_within_numbers(memory: Place) -> None:
 def test_a_campaign_cannot_be_opened_after_its_end(memory: Place) -> None:
     clock = Clock()
     clock.seconds = 101.0
-    with pytest.raises(al.InvalidTerms, match="opens must come before at"):
+    with pytest.raises(al.InvalidTerms, match="at must be in the future"):
         memory.create(horizon=closing(100), clock=clock)
 
 
