@@ -125,7 +125,9 @@ class Agent:
         try:
             stored = store.terms(name)
             if stored is None:
-                stored = store.create(name, json.dumps(_new_terms(name, terms, clock).to_dict()))
+                if all(terms.get(term) is None for term in REQUIRED):
+                    raise _unknown(name, store.campaigns())
+                stored = store.create(name, json.dumps(_new_terms(terms, clock).to_dict()))
             agent = cls(store, name, Terms.from_json(stored), clock=clock)
             agent._lent = store is url
             refuse_differences(agent.terms, name, terms)
@@ -309,12 +311,14 @@ def _tail(writer: Writer, campaign: Campaign) -> list[Event]:
     return writer.events(max(0, campaign.seq - 1))
 
 
-def _new_terms(name: str, given: dict[str, Any], clock: Callable[[], float]) -> Terms:
+def _unknown(name: str, names: list[str]) -> UnknownCampaign:
+    near, create = checks.nearest(name, names), f"give {', '.join(REQUIRED)} to create it"
+    remedy = f"{near} Or {create}" if near else create
+    return UnknownCampaign(f"there is no campaign {name!r} in this store; {remedy}")
+
+
+def _new_terms(given: dict[str, Any], clock: Callable[[], float]) -> Terms:
     missing = [term for term in REQUIRED if given.get(term) is None]
-    if len(missing) == len(REQUIRED):
-        raise UnknownCampaign(
-            f"there is no campaign {name!r} in this store; give {', '.join(REQUIRED)} to create it"
-        )
     if missing:
         it = "it" if len(missing) == 1 else "them"
         raise InvalidTerms(f"a new campaign needs {', '.join(missing)}; give {it}")

@@ -27,6 +27,7 @@ __all__ = [
     "known_keys",
     "listed",
     "names",
+    "nearest",
     "number",
     "probabilities",
     "refuse",
@@ -210,7 +211,7 @@ def choice(
     options = list(options)
     if isinstance(value, str) and value in options:
         return value
-    raise refuse(name, f"be one of {_listed(options)}", value, _nearest(value, options), error)
+    raise refuse(name, f"be one of {_listed(options)}", value, nearest(value, options), error)
 
 
 def known_keys(
@@ -226,7 +227,7 @@ def known_keys(
     given = dict.fromkeys(keys)
     for key in given:
         if key not in known:
-            remedy = _nearest(key, [*known]) or f"use only {_listed([*known])}"
+            remedy = nearest(key, [*known]) or f"use only {_listed([*known])}"
             raise error(f"{name} has the unknown key {_shown(key)}; {remedy}")
     for key in required:
         if key not in given:
@@ -247,7 +248,8 @@ def _numbers(value: Any) -> npt.NDArray[Any]:
         return np.asarray(None)
 
 
-def _nearest(value: object, options: list[str]) -> str:
+def nearest(value: object, options: list[str]) -> str:
+    """Return the question whether another option was meant; empty if none is near."""
     text = value if isinstance(value, str) else _shown(value)
     if len(options) > COMPARED or len(text) > 3 * max(map(len, options), default=0):
         return ""  # of such a length no text is near to any option, and difflib indexes it all

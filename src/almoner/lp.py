@@ -95,6 +95,8 @@ class Solution:
 
 def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     """Solve the allocation problem, at the problem's own ratio or at another one."""
+    if not hasattr(problem, "reward_means"):
+        raise checks.refuse("problem", "be a Problem", problem)
     ratio = problem.ratio if ratio is None else checks.number("ratio", ratio, low=0)
     gains = problem.reward_means - problem.default_rewards[:, None]
     slopes, weights, steps = hull_steps(problem.context_probs, gains, problem.costs)

@@ -104,7 +104,8 @@ def play_plain(
             key=key_of(drawn, t),
         )
         action = policy.decide(arrival)
-        if not isinstance(action, Integral) or not SKIP <= action < problem.costs.shape[1]:
+        whole = isinstance(action, Integral) and not isinstance(action, bool)
+        if not whole or not SKIP <= action < problem.costs.shape[1]:
             raise InvalidPolicy(
                 f"decide must return an action from 0 to {problem.reward_means.shape[1] - 1} or "
                 f"SKIP, got {action!r}"

@@ -116,7 +116,7 @@ def test_a_store_that_cannot_be_opened_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("not a database, whatever its name says " * 50)
     for url, match in (
         (f"sqlite:///{tmp_path}/no/such/folder.db", "there is no folder .*create it first"),
-        (f"sqlite:///{tmp_path}", "unable to open"),
+        (f"sqlite:///{tmp_path}", "is a folder; name a file"),
         (f"sqlite:///{tmp_path}/text.db", "not a database"),
         (f"postgresql://nobody@/none?host={tmp_path}", "PostgreSQL store failed"),
     ):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from almoner import __version__
-from almoner.errors import AlmonerError
+from almoner.errors import AlmonerError, BrokenLedger
 
 if TYPE_CHECKING:
     from almoner.problem import Problem
@@ -17,16 +17,25 @@ if TYPE_CHECKING:
 __all__ = ["load_problem", "main", "problem_options"]
 
 
+class _Finding(click.ClickException):
+    exit_code = 1
+
+
 class _Refusal(click.ClickException):
     exit_code = 2
 
 
 class _Friendly(click.Group):
-    """Show what almoner or the system refuses as one sentence and exit code 2, no traceback."""
+    """Show what almoner or the system refuses as one sentence and exit code 2, no traceback.
+
+    A ledger found to be broken is a finding, not a refusal: its exit code is 1.
+    """
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except BrokenLedger as error:
+            raise _Finding(str(error)) from None
         except AlmonerError as error:
             raise _Refusal(str(error)) from None
         except OSError as error:

@@ -40,7 +40,8 @@ def verify(url: str, campaign: str | None) -> None:
     """Prove from the log that no campaign ever overspent.
 
     Every event is booked again: what is spent, held and left adds up to the budget after each of
-    them, nothing is settled or rewarded twice, and the snapshot agrees. The exit code is 2 if not.
+    them, nothing is settled or rewarded twice, and the snapshot agrees. If not, the
+    exit code is 1; it is 2 if the store cannot be read.
     """
     from almoner.audit import audit
     from almoner.terms import Terms

@@ -77,6 +77,8 @@ def create(name: str, right: str, url: str) -> None:
     from almoner.service.door.keys import create_key
     from almoner.store import open_store
 
+    if url == "memory:":
+        raise click.UsageError("a store in memory ends with this command; name one that lasts")
     with closing(open_store(url)) as store:
         click.echo(create_key(store, name, right=right))
 

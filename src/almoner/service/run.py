@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import ipaddress
 import logging
@@ -117,7 +118,9 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address, family=family, backlog=2048)
-    except (OSError, OverflowError) as reason:
+    except (OSError, OverflowError) as error:
+        busy = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+        reason = "it is in use" if busy else error
         raise StoreError(
             f"the service cannot listen on {host} port {port}: {reason}; give another --port"
         ) from None

@@ -24,6 +24,11 @@ def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Sto
 
     If ``read_only``, nothing is made or changed, and the right to read it is enough.
     """
+    if url == "memory:" and (read_only or not create):
+        raise StoreError(
+            "a store in memory ends with the process that made it; name one that lasts, such as "
+            "sqlite:///path/to/file.db"
+        )
     if url == "memory:":
         from almoner.store.memory import MemoryStore
 
@@ -35,6 +40,8 @@ def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Sto
     if path not in ("", ":memory:"):  # there every connection would have a memory of its own
         from almoner.store.sqlite import SqliteDatabase
 
+        if os.path.isdir(path):
+            raise StoreError(f"the store {path!r} is a folder; name a file in it")
         if (read_only or not create) and not os.path.exists(path):
             raise StoreError(f"there is no store {path!r}; check the path")
         if read_only:
