@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 from live_service import in_thread
 
@@ -64,6 +65,25 @@ def test_it_answers_what_an_agent_answers(url: str) -> None:
         held = next(entry for entry in spring.decide_many(["new"] * 50) if not entry.skipped)
         assert spring.cancel(held.id).refunded == held.reserved
         assert spring.show()["spent"] == twin.terms.unit.amount(twin.ledger.spent)
+
+
+def test_it_refuses_what_an_agent_refuses_and_takes_numbers_of_numpy(url: str) -> None:
+    with opened(url, "odd") as campaign:
+        campaign.create(**TERMS)
+        decision = campaign.decide("new", available=["coupon"])
+        campaign.reward(np.int64(decision.id), np.float32(0.5))  # type: ignore[arg-type]
+        for odd in (decision, 0, -1, "1", None, True, 2**60):
+            with pytest.raises(errors.UnknownDecision, match="there is no decision"):
+                campaign.cancel(odd)  # type: ignore[arg-type]
+        with pytest.raises(errors.InvalidInput, match="contexts must be a list of texts, got"):
+            campaign.decide_many("new")
+        with pytest.raises(errors.InvalidInput, match=r"what is sent must be .*object is none"):
+            campaign.reward(decision.id, object())  # type: ignore[arg-type]
+    with pytest.raises(errors.StoreError, match="the client of campaign 'odd' is closed"):
+        campaign.decide("new")
+    for name in ("", None, "a/b"):
+        with pytest.raises(errors.InvalidTerms, match="name must be a text"):
+            Client(url, campaign=name)  # type: ignore[arg-type]
 
 
 def test_it_has_the_verbs_of_the_agent() -> None:
