@@ -108,7 +108,8 @@ class Denomination(NamedTuple):
         error: type[InvalidInput] = InvalidInput,
     ) -> int:
         """Return an amount of at least 0 in whole units; one that lies between two is refused."""
-        exact = _amount(name, amount, above=above, error=error) * self.bottom / self.top
+        meant = _without_noise(amount)
+        exact = _amount(name, meant, above=above, error=error) * self.bottom / self.top
         if exact.denominator != 1:
             raise checks.refuse(
                 name,
@@ -120,13 +121,9 @@ class Denomination(NamedTuple):
         return self._within_reach(name, exact.numerator, amount, error)
 
     def units_up(self, name: str, amount: Any) -> int:
-        """Return a bill of at least 0 in whole units, rounded up: never less than was asked.
-
-        What a sum of floats is off by in its last digits is no part of a bill.
-        """
-        if isinstance(amount, float) and not amount.is_integer() and math.isfinite(amount):
-            amount = Decimal(f"{amount:.{DIGITS}g}")
-        exact = _amount(name, amount, above=None, error=InvalidInput) * self.bottom / self.top
+        """Return a bill of at least 0 in whole units, rounded up: never less than was asked."""
+        meant = _without_noise(amount)
+        exact = _amount(name, meant, above=None, error=InvalidInput) * self.bottom / self.top
         return self._within_reach(name, math.ceil(exact), amount, InvalidInput)
 
     def amount(self, units: int) -> float:
@@ -151,11 +148,18 @@ def denomination(unit: Any, *, error: type[InvalidInput] = InvalidInput) -> Deno
     >>> cent = denomination("0.01")
     >>> cent.units("cost", 0.07), cent.amount(7), cent.units_up("cost", 0.061)
     (7, 0.07, 7)
-    >>> 0.1 + 0.2, cent.units_up("cost", 0.1 + 0.2)
-    (0.30000000000000004, 30)
+    >>> 0.1 + 0.2, cent.units("cost", 0.1 + 0.2), cent.units_up("cost", 0.1 + 0.2)
+    (0.30000000000000004, 30, 30)
     """
     exact = _amount("unit", unit, above=0, error=error)
     return Denomination(exact.numerator, exact.denominator)
+
+
+def _without_noise(amount: Any) -> Any:
+    """Return a float without what a sum of floats is off by in its last digits."""
+    if isinstance(amount, float) and not amount.is_integer() and math.isfinite(amount):
+        return Decimal(f"{amount:.{DIGITS}g}")
+    return amount
 
 
 def _amount(name: str, amount: Any, *, above: float | None, error: type[InvalidInput]) -> Fraction:
