@@ -16,7 +16,7 @@ from almoner.compiled import inlined
 from almoner.core.draws import round_key, uniform
 from almoner.core.indices import THOMPSON_LANE, index
 from almoner.core.ranking import TIE_LANE, TOLERANCE, Mask, index_of, level_at, level_of, weights_of
-from almoner.core.state import LEFT, ROUND, Hulls, Memo, State
+from almoner.core.state import FOUND, LEFT, REPORTED, ROUND, Hulls, Memo, State
 from almoner.lp import candidates
 from almoner.policy.allocation import FixedLP, RoundedLP, SkipAlways
 from almoner.policy.plan import LEARNED_DEFAULTS, Plan
@@ -66,17 +66,37 @@ def allocate(
     if plan.rule == _SKIP_ALWAYS:
         return SKIP, 1.0
     _, total, _ = weights_of(plan, state, t)
+    room = priced_ratio(plan, left, remaining) * total
     raise_hulls(plan, state, memo, hulls, context, key)
-    price, rate = find_price(plan, hulls, total, priced_ratio(plan, left, remaining) * total)
+    price, rate = find_price(plan, hulls, total, room)
     if available is not None:
-        for action in range(plan.costs.shape[1]):
-            if not available[action]:
-                hulls.gains[context, action] = -math.inf
-        _raise_hull(plan, hulls, context)
+        if _everything_fits(plan, hulls, total, room):  # money is worth nothing, for anybody
+            price, rate = 0.0, 1.0
+        hulls.price[REPORTED] = price
+        if hulls.weights[context] > 0.0:  # else its gains were not worked out
+            _restrict(plan, hulls, context, available)
     base, step, rate = options_at(plan, hulls, context, price, rate)
     if uniform(key, SERVE_LANE) < rate:
         return _untie(plan, hulls, context, step, rate, key)
     return _untie(plan, hulls, context, base, 1.0 - rate, key)
+
+
+@inlined
+def _everything_fits(plan: Plan, hulls: Hulls, total: float, room: float) -> bool:
+    """Return whether all steps of all contexts together fit the budget of a round."""
+    for context in range(plan.costs.shape[0]):
+        for place in range(hulls.sizes[context]):
+            room -= hulls.weights[context] * hulls.spans[context, place]
+    return room >= -TOLERANCE * total
+
+
+@inlined
+def _restrict(plan: Plan, hulls: Hulls, context: int, available: Mask) -> None:
+    """Work out the hull of a context anew, of what is available to a request."""
+    for action in range(plan.costs.shape[1]):
+        if not available[action]:
+            hulls.gains[context, action] = -math.inf
+    _raise_hull(plan, hulls, context)
 
 
 @inlined
@@ -222,7 +242,7 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
     """
     slack = TOLERANCE * max(total, room)
     low, high = 0.0, math.inf
-    price, tries = hulls.price[0], 0
+    price, tries = hulls.price[FOUND], 0
     while True:
         used, tied, above, under = 0.0, 0.0, math.inf, 0.0
         near = nearness(plan, price)
@@ -248,7 +268,7 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
             break
         if tries > 4 and high < math.inf and high - low > 1e-9 * high and tries % 2 == 0:
             price = 0.5 * (low + high)
-    hulls.price[0] = price
+    hulls.price[FOUND] = price
     if tied <= 0.0 or used + tied <= room:
         return price, 1.0
     return price, min(1.0, max(0.0, (room - used) / tied))

@@ -16,9 +16,8 @@ import numpy.typing as npt
 from almoner.checks import Floats
 from almoner.compiled import brief, inlined
 from almoner.core.draws import round_key
-from almoner.core.general import priced_ratio
 from almoner.core.ranking import TOLERANCE, Mask, level_at, level_of, value_of, weights_of
-from almoner.core.state import EXPLORED, LEFT, ROUND, Hulls, Memo, State
+from almoner.core.state import EXPLORED, LEFT, REPORTED, ROUND, Hulls, Memo, State
 from almoner.core.steps import SKIP, decide, learn, ratio_of, take
 from almoner.policy.allocation import Procrastinate, SkipAlways
 from almoner.policy.plan import Plan
@@ -201,24 +200,13 @@ def _price(
         return math.nan
     if hulls is not None:
         exploring = plan.reward == _EXPLORE and state.clock[EXPLORED] == 0
-        return math.nan if exploring else _priced(plan, state, hulls, left, remaining)
+        return math.nan if exploring else hulls.price[REPORTED]
     if plan.reward == _THOMPSON:
         return math.nan
     _, total, _ = weights_of(plan, state, t)
     room = ratio_of(plan, left, remaining) * total
     start = 0.0 if math.isnan(start) else start
     return _marginal_value(plan, state, memo, context, room, start)
-
-
-@inlined
-def _priced(plan: Plan, state: State, hulls: Hulls, left: int, remaining: int) -> float:
-    """Return the price that the decision has found; 0 where every step fits: more is of no use."""
-    _, total, _ = weights_of(plan, state, state.clock[ROUND] + 1)
-    room = priced_ratio(plan, left, remaining) * total
-    for context in range(plan.costs.shape[0]):
-        for place in range(hulls.sizes[context]):
-            room -= hulls.weights[context] * hulls.spans[context, place]
-    return 0.0 if room >= -TOLERANCE * total else hulls.price[0]
 
 
 @inlined

@@ -14,8 +14,10 @@ from almoner.policy.plan import Plan
 
 __all__ = [
     "EXPLORED",
+    "FOUND",
     "FROZEN",
     "LEFT",
+    "REPORTED",
     "ROUND",
     "Hulls",
     "Memo",
@@ -27,7 +29,11 @@ __all__ = [
 ]
 
 ROUND, LEFT, FROZEN, EXPLORED, TESTED = 0, 1, 2, 3, 4
-"""Places in ``State.clock``: rounds completed, units left, round of the freeze (0: none)."""
+"""Places in ``State.clock``: rounds completed, units left, and the rounds (0: none) of the freeze,
+of the end of exploration and of the last test for it."""
+
+FOUND, REPORTED = 0, 1
+"""Places in ``Hulls.price``."""
 
 TABLE = 1 << 18
 """Levels of the first quarter of a million rounds are looked up, later ones worked out."""
@@ -78,7 +84,7 @@ class Hulls(NamedTuple):
 
     ``gains`` are the gains over skipping of all pairs; a context has ``sizes`` steps, each with its
     slope, the cost it ``spans`` and the action at its top; ``weights`` are the contexts' weights.
-    ``price`` is where the search for the price begins.
+    ``price`` holds where the search for the price begins, and what a request was told.
     """
 
     gains: Floats
@@ -96,13 +102,13 @@ def new_hulls(plan: Plan) -> Hulls | None:
         return None
     shape = plan.costs.shape
     return Hulls(
-        gains=np.empty(shape),
+        gains=np.full(shape, -np.inf),
         slopes=np.empty(shape),
         spans=np.empty(shape, np.int64),
         tops=np.empty(shape, np.int64),
         sizes=np.empty(shape[0], np.int64),
         weights=np.empty(shape[0]),
-        price=np.zeros(1),
+        price=np.zeros(2),
     )
 
 
