@@ -39,7 +39,7 @@ from almoner.terms import Terms, campaign_name, make_terms, refuse_differences
 from almoner.turn import Request, Turn
 from almoner.turns import Turns
 
-__all__ = ["Agent"]
+__all__ = ["Agent", "closed"]
 
 log = logging.getLogger("almoner")
 
@@ -249,7 +249,7 @@ class Agent:
     def _serve(self, callers: list[Sequence[Request]]) -> list[Any]:
         """Answer several callers in one transaction; runs in one thread at a time."""
         if self._closed:
-            raise StoreError(f"the agent of campaign {self.name!r} is closed; open it again")
+            raise closed(self.name)
         campaign, self._campaign = self._campaign, None  # forgotten, should anything go wrong
         with self.store.writing(self.name) as writer:
             campaign = self._caught_up(campaign, writer)
@@ -309,6 +309,11 @@ class Agent:
 def _tail(writer: Writer, campaign: Campaign) -> list[Event]:
     """Return the event of the log that was folded last, if any, and those after it."""
     return writer.events(max(0, campaign.seq - 1))
+
+
+def closed(name: str) -> StoreError:
+    """Return the error that somebody goes on asking an agent that was closed."""
+    return StoreError(f"the agent of campaign {name!r} is closed; open it again")
 
 
 def _unknown(name: str, names: list[str]) -> UnknownCampaign:

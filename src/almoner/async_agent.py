@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from almoner.agent import Agent
+from almoner.agent import Agent, closed
 from almoner.campaign import Campaign
 from almoner.decision import Decision, Settlement
 from almoner.errors import StoreError
@@ -46,7 +46,7 @@ class AsyncAgent:
     Parameters
     ----------
     agent
-        The campaign.
+        The campaign; it is closed along with this.
     threads
         Where transactions are carried out; a thread of its own if left out.
     on_batch
@@ -68,6 +68,7 @@ class AsyncAgent:
         self._queue: list[Waiting] = []
         self._idle = asyncio.Event()
         self._idle.set()
+        self._closed = False
 
     @classmethod
     async def open(
@@ -138,6 +139,8 @@ class AsyncAgent:
 
     async def ask(self, *requests: Request) -> list[Any]:
         """Return the answers to a caller's requests: all are done or none."""
+        if self._closed:
+            raise closed(self.name)
         if asyncio.get_running_loop() is not self._loop:
             raise StoreError(
                 f"this AsyncAgent of campaign {self.name!r} belongs to another event loop; "
@@ -153,10 +156,12 @@ class AsyncAgent:
 
     async def finish(self) -> None:
         """Wait until everything asked is answered."""
-        await self._idle.wait()
+        while not self._idle.is_set():  # somebody may ask again before this is woken
+            await self._idle.wait()
 
     async def close(self) -> None:
         """Answer what was asked and let go of the store; the campaign stays there."""
+        self._closed = True
         if not self._loop.is_closed():
             await self.finish()
         await asyncio.to_thread(self.agent.close)
@@ -170,12 +175,18 @@ class AsyncAgent:
         await self.close()
 
     def _send_off(self) -> None:
-        batch, self._queue = self._queue, []
-        self._on_batch(len(batch))
+        """Have all who wait served in one transaction, but for those who have gone meanwhile."""
+        batch = [waiting for waiting in self._queue if not waiting[1].done()]
+        self._queue = []
+        if not batch:
+            self._idle.set()
+            return
         try:
             self._threads.submit(self._work, batch)
-        except RuntimeError:  # it was closed, and its thread has gone; the agent says so
-            self._work(batch)
+        except RuntimeError as error:  # whoever lent the threads has stopped them
+            self._hand_out(batch, [error] * len(batch))
+            return
+        self._on_batch(len(batch))
 
     def _work(self, batch: list[Waiting]) -> None:
         """Carry out a batch in one transaction; runs in a thread."""
@@ -187,14 +198,16 @@ class AsyncAgent:
             self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
 
     def _hand_out(self, batch: list[Waiting], answers: list[Any]) -> None:
+        for (_, answer), found in zip(batch, answers, strict=True):
+            if answer.done():  # the caller has gone; what was done stays done
+                continue
+            if isinstance(found, StopIteration):  # which no future takes
+                answer.set_exception(RuntimeError(f"a request raised {found!r}"))
+            elif isinstance(found, BaseException):
+                answer.set_exception(found)
+            else:
+                answer.set_result(found)
         if self._queue:
             self._send_off()
         else:
             self._idle.set()
-        for (_, answer), found in zip(batch, answers, strict=True):
-            if answer.done():  # the caller has gone; what was done stays done
-                continue
-            if isinstance(found, BaseException):
-                answer.set_exception(found)
-            else:
-                answer.set_result(found)

@@ -16,16 +16,20 @@ import numpy.typing as npt
 from almoner.closing import ClosingTime
 from almoner.compiled import direct
 from almoner.core.draws import POLICY, stream_key
-from almoner.core.live import advance, new_line, replay
+from almoner.core.live import advance, advance_at_length, new_line, replay
 from almoner.core.state import ROUND, State, new_hulls, new_memo, new_state
 from almoner.errors import InvalidInput
 from almoner.policy.plan import Plan, make_plan
+from almoner.policy.rewards import Thompson
 from almoner.terms import LEARNED, Terms
 
 __all__ = ["PLACES", "Choice", "LivePolicy", "Row", "Visitor"]
 
 PLACES = 64
 """How many requests can stand in line."""
+
+BRIEF = 2_000
+"""Pairs of context and action up to which a line is decided before another thread must run."""
 
 Choice = tuple[Sequence[int], Sequence[float]]
 """An action or SKIP and why it is a skip; its probability and the price of a unit of money."""
@@ -82,7 +86,9 @@ class LivePolicy:
     def warm_up(self) -> None:
         """Get the kernels ready: from the disk, or compiled, which takes seconds."""
         fixed = (self.plan, *self._working, self._stream)
-        self._advance = direct(advance, *fixed, self._line, 0, self._reserves, 0)
+        takes_long = self.plan.reward == Thompson.code or self.plan.costs.size > BRIEF
+        kernel = advance_at_length if takes_long else advance
+        self._advance = direct(kernel, *fixed, self._line, 0, self._reserves, 0)
         self._replay = direct(replay, *fixed, *self._one)
         self._warm = True
 

@@ -29,8 +29,8 @@ class Decide(Request):
     context: Any
     available: Any = None
     key: Any = None
-    new: bool = field(init=False)
-    event: Event = field(init=False)
+    new: bool = field(init=False, default=False, compare=False)
+    event: Event | None = field(init=False, default=None, repr=False, compare=False)
 
     def mention(self, keys: set[str], ids: set[int]) -> None:
         """Add its key."""
@@ -58,13 +58,13 @@ class Decide(Request):
 
     def answer(self, turn: Turn) -> Decision:
         """Return what was decided."""
-        return Decision.of(self.event, turn.campaign.terms.unit)
+        return Decision.of(self.event, turn.campaign.terms.unit)  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)
 class _OfDecision(Request):
     id: Any
-    event: Event | None = field(init=False, default=None)
+    event: Event | None = field(init=False, default=None, repr=False, compare=False)
 
     def mention(self, keys: set[str], ids: set[int]) -> None:
         """Add its decision."""

@@ -22,7 +22,7 @@ __all__ = ["Request", "Turn"]
 
 
 class Request:
-    """Something asked of a campaign."""
+    """Something asked of a campaign, once: it keeps what became of it."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class Request:
         """Add the keys and the decisions that it speaks of."""
 
     def check(self, turn: Turn) -> None:
-        """Refuse what cannot be carried out; change nothing."""
+        """Refuse what cannot be carried out; do nothing of it."""
         raise NotImplementedError
 
     def carry_out(self, turn: Turn) -> None:
@@ -45,7 +45,7 @@ class Request:
 class Arrival(Visitor, Protocol):
     """A visitor who waits for a decision, and gets it as the event that records it."""
 
-    event: Event
+    event: Event | None
 
 
 class Turn:
@@ -123,13 +123,13 @@ class Turn:
         """Decide for all who wait."""
         if not self._waiting:
             return
-        waiting, self._waiting = self._waiting, []
-        events = self.campaign.decide(waiting, now=self.now)
+        events = self.campaign.decide(self._waiting, now=self.now)
         self.added += events
-        for arrival, event in zip(waiting, events, strict=True):
+        for arrival, event in zip(self._waiting, events, strict=True):
             arrival.event = event
             if event.key is not None:
                 self._keyed[event.key] = event
+        self._waiting = []  # not before: what fails must go on failing, for all
 
     def follow_up(self, kind: str, decided: Event, **values: Any) -> Event:
         """Have a decision settled, rewarded or cancelled."""

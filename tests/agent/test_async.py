@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import pytest
@@ -153,3 +154,56 @@ def test_it_belongs_to_the_loop_it_was_opened_on(place: Place) -> None:
 
     asyncio.run(close(asyncio.run(opened())))
     assert place.open().ledger.reserved == 0
+
+
+def test_who_leaves_before_a_transaction_begins_is_not_charged(place: Place) -> None:
+    async def work(agent: al.AsyncAgent) -> list[Any]:
+        asked = [asyncio.create_task(agent.decide("new")) for _ in range(3)]
+        await asyncio.sleep(0)
+        asked[1].cancel()
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    first, gone, last = awaited(place, work)
+    assert isinstance(gone, asyncio.CancelledError)
+    assert [first.id, last.id] == [1, 2]
+    assert len([*place.open().events()]) == 2
+
+
+def test_whatever_goes_wrong_nobody_waits_for_ever(memory: Place) -> None:
+    def fails(campaign: object) -> None:
+        raise StopIteration
+
+    def complains(size: int) -> None:
+        raise ZeroDivisionError
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+        threads = ThreadPoolExecutor(1)
+        agent = al.AsyncAgent(memory.create(), threads=threads, on_batch=complains)
+        async with asyncio.timeout(20):
+            asked = [agent.look(fails), agent.decide("new"), agent.decide("new")]
+            failed, one, two = await asyncio.gather(*asked, return_exceptions=True)
+            assert isinstance(failed, RuntimeError)
+            assert [one.id, two.id] == [1, 2]  # type: ignore[union-attr]
+            threads.shutdown()
+            with pytest.raises(RuntimeError, match="shutdown"):
+                await agent.decide("new")
+            await agent.close()
+
+    asyncio.run(main())
+
+
+def test_closing_does_not_wait_for_those_who_ask_again_and_again(place: Place) -> None:
+    async def main() -> list[BaseException | None]:
+        async def insist(agent: al.AsyncAgent) -> None:
+            while True:
+                await agent.decide("new")
+
+        agent = await al.AsyncAgent.open(place.url, **{"name": place.name, **TERMS})
+        tasks = [asyncio.create_task(insist(agent)) for _ in range(5)]
+        await asyncio.sleep(0.05)
+        async with asyncio.timeout(20):
+            await agent.close()
+            return await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert {type(error) for error in asyncio.run(main())} == {al.StoreError}

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.compiled import brief, inlined
+from almoner.compiled import brief, exposed, inlined
 from almoner.core.draws import round_key
 from almoner.core.ranking import TOLERANCE, Mask, level_at, level_of, value_of, weights_of
 from almoner.core.state import EXPLORED, LEFT, REPORTED, ROUND, Hulls, Memo, State
@@ -35,6 +35,7 @@ __all__ = [
     "WITHDRAWN",
     "Line",
     "advance",
+    "advance_at_length",
     "new_line",
     "replay",
 ]
@@ -100,6 +101,37 @@ def advance(
     An action is admitted while its reserve fits what is ``left``. Afterwards the line allows
     everything again.
     """
+    _advance(plan, state, memo, hulls, stream, line, size, reserves, left)
+
+
+@exposed
+def advance_at_length(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls | None,
+    stream: np.uint64,
+    line: Line,
+    size: int,
+    reserves: npt.NDArray[np.int64],
+    left: int,
+) -> None:
+    """Do what `advance` does, and let other threads run meanwhile: for what takes long."""
+    _advance(plan, state, memo, hulls, stream, line, size, reserves, left)
+
+
+@inlined
+def _advance(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls | None,
+    stream: np.uint64,
+    line: Line,
+    size: int,
+    reserves: npt.NDArray[np.int64],
+    left: int,
+) -> None:
     for place in range(size):
         context, allowed = line.contexts[place], line.allowed[place]
         asked = False
