@@ -66,8 +66,6 @@ class Campaign:
         What was agreed, and how many events of the log are folded in.
     ledger, policy
         The money, and the policy with what it has learned.
-    contexts
-        The contexts by name, with their rows in the state.
     status
         ``"running"``, ``"paused"`` or ``"closed"``.
     overrun
@@ -85,11 +83,15 @@ class Campaign:
         self.attendance = Attendance()
         self.policy = LivePolicy(terms)
         self.actions = self.policy.actions
-        self._look_up_offers()
 
     def warm_up(self) -> None:
         """Get the kernels ready: from the disk, or compiled, which takes seconds."""
         self.policy.warm_up()
+
+    @property
+    def contexts(self) -> dict[str, int]:
+        """The contexts by name, with their rows in the state."""
+        return self.policy.contexts
 
     @property
     def state(self) -> State:
@@ -161,7 +163,7 @@ class Campaign:
     def admit(self, context: str) -> None:
         """Make room for a context that arrives for the first time."""
         if context not in self.contexts:
-            self._lay_out((*self.contexts, context))
+            self.policy.lay_out((*self.contexts, context))
 
     def known_actions(self, available: Any) -> list[str] | None:
         """Return the actions that a request allows, checked; None for all."""
@@ -201,20 +203,11 @@ class Campaign:
     def restore(self, table: dict[str, Any]) -> None:
         """Go to where `to_dict` was called."""
         contexts = tuple(table["contexts"])
-        self._lay_out(contexts)
+        self.policy.lay_out(contexts)
         self.policy.restore(table["state"])
         self.ledger = Ledger(*table["ledger"])
         self.attendance = Attendance(*table["attendance"])
         self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
-
-    def _lay_out(self, contexts: tuple[str, ...]) -> None:
-        self.policy.lay_out(contexts)
-        self._look_up_offers()
-
-    def _look_up_offers(self) -> None:
-        """Note what can be done in each context, at which cost and with which reserve."""
-        self.contexts = self.policy.contexts
-        self._offers = {name: self.terms.offers_in(name) for name in self.contexts}
 
     def _horizon_at(self, now: int) -> int:
         """Return how many arrivals there will have been in all: with a closing time, a forecast."""
@@ -228,7 +221,7 @@ class Campaign:
     def _decide(self, visitors: Sequence[Visitor], now: int) -> list[Event]:
         """Decide for visitors together, and hold the money for all; return what to log."""
         seq, left, counted = self.seq, self.ledger.left, self.arrivals
-        running, per_unit, offers = self.status == RUNNING, self.policy.per_unit, self._offers
+        running, per_unit, offers = self.status == RUNNING, self.policy.per_unit, self.policy.offers
         choices = self._choose(visitors, now, left) if running else repeat(_TURNED_AWAY)
         reserves = costs = 0
         events = []

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from almoner.checks import Floats
 from almoner.closing import ClosingTime
 from almoner.compiled import direct
 from almoner.core.draws import POLICY, stream_key
@@ -33,6 +33,9 @@ BRIEF = 2_000
 
 Choice = tuple[Sequence[int], Sequence[float]]
 """An action or SKIP and why it is a skip; its probability and the price of a unit of money."""
+
+Offer = tuple[str, int, int]
+"""An action in a context: its name, its expected cost and its reserve."""
 
 Row = tuple[int, int, int, int]
 """What the kernels are told of an event: see `almoner.core.live.replay`."""
@@ -55,6 +58,8 @@ class LivePolicy:
         The policy as kernels take it, and what it has learned.
     contexts, actions
         Contexts by name, with their rows in the state, and actions, with their places there.
+    offers
+        The actions in each context: name, expected cost and reserve of each.
     per_unit
         What to multiply a price by to have it in terms of money.
     """
@@ -66,31 +71,38 @@ class LivePolicy:
         self.actions = {name: place for place, name in enumerate(terms.actions)}
         self._line = new_line(len(terms.actions), places=PLACES)
         self._one = np.empty((1, 4), np.int64), np.empty(1)
-        self._advance, self._replay, self._warm = advance, replay, False
+        self._advance, self._replay = advance, replay
+        self.offers: dict[str, list[Offer]] = {}
         self.lay_out(terms.contexts)
 
     def lay_out(self, contexts: tuple[str, ...]) -> None:
         """Make room for these contexts; what is known of the first ones is kept."""
         before = getattr(self, "state", None)
         self.contexts = {name: row for row, name in enumerate(contexts)}
-        self.plan = self._now = self._make_plan(contexts)
+        self.offers = {
+            name: self.offers.get(name) or self._terms.offers_in(name) for name in contexts
+        }
+        offers = np.array(
+            [[offer[1:] for offer in self.offers[name]] for name in contexts], np.int64
+        )
+        costs, reserves = offers[:, :, 0], offers[:, :, 1]
+        # Kernels see to it that costs fit what is left, so they need not do it again.
+        self._reserves = reserves * bool((costs != reserves).any())
+        self.plan = self._now = self._make_plan(contexts, costs.astype(np.float64))
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.plan.top)
-        self._reserves = self._extra_reserves(contexts)
         self.state = new_state(self.plan)
         if before is not None:
             _copy(before, self.state)
         self._refresh()
-        if self._warm:  # the types of what kernels are given may have changed
-            self.warm_up()
 
     def warm_up(self) -> None:
         """Get the kernels ready: from the disk, or compiled, which takes seconds."""
         fixed = (self.plan, *self._working, self._stream)
-        takes_long = self.plan.reward == Thompson.code or self.plan.costs.size > BRIEF
+        grows, pairs = self._terms.new_contexts, self.plan.costs.size
+        takes_long = grows or pairs > BRIEF or self.plan.reward == Thompson.code
         kernel = advance_at_length if takes_long else advance
         self._advance = direct(kernel, *fixed, self._line, 0, self._reserves, 0)
         self._replay = direct(replay, *fixed, *self._one)
-        self._warm = True
 
     def choose(self, visitors: Sequence[Visitor], *, horizon: int, left: int) -> Iterable[Choice]:
         """Decide for up to `PLACES` visitors, of ``horizon`` in all, and book what was decided.
@@ -145,13 +157,7 @@ class LivePolicy:
     def _refresh(self) -> None:
         self._working = (self.state, new_memo(self.plan, self.state), new_hulls(self.plan))
 
-    def _extra_reserves(self, contexts: tuple[str, ...]) -> npt.NDArray[np.int64]:
-        """Return what must be left for an action beyond what the kernels see to; 0 if nothing."""
-        costs = [self._terms.costs_in(name) for name in contexts]
-        reserves = [self._terms.reserves_in(name) for name in contexts]
-        return np.array(reserves, np.int64) * (costs != reserves)
-
-    def _make_plan(self, contexts: tuple[str, ...]) -> Plan:
+    def _make_plan(self, contexts: tuple[str, ...], costs: Floats) -> Plan:
         terms, horizon = self._terms, self._terms.horizon
         if isinstance(horizon, ClosingTime):
             horizon = max(1, round(horizon.arrivals))
@@ -162,7 +168,7 @@ class LivePolicy:
             terms.policy,
             horizon=horizon,
             budget=float(terms.budget),
-            costs=np.array([terms.costs_in(name) for name in contexts], np.float64),
+            costs=costs,
             default_rewards=defaults,
             defaults_known=defaults is not None,
             learn_defaults=terms.default_rewards == LEARNED,
