@@ -331,5 +331,22 @@ def _new_terms(given: dict[str, Any], clock: Callable[[], float]) -> Terms:
     checks.known_keys("the campaign", given, required=(), optional=optional, error=InvalidTerms)
     told = {term: value for term, value in given.items() if value is not None}
     terms = make_terms(**{"seed": secrets.randbits(48), **told})
+    _warn_of_the_unaffordable(terms)
     Campaign(terms)  # refuses a policy that does not fit
     return terms.opened(datetime.fromtimestamp(clock(), UTC))
+
+
+def _warn_of_the_unaffordable(terms: Terms) -> None:
+    """Say which actions can never be taken: most often an amount was meant in another unit."""
+    cheapest: dict[str, int] = {}
+    for context in terms.contexts:
+        for action, _, reserve in terms.offers_in(context):
+            cheapest[action] = min(reserve, cheapest.get(action, reserve))
+    for action, reserve in cheapest.items():
+        if reserve > terms.budget:
+            log.warning(
+                "action %r can never be taken: it needs %r, and the budget is %r",
+                action,
+                terms.unit.amount(reserve),
+                terms.unit.amount(terms.budget),
+            )

@@ -81,9 +81,7 @@ def _optimal_gain_on_grid(problem: Problem, grid: Grid) -> float:
     from almoner.core.exact import optimal_gain_on_grid
     from almoner.lp import solve
 
-    _refuse_fine_grid(
-        problem, grid, "the exact oracle", 'use upper_bound, or compare against="upper bound"'
-    )
+    _refuse_fine_grid(problem, grid, "the exact oracle", "compare against the upper bound instead")
     budget = min(grid.budget, int(grid.costs.max()) * problem.horizon)
     unit = grid.top / grid.bottom
     corners = solve(problem).boundaries

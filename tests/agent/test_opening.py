@@ -141,3 +141,14 @@ def test_stored_terms_that_cannot_be_read_are_a_broken_ledger(memory: Place) -> 
         with pytest.raises(al.BrokenLedger, match="terms of the campaign cannot be read") as raised:
             al.Agent.open(store, name="spring")
         assert_sentence(raised.value)
+
+
+def test_an_action_that_can_never_be_taken_is_mentioned(
+    memory: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    dear = al.Action(cost=1, reserve=100)
+    here = al.Action(cost={"new": 80, "returning": 2})
+    memory.create(actions={"mail": 1, "dear": dear, "here": here}, budget=60)
+    assert [record.getMessage() for record in caplog.records] == [
+        "action 'dear' can never be taken: it needs 100.0, and the budget is 60.0"
+    ]
