@@ -51,6 +51,16 @@ class AsyncAgent:
         Where transactions are carried out; a thread of its own if left out.
     on_batch
         Is told how many callers share each transaction.
+
+    Examples
+    --------
+    >>> async def visits() -> list[Decision]:
+    ...     async with await AsyncAgent.open(
+    ...         "memory:", name="spring", contexts=["new"], actions={"coupon": 5.0}, horizon=3,
+    ...         budget=15) as agent:
+    ...         return await asyncio.gather(*[agent.decide("new") for _ in range(3)])
+    >>> [decision.budget_left for decision in asyncio.run(visits())]
+    [10.0, 5.0, 0.0]
     """
 
     def __init__(

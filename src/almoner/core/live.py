@@ -101,37 +101,6 @@ def advance(
     An action is admitted while its reserve fits what is ``left``. Afterwards the line allows
     everything again.
     """
-    _advance(plan, state, memo, hulls, stream, line, size, reserves, left)
-
-
-@exposed
-def advance_at_length(
-    plan: Plan,
-    state: State,
-    memo: Memo,
-    hulls: Hulls | None,
-    stream: np.uint64,
-    line: Line,
-    size: int,
-    reserves: npt.NDArray[np.int64],
-    left: int,
-) -> None:
-    """Do what `advance` does, and let other threads run meanwhile: for what takes long."""
-    _advance(plan, state, memo, hulls, stream, line, size, reserves, left)
-
-
-@inlined
-def _advance(
-    plan: Plan,
-    state: State,
-    memo: Memo,
-    hulls: Hulls | None,
-    stream: np.uint64,
-    line: Line,
-    size: int,
-    reserves: npt.NDArray[np.int64],
-    left: int,
-) -> None:
     for place in range(size):
         context, allowed = line.contexts[place], line.allowed[place]
         asked = False
@@ -147,6 +116,22 @@ def _advance(
         if action != SKIP:
             left -= reserves[context, action]
         allowed[:] = True
+
+
+@exposed
+def advance_at_length(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls | None,
+    stream: np.uint64,
+    line: Line,
+    size: int,
+    reserves: npt.NDArray[np.int64],
+    left: int,
+) -> None:
+    """Do what `advance` does, and let other threads run meanwhile: for what takes long."""
+    advance(plan, state, memo, hulls, stream, line, size, reserves, left)
 
 
 @inlined
