@@ -41,7 +41,8 @@ class AsyncAgent:
     """A live campaign to be awaited; `AsyncAgent.open` creates or resumes one.
 
     Its methods are those of `Agent`, to which it leaves all the work. A caller who is cancelled
-    takes nothing back: asked again with the same key, it gets the same decision.
+    takes nothing back of a transaction that has begun: asked again with the same key, it gets the
+    same decision.
 
     Parameters
     ----------

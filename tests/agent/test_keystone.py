@@ -11,6 +11,7 @@ from agents import Place, folded, standing, state_of
 
 import almoner as al
 from almoner.core.kernels import FIGURES, play
+from almoner.core.live import REDRAWS
 from almoner.core.state import State, new_hulls, new_memo, new_state
 from almoner.policy.plan import applicable, make_plan
 from almoner.simulation import _root, _world
@@ -128,7 +129,8 @@ def follow(
         action = None if run.actions[t] == al.SKIP else problem.actions[run.actions[t]]
         assert (t, decision.action) == (t, action)
         if estimated:
-            assert 1 / 256 <= decision.probability <= 1.0
+            assert 1 <= decision.probability * REDRAWS <= REDRAWS  # a share of so many draws,
+            assert (decision.probability * REDRAWS).is_integer()  # this one among them
         else:
             assert decision.probability == run.probabilities[t]
         assert decision.budget_left == pytest.approx(run.budget_left[t], abs=1e-9)
