@@ -336,7 +336,7 @@ def test_a_service_with_keys_asks_for_one(browser: Browser) -> None:
         page.get_by_role("button", name="Start the campaign").click()
         expect(page.get_by_role("button", name="Pause")).to_be_visible()
         (cookie,) = page.context.cookies()
-        assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Lax")
+        assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
 
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")

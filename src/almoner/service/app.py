@@ -54,6 +54,7 @@ def create_app(
     locked: bool = False,
     rate: float = RATE,
     hosts: Iterable[str] | None = None,
+    session_secret: str | None = None,
     demo: bool = False,
     when_warm: Callable[[], None] = lambda: None,
     when_slow: Callable[[], None] = lambda: None,
@@ -70,6 +71,9 @@ def create_app(
         Requests per second that one client may make in the long run.
     hosts
         The names that the service answers to while no key is needed; None for any.
+    session_secret
+        What the sessions of the page are signed with, the same in all processes of a store; drawn
+        at random if left out, so that sessions end with the process.
     demo
         Whether to add a campaign with simulated visitors.
     when_warm
@@ -79,7 +83,9 @@ def create_app(
     """
     counted = Metrics()
     desks = Desks(store, on_batch=counted.shared)
-    access = Access(Keyring(store), locked=locked, rate=rate, hosts=hosts)
+    access = Access(
+        Keyring(store), locked=locked, rate=rate, hosts=hosts, secret=session_secret
+    )
     readiness = Readiness(desks, demo=NAME if demo else None)
 
     def door(app: ASGIApp) -> ASGIApp:

@@ -6,6 +6,7 @@ import errno
 import gc
 import ipaddress
 import logging
+import os
 import signal
 import socket
 import sys
@@ -19,6 +20,7 @@ from almoner.errors import InvalidInput, StoreError
 from almoner.service.app import create_app
 from almoner.service.door.access import LOOPBACK_HOSTS
 from almoner.service.door.keys import Keyring
+from almoner.service.door.sessions import SECRET
 from almoner.service.health import COMPILING, PREPARING
 from almoner.store import open_store
 
@@ -61,6 +63,7 @@ def serve(
             locked=not local,
             rate=rate,
             hosts=LOOPBACK_HOSTS if local else None,
+            session_secret=os.environ.get(SECRET),
             demo=demo,
             when_warm=_settle,
             when_slow=lambda: say(f"{COMPILING} {PREPARING}" if demo else COMPILING),

@@ -9,18 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from http.cookies import CookieError, SimpleCookie
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from litestar.types import HTTPScope
 
 from almoner.service.door.keys import ADMINISTER, DECIDE, Keyring
 from almoner.service.door.limits import Buckets
+from almoner.service.door.sessions import Sessions
 from almoner.service.errors import Refused
+from almoner.store import ApiKey
 
-__all__ = ["ADMINISTER", "COOKIE", "DECIDE", "LOOPBACK_HOSTS", "Access"]
+__all__ = ["ADMINISTER", "COOKIE", "DECIDE", "LOOPBACK_HOSTS", "Access", "Credentials"]
 
-COOKIE = "almoner_key"
-"""The cookie in which the page keeps the key that a person has signed in with."""
+COOKIE = "almoner_session"
+"""The cookie in which the page keeps the session of a person who has signed in."""
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
@@ -32,6 +35,19 @@ GUARDED = ("/api", "/metrics")
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 WANTED = {b"authorization", b"cookie", b"host", b"origin", b"sec-fetch-site"}
+
+
+class Credentials(NamedTuple):
+    """What a request brings, a key or a session, and the valid key that is meant by it."""
+
+    bearer: str | None
+    session: str | None
+    key: ApiKey | None
+
+    @property
+    def right(self) -> str | None:
+        """What it gives the right to."""
+        return None if self.key is None else self.key.permits
 
 
 class Access:
@@ -47,12 +63,21 @@ class Access:
         Requests per second that one client may make in the long run.
     hosts
         The names that the service may be called by; None for any.
+    secret
+        What sessions are signed with; drawn at random if left out.
     """
 
     def __init__(
-        self, keyring: Keyring, *, locked: bool, rate: float, hosts: Iterable[str] | None = None
+        self,
+        keyring: Keyring,
+        *,
+        locked: bool,
+        rate: float,
+        hosts: Iterable[str] | None = None,
+        secret: str | None = None,
     ) -> None:
         self.keyring, self._locked = keyring, locked
+        self.sessions = Sessions(keyring, secret=secret)
         self._buckets = Buckets(rate)
         self._hosts = None if hosts is None else frozenset(hosts)
 
@@ -61,29 +86,35 @@ class Access:
         """Whether a key is needed."""
         return self._locked or not self.keyring.empty
 
-    def right_of(self, key: str | None) -> str | None:
-        """Return what somebody with this key, or none, has the right to; None is nothing."""
-        if not self.needs_key:
-            return ADMINISTER
-        return None if key is None else self.keyring.right_of(key)
+    def right_of(self, scope: HTTPScope) -> str | None:
+        """Return what whoever makes a request has the right to; None is nothing."""
+        return ADMINISTER if not self.needs_key else self.credentials(scope).right
+
+    def credentials(self, scope: HTTPScope) -> Credentials:
+        """Return what a request brings: a key in the header comes before the page's cookie."""
+        headers = _wanted(scope)
+        bearer = _bearer(headers)
+        if bearer is not None:
+            return Credentials(bearer, None, self.keyring.find(bearer))
+        session = session_in(headers)
+        return Credentials(None, session, None if session is None else self.sessions.find(session))
 
     def admit(self, scope: HTTPScope) -> None:
         """Let a request in, or refuse it with a sentence."""
         path = scope["path_template"]
         if path in OPEN:
             return
-        headers = {name: value for name, value in scope["headers"] if name in WANTED}
+        headers = _wanted(scope)
         if self._hosts is not None and not self.needs_key:
             self._check_host(headers)
-        key = key_in(headers)
-        right = None if key is None else self.keyring.right_of(key)
+        brought = self.credentials(scope)
         # Cookies and passwords are what a browser adds by itself; a key in the header is not.
-        by_program = right is not None and _bearer(headers) is not None
+        by_program = brought.key is not None and brought.bearer is not None
         if scope["method"] not in SAFE and not by_program:
             _check_origin(headers)
-        self._check_rate(key if key and right else _address(scope))
+        self._check_rate(_address(scope) if brought.key is None else brought.key.digest)
         if self.needs_key and path.startswith(GUARDED):
-            _check_right(key, right, scope["route_handler"].opt.get("right", DECIDE))
+            _check_right(brought, scope["route_handler"].opt.get("right", DECIDE))
 
     def _check_rate(self, client: str) -> None:
         seconds = self._buckets.wait(client)
@@ -102,11 +133,10 @@ class Access:
             )
 
 
-def key_in(headers: dict[bytes, bytes]) -> str | None:
-    """Return the key that a request brings, as a header or as the page's cookie."""
-    key = _bearer(headers)
-    if key is not None or b"cookie" not in headers:
-        return key
+def session_in(headers: dict[bytes, bytes]) -> str | None:
+    """Return the session that a browser brings as the page's cookie."""
+    if b"cookie" not in headers:
+        return None
     try:
         cookies = SimpleCookie(headers[b"cookie"].decode("latin-1"))
     except CookieError:
@@ -114,20 +144,25 @@ def key_in(headers: dict[bytes, bytes]) -> str | None:
     return cookies[COOKIE].value if COOKIE in cookies else None
 
 
+def _wanted(scope: HTTPScope) -> dict[bytes, bytes]:
+    return {name: value for name, value in scope["headers"] if name in WANTED}
+
+
 def _bearer(headers: dict[bytes, bytes]) -> str | None:
     kind, _, key = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     return key.strip() or None if kind.lower() == "bearer" else None
 
 
-def _check_right(key: str | None, right: str | None, wanted: str) -> None:
-    if right is None:
-        said = "this needs a key" if key is None else "this key is not valid"
+def _check_right(brought: Credentials, wanted: str) -> None:
+    if brought.key is None:
+        nothing = brought.bearer is None and brought.session is None
+        said = "this needs a key" if nothing else "this key is not valid"
         raise Refused(
             401,
             f"{said}; send Authorization: Bearer KEY, with one from almoner keys create",
             WWW_Authenticate="Bearer",
         )
-    if wanted == ADMINISTER and right != ADMINISTER:
+    if wanted == ADMINISTER and brought.right != ADMINISTER:
         raise Refused(403, "this key may decide only; use one with the right to administer")
 
 

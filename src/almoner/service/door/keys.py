@@ -72,13 +72,22 @@ class Keyring:
         except StoreError as error:
             log.warning("the keys could not be looked up, so the known ones are kept: %s", error)
 
+    def active(self) -> list[ApiKey]:
+        """Return the keys that are valid."""
+        return [key for key in self._keys if key.revoked is None]
+
+    def find(self, key: str) -> ApiKey | None:
+        """Return what is kept of a key; None if it is not valid."""
+        digest, found = _digest(key), None
+        for known in self.active():  # all of them, so that the time taken says nothing
+            if hmac.compare_digest(known.digest, digest):
+                found = known
+        return found
+
     def right_of(self, key: str) -> str | None:
         """Return what a key gives the right to; None if it is not valid."""
-        digest, right = _digest(key), None
-        for known in self._keys:  # all of them, so that the time taken says nothing
-            if hmac.compare_digest(known.digest, digest) and known.revoked is None:
-                right = known.permits
-        return right
+        known = self.find(key)
+        return None if known is None else known.permits
 
 
 def _digest(key: str) -> str:

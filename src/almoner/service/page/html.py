@@ -15,7 +15,7 @@ from litestar.types import ExceptionHandlersMap
 from markupsafe import Markup, escape
 
 from almoner.errors import AlmonerError
-from almoner.service.door.access import COOKIE
+from almoner.service.door.access import ADMINISTER, Access
 from almoner.service.errors import TABLE, refusal, sentence
 from almoner.service.page import words
 
@@ -52,9 +52,14 @@ TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before
 def html(
     request: Request[Any, Any, Any], template: str, *, status: int = 200, **context: Any
 ) -> Response[str]:
-    """Return a page."""
+    """Return a page, which knows whether its reader may administer."""
+    access: Access = request.app.state.access
+    brought = access.credentials(request.scope)
     text = TEMPLATES.get_template(template).render(
-        here=request.url.path, signed_in=COOKIE in request.cookies, **context
+        here=request.url.path,
+        signed_in=brought.session is not None and brought.key is not None,
+        administers=access.right_of(request.scope) == ADMINISTER,
+        **context,
     )
     return Response(text, media_type=MediaType.HTML, status_code=status, headers=HEADERS)
 

@@ -22,7 +22,6 @@ from almoner.report import Report
 from almoner.service.api import campaigns
 from almoner.service.api.document import document
 from almoner.service.desks import Desks
-from almoner.service.door.access import ADMINISTER
 from almoner.service.health import PREPARING, Readiness
 from almoner.service.page import apidoc, sign_in, views
 from almoner.service.page.charts import Moment
@@ -71,8 +70,7 @@ async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) ->
 
     def page() -> Response[str]:
         view = views.campaign_view(report, _horizon(desk, report), moments, latest.decisions)
-        administers = sign_in.right(request) == ADMINISTER
-        return html(request, "campaign.html", administers=administers, **view)
+        return html(request, "campaign.html", **view)
 
     return await asyncio.to_thread(page)
 

@@ -1,4 +1,4 @@
-"""Signing in: a person's key, kept in a cookie that scripts cannot read."""
+"""Sign in and out: a key begins a session, kept in a cookie that scripts cannot read."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from litestar.datastructures import Cookie
 from litestar.response import Redirect
 
 from almoner.service.door.access import COOKIE, Access
+from almoner.service.door.sessions import LIFETIME
 from almoner.service.page.html import html
 
 __all__ = ["ROUTES", "right", "show_sign_in"]
 
 PATH = "/sign-in"
 
-DAYS = 30
-"""After so many days a person signs in again."""
+KEY_COOKIE = "almoner_key"
+"""The cookie in which earlier versions kept the key itself; it is taken away."""
 
 
 def right(request: Request[Any, Any, Any]) -> str | None:
     """Return what the person at the browser has the right to."""
     access: Access = request.app.state.access
-    return access.right_of(request.cookies.get(COOKIE))
+    return access.right_of(request.scope)
 
 
 def show_sign_in(request: Request[Any, Any, Any]) -> Redirect | None:
-    """Send a person without a valid key to the form, and then back; for ``before_request``."""
+    """Send a person without a valid session to the form, and then back; for ``before_request``."""
     if right(request) is not None:
         return None
     return Redirect(f"{PATH}?{urlencode({'next': request.url.path})}", status_code=303)
@@ -42,30 +43,49 @@ async def form(request: Request[Any, Any, Any]) -> Response[str]:
 
 @post(PATH, status_code=303)
 async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
-    """Keep the key, if it is valid."""
+    """Begin a session, if the key is valid."""
     given = await request.form()
     key, target = str(given.get("key", "")).strip(), _own(str(given.get("next", "/")))
     access: Access = request.app.state.access
-    if access.right_of(key) is None:
+    session = access.sessions.begin(key)
+    if session is None and access.needs_key:
         sentence = "This key is not valid: it may be mistyped, or revoked."
         return html(request, "sign_in.html", status=401, next=target, error=sentence)
-    cookie = Cookie(
-        COOKIE,
-        value=key,
-        path="/",
-        max_age=DAYS * 24 * 3600,
-        httponly=True,
-        samesite="lax",
-        secure=request.url.scheme == "https",
-    )
-    return Redirect(target, status_code=303, cookies=[cookie])
+    cookies = [_cookie(request, KEY_COOKIE)]
+    if session is not None:
+        cookies.append(_cookie(request, COOKIE, session, LIFETIME))
+    return Redirect(target, status_code=303, cookies=cookies)
 
 
 @post("/sign-out", status_code=303)
-async def sign_out() -> Redirect:
-    """Forget the key."""
-    forgotten = Cookie(COOKIE, value="", path="/", max_age=0, httponly=True, samesite="lax")
-    return Redirect("/", status_code=303, cookies=[forgotten])
+async def sign_out(request: Request[Any, Any, Any]) -> Redirect:
+    """End the session."""
+    access: Access = request.app.state.access
+    session = access.credentials(request.scope).session
+    if session is not None:
+        access.sessions.end(session)
+    cookies = [_cookie(request, name) for name in (COOKIE, KEY_COOKIE)]
+    return Redirect("/", status_code=303, cookies=cookies)
+
+
+def _cookie(
+    request: Request[Any, Any, Any], name: str, value: str = "", seconds: int = 0
+) -> Cookie:
+    """Return a cookie; one without a value takes away what the browser has."""
+    return Cookie(
+        name,
+        value=value,
+        path="/",
+        max_age=seconds,
+        httponly=True,
+        samesite="strict",
+        secure=_over_https(request),
+    )
+
+
+def _over_https(request: Request[Any, Any, Any]) -> bool:
+    """Return whether the browser speaks HTTPS: a proxy may end it, the origin still says so."""
+    return request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:")
 
 
 def _own(target: str) -> str:
