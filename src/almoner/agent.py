@@ -39,7 +39,7 @@ from almoner.terms import Terms, campaign_name, make_terms, refuse_differences
 from almoner.turn import Request, Turn
 from almoner.turns import Turns
 
-__all__ = ["Agent", "closed"]
+__all__ = ["Agent", "agreed_terms", "closed", "new_terms"]
 
 log = logging.getLogger("almoner")
 
@@ -123,14 +123,13 @@ class Agent:
         terms = {term: list(v) if isinstance(v, Iterator) else v for term, v in terms.items()}
         store: Store = url if hasattr(url, "writing") else open_store(url)  # type: ignore[assignment]
         try:
-            stored = store.terms(name)
-            if stored is None:
-                if all(terms.get(term) is None for term in REQUIRED):
-                    raise _unknown(name, store.campaigns())
-                stored = store.create(name, json.dumps(_new_terms(terms, clock).to_dict()))
-            agent = cls(store, name, Terms.from_json(stored), clock=clock)
+            agreed, exists = agreed_terms(store, name, terms, clock=clock)
+            if not exists:  # unless another process is first, on terms of its own
+                _warn_of_the_unaffordable(agreed)
+                agreed = Terms.from_json(store.create(name, json.dumps(agreed.to_dict())))
+                refuse_differences(agreed, name, terms)
+            agent = cls(store, name, agreed, clock=clock)
             agent._lent = store is url
-            refuse_differences(agent.terms, name, terms)
             Campaign(agent.terms).warm_up()  # others would wait if it came within a transaction
             agent.look(lambda campaign: None)  # folds the log
         except BaseException:
@@ -322,7 +321,25 @@ def _unknown(name: str, names: list[str]) -> UnknownCampaign:
     return UnknownCampaign(f"there is no campaign {name!r} in this store; {remedy}")
 
 
-def _new_terms(given: dict[str, Any], clock: Callable[[], float]) -> Terms:
+def agreed_terms(
+    store: Store, name: str, given: dict[str, Any], *, clock: Callable[[], float] = time.time
+) -> tuple[Terms, bool]:
+    """Return the terms of a campaign, and whether it exists: if not, those it would have.
+
+    Refuses everything that `Agent.open` does, and writes nothing.
+    """
+    stored = store.terms(campaign_name(name))
+    if stored is not None:
+        terms = Terms.from_json(stored)
+        refuse_differences(terms, name, given)
+        return terms, True
+    if all(given.get(term) is None for term in REQUIRED):
+        raise _unknown(name, store.campaigns())
+    return new_terms(given, clock=clock), False
+
+
+def new_terms(given: dict[str, Any], *, clock: Callable[[], float] = time.time) -> Terms:
+    """Check the terms of a new campaign, some of which may be left out or None."""
     missing = [term for term in REQUIRED if given.get(term) is None]
     if missing:
         it = "it" if len(missing) == 1 else "them"
@@ -331,7 +348,6 @@ def _new_terms(given: dict[str, Any], clock: Callable[[], float]) -> Terms:
     checks.known_keys("the campaign", given, required=(), optional=optional, error=InvalidTerms)
     told = {term: value for term, value in given.items() if value is not None}
     terms = make_terms(**{"seed": secrets.randbits(48), **told})
-    _warn_of_the_unaffordable(terms)
     Campaign(terms)  # refuses a policy that does not fit
     return terms.opened(datetime.fromtimestamp(clock(), UTC))
 

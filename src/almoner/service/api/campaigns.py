@@ -11,7 +11,7 @@ from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from almoner.async_agent import AsyncAgent
-from almoner.errors import DifferentTerms, InvalidTerms, StoreError
+from almoner.errors import StoreError
 from almoner.events import CLOSED, PAUSED, RESUMED
 from almoner.exports import decisions
 from almoner.history import Point
@@ -29,6 +29,7 @@ from almoner.service.api.answers import (
 )
 from almoner.service.api.bodies import Strict
 from almoner.service.api.document import ERRORS
+from almoner.service.api.opening import opening
 from almoner.service.api.schemas import NewCampaign
 from almoner.service.desks import Desks
 from almoner.service.door.access import ADMINISTER
@@ -67,15 +68,10 @@ async def create(
     request: Request[Any, Any, Any], data: JSONBody[NewCampaign]
 ) -> Response[CampaignView]:
     """Create a campaign; one that exists on the same terms is left as it is."""
-    if data.name in {".", ".."}:
-        raise InvalidTerms(f"name must not be {data.name!r}, which means a folder in a URL")
     desks: Desks = request.app.state.desks
-    known = data.name.isprintable() and await desks.exists(data.name)
-    try:
+    with opening(data.name):
+        known = data.name.isprintable() and await desks.exists(data.name)
         desk = await desks.desk(data.name, **data.terms())
-    except DifferentTerms as error:  # whose remedy, to leave terms out, is none for a whole body
-        difference, _, _ = str(error).rpartition("; ")
-        raise DifferentTerms(f"{difference}; send its own terms, or choose another name") from None
     return Response(await _view(desk), status_code=200 if known else 201)
 
 

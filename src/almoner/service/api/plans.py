@@ -6,11 +6,11 @@ import asyncio
 from typing import Any
 
 import numpy as np
-from litestar import post
+from litestar import Request, post
 from litestar.params import JSONBody
 
 from almoner import checks
-from almoner.campaign import Campaign
+from almoner.agent import agreed_terms, new_terms
 from almoner.closing import ClosingTime
 from almoner.errors import InvalidTerms
 from almoner.lp import solve
@@ -18,23 +18,29 @@ from almoner.report import UNSEEN, Estimates
 from almoner.service.api.answers import ActionPlan, ContextPlan, Plan
 from almoner.service.api.bodies import Strict
 from almoner.service.api.document import ERRORS
+from almoner.service.api.opening import opening
 from almoner.service.api.schemas import Guess
-from almoner.terms import LEARNED, Terms, make_terms
+from almoner.store import Store
+from almoner.terms import LEARNED, Terms
 
 __all__ = ["ROUTES", "preview"]
 
 
 @post("/api/plan", dto=Strict[Guess], return_dto=None, status_code=200, responses=ERRORS)
-async def plan(data: JSONBody[Guess]) -> Plan:
-    """Preview a campaign: who would be served, at what price, and what it would bring."""
-    return await asyncio.to_thread(preview, data)
+async def plan(request: Request[Any, Any, Any], data: JSONBody[Guess]) -> Plan:
+    """Preview a campaign: who would be served, at what price, and what it would bring.
+
+    With a name, whatever creating it would be refused for is refused here.
+    """
+    store: Store = request.app.state.desks.store
+    return await asyncio.to_thread(preview, data, store)
 
 
-def preview(guess: Guess) -> Plan:
+def preview(guess: Guess, store: Store) -> Plan:
     """Return the plan of a campaign that is only thought of."""
-    told = {term: value for term, value in guess.terms().items() if value is not None}
-    terms = make_terms(**{"seed": 0, **told})
-    Campaign(terms)  # refuses a policy that does not fit
+    with opening(guess.name):
+        given = guess.terms()
+        terms = new_terms(given) if guess.name is None else agreed_terms(store, guess.name, given)[0]
     horizon, amount = terms.horizon, terms.unit.amount
     arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
     guesses = _guesses(guess, terms, amount(terms.budget) / arrivals)
