@@ -223,14 +223,16 @@ REFUSED: list[tuple[Policy, dict[str, Any], str]] = [
     (
         alp(),
         {**TERMS, "reward_means": MEANS},
-        "the policy takes probs as known, but they were not given; give context_probs=… to "
-        "its recipe, or choose one that learns, such as thrifty()",
+        "the policy takes probs as known, but they were not given; give "
+        "contexts=KnownContexts(probs=…), or context_probs=… to a recipe without contexts=; "
+        "or choose a policy that learns, such as thrifty()",
     ),
     (
         pb(),
         {**TERMS, "context_probs": PROBS},
-        "the policy takes means as known, but they were not given; give reward_means=… to "
-        "its recipe, or choose one that learns, such as thrifty()",
+        "the policy takes means as known, but they were not given; give reward_means=… to its "
+        "recipe, or rewards=KnownRewards(means=…) to Policy; or choose a policy that learns, such "
+        "as thrifty()",
     ),
     (
         ucb_alp(context_probs=[0.2, 0.3, 0.5]),

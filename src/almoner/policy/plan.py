@@ -41,7 +41,11 @@ NO_TEST, USABLE_TEST, LITERAL_TEST = range(3)
 """Which test may end exploration: the places in ``EXPLORATION_TESTS``."""
 
 
-_GIVEN_AS = {"means": "reward_means", "probs": "context_probs"}
+_GIVEN_AS = {
+    "means": "reward_means=… to its recipe, or rewards=KnownRewards(means=…) to Policy",
+    "probs": "contexts=KnownContexts(probs=…), or context_probs=… to a recipe without contexts=",
+}
+"""Where people give what a policy takes as known: recipes differ in it."""
 
 
 class Exploration(NamedTuple):
@@ -224,8 +228,8 @@ def _known(name: str, given: object, truth: Floats | None, shape: tuple[int, ...
     known = truth if given is None else np.asarray(given, dtype=np.float64)
     if known is None:
         raise InvalidPolicy(
-            f"the policy takes {name} as known, but they were not given; give {_GIVEN_AS[name]}=… "
-            "to its recipe, or choose one that learns, such as thrifty()"
+            f"the policy takes {name} as known, but they were not given; give {_GIVEN_AS[name]}; "
+            "or choose a policy that learns, such as thrifty()"
         )
     if known.shape != shape:
         raise InvalidPolicy(f"{name} must have shape {shape} as the costs have, got {known.shape}")
