@@ -106,7 +106,7 @@ def test_a_little_money_left_is_said_and_planned_for(place: Place) -> None:
     agent.settle(agent.decide("new", available=["mail"]).id, cost=5)
     short = agent.decide("new", available=["coupon"])
     assert (short.reason, short.budget_left) == ("budget", 2.5)
-    assert short.why == "no action here can be afforded with the budget left"
+    assert short.why == "too little of the budget is left to reserve for any action here"
     rest = [agent.decide("new") for _ in range(8)]
     assert [decision.action for decision in rest].count("mail") == 2  # it buys what it can
     assert rest[-1].budget_left == 0.5

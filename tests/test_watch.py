@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 import almoner as al
-from almoner import history, report
+from almoner import estimates, history, watch
 from almoner.lp import solve
 from almoner.policy.allocation import AdaptiveLP
 from almoner.policy.contexts import EmpiricalContexts
 from almoner.policy.rewards import ExploreFirst
-from almoner.report import Watch
 from almoner.store import Writer
 from almoner.terms import Terms
+from almoner.watch import Watch
 
 
 def opened(**terms: Any) -> al.Agent:
@@ -149,10 +149,10 @@ def test_a_report_is_worked_out_while_others_may_write(monkeypatch: pytest.Monke
     agent.reward(agent.decide("new").id, 1.0)
     doors, calls = Doors(agent), list[str]()
     for owner, name in (
-        (report, "solve"),
-        (report, "ActionReport"),
-        (report, "ContextReport"),
-        (report, "Report"),
+        (estimates, "solve"),
+        (watch, "ActionReport"),
+        (watch, "ContextReport"),
+        (watch, "Report"),
         (Terms, "costs_in"),
         (Terms, "reserves_in"),
         (al.Agent, "events"),
@@ -177,7 +177,7 @@ def test_what_happens_while_a_report_is_worked_out_is_not_in_it(
         agent.pause()
         return solve(*problem, **ratio)
 
-    monkeypatch.setattr(report, "solve", solve_slowly)
+    monkeypatch.setattr(estimates, "solve", solve_slowly)
     assert agent.report() == expected
 
 

@@ -22,7 +22,7 @@ from almoner.decision import Decision, Settlement
 from almoner.errors import InvalidTerms, StoreError, UnknownCampaign
 from almoner.events import CLOSED, PAUSED, RESUMED, Event
 from almoner.ledger import Ledger
-from almoner.report import Report, Watch
+from almoner.report import Report
 from almoner.requests import (
     Cancel,
     Decide,
@@ -38,6 +38,7 @@ from almoner.store import Store, Writer, open_store
 from almoner.terms import Terms, campaign_name, make_terms, refuse_differences
 from almoner.turn import Request, Turn
 from almoner.turns import Turns
+from almoner.watch import Watch
 
 __all__ = ["Agent", "agreed_terms", "closed", "new_terms"]
 

@@ -24,7 +24,7 @@ POLICY, BUDGET, HORIZON, UNAVAILABLE = "policy", "budget", "horizon", "unavailab
 
 WHY = {
     POLICY: "the policy saves the budget for better use",
-    BUDGET: "no action here can be afforded with the budget left",
+    BUDGET: "too little of the budget is left to reserve for any action here",
     HORIZON: "the campaign has come to its end",
     UNAVAILABLE: "no action was available",
     PAUSED: "the campaign is paused",

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from almoner.decision import HORIZON
 from almoner.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
 from almoner.ledger import Ledger, hold, release, settle
 
@@ -39,8 +40,10 @@ class History:
         How many events of the log are folded in.
     arrivals, taken
         Arrivals by context, and actions taken by context and action.
-    skips
-        Skips by reason.
+    skips, skipped
+        Skips by reason, and those of counted arrivals up to the horizon by context.
+    idle
+        Skips of counted arrivals since an action was last taken, by reason.
     rewarded, reward
         How many rewards have come, and their sum.
     rewards
@@ -56,6 +59,8 @@ class History:
         self.arrivals: Counter[str] = Counter()
         self.taken: Counter[tuple[str, str]] = Counter()
         self.skips: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+        self.idle: Counter[str] = Counter()
         self.rewarded, self.reward = 0, 0.0
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
         self.curve: list[Point] = []
@@ -91,13 +96,17 @@ class History:
         self.rewards[context, action] = count + 1, total + reward
 
     def _count(self, event: Event) -> None:
-        context = event.context or ""
+        context, reason = event.context or "", event.reason or ""
         if event.action is None:
-            self.skips[event.reason or ""] += 1
+            self.skips[reason] += 1
         else:
             self.taken[context, event.action] += 1
+            self.idle.clear()
         if event.round is None:
             return
+        if event.action is None:
+            self.idle[reason] += 1
+            self.skipped[context] += reason != HORIZON
         self.arrivals[context] += 1
         _, spent, reserved, planned = self.ledger
         self.latest = Point(

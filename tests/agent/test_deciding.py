@@ -132,7 +132,7 @@ def test_an_exhausted_budget_is_a_skip_that_says_so(place: Place) -> None:
     decisions = [agent.decide("new", available=["mail"]) for _ in range(10)]
     assert [decision.action for decision in decisions].count("mail") == 2
     assert (decisions[-1].reason, decisions[-1].budget_left) == ("budget", 0.5)
-    assert decisions[-1].why == "no action here can be afforded with the budget left"
+    assert decisions[-1].why == "too little of the budget is left to reserve for any action here"
 
 
 def test_an_exhausted_horizon_is_a_skip_that_says_so(place: Place) -> None:

@@ -274,7 +274,7 @@ def test_docstrings_are_told_field_by_field(client: httpx.Client) -> None:
     assert fields["skips"]["description"] == "See ``served``."
     text = client.get("/docs").text
     assert "Attributes" not in text
-    assert "By how much bills have exceeded what was held for them" in text
+    assert "By how much bills have exceeded what was reserved for them" in text
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_the_list_says_how_each_campaign_is_doing(page: Page, url: str) -> None:
     expect(row).to_contain_text("Spending 10 % behind the straight line.")
     expect(row).to_contain_text("20 of 100")
     expect(row.get_by_role("img")).to_have_accessible_name(
-        "Of the budget of 200, 20 is spent, 0 held and 180 left."
+        "Of the budget of 200, 20 is spent, 0 reserved and 180 left to reserve."
     )
     row.get_by_role("link").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(name)
@@ -125,12 +125,12 @@ def test_a_decision_shows_up_by_itself(page: Page, url: str) -> None:
         expect(row).to_contain_text(decision["action"])
         expect(row).to_contain_text("none yet")
         expect(page.get_by_text("1 of 1,000 arrivals have come")).to_be_visible()
-        assert figure(page, "Held") == f"{decision['reserved']:.0f}"
+        assert figure(page, "Reserved") == f"{decision['reserved']:.0f}"
         visitors.settle(decision["id"], 1.0)
         visitors.reward(decision["id"], 1.0)
         two_seconds_pass(page)
         expect(row.get_by_role("cell").last).to_have_text("1")
-        assert (figure(page, "Held"), figure(page, "Spent")) == ("0", "1")
+        assert (figure(page, "Reserved"), figure(page, "Spent")) == ("0", "1")
         later = visitors.come("newcomer")
         two_seconds_pass(page)
         rows = page.get_by_role("table", name="The latest decisions").locator("tbody tr")
@@ -154,7 +154,7 @@ def test_updates_leave_the_reader_alone(page: Page, url: str) -> None:
         expect(summary).to_be_focused()
         table = page.get_by_role("table", name="Spend against the straight line")
         expect(table.get_by_role("columnheader")).to_have_text(
-            ["Arrivals", "Spent", "Held", "Straight line"]
+            ["Arrivals", "Spent", "Or expected", "Straight line"]
         )
         expect(table.get_by_role("row").last).to_contain_text("9")  # 6 of 1,000, of 1,500
         page.get_by_label("Updates every 2 seconds").uncheck()
@@ -198,7 +198,7 @@ def test_charts_are_drawn_and_told(page: Page, url: str) -> None:
     for chart, words in [
         ("spend", "After 30 of 60 arrivals"),
         ("reward", "promised by now"),
-        ("ratio", "is left for each one to come; it was 1.50 at the start"),
+        ("ratio", "neither spent nor expected to be; it was 1.50 at the start"),
     ]:
         picture = page.locator(f"[data-chart={chart}]")
         expect(picture).to_have_role("img")

@@ -11,7 +11,7 @@ import pytest
 from almoner.agent import Agent
 from almoner.policy.recipes import RECIPES
 from almoner.report import ActionReport, ContextReport, Report
-from almoner.service.page import charts, pictures, words
+from almoner.service.page import charts, pictures, sentences, words
 from almoner.service.page.charts import Moment
 from almoner.service.page.views import campaign_view, learning_policies
 from almoner.store import open_store
@@ -23,7 +23,7 @@ def pair(**changes: Any) -> ActionReport:
 
 
 def report(**changes: Any) -> Report:
-    """A quarter of the way: 30 of 100 spent, 5 held, where the straight line is at 25."""
+    """A quarter of the way: 30 of 100 spent, 5 reserved, where the straight line is at 25."""
     context = ContextReport(context="new", arrivals=50, share=1.0, served=0.5, actions=[pair()])
     return replace(
         Report(
@@ -37,14 +37,21 @@ def report(**changes: Any) -> Report:
             left=65.0,
             unusable=0.0,
             overrun=0.0,
+            cheapest=5.0,
+            blocked=None,
             arrivals=50,
             arrivals_left=150,
             closes=None,
             served=7,
             skips={"policy": 43},
-            rewarded=6,
+            idle={"policy": 4},
+            rewarded=7,
             reward=3.0,
+            waiting=0,
+            reward_low=3.0,
+            reward_high=3.0,
             promised=4.0,
+            guessed=0,
             ratio_start=0.5,
             ratio_now=65 / 150,
             pace=0.1,
@@ -70,35 +77,35 @@ money = words.money_format([100.0, 5.0])
     ],
 )
 def test_the_pace_in_words(pace: float, said: str) -> None:
-    assert words.pace(report(pace=pace)) == said
+    assert sentences.pace(report(pace=pace)) == said
 
 
 def test_before_the_first_arrival_and_after_the_last() -> None:
-    assert words.pace(report(arrivals=0)) == "no arrival yet"
+    assert sentences.pace(report(arrivals=0)) == "no arrival yet"
     over = report(arrivals=200, arrivals_left=0)
-    assert words.pace(over) == "35 % of the budget used at the end"
-    assert (words.state(over), words.state(report())) == ("finished", "running")
-    assert words.state(replace(over, status="closed")) == "closed"
-    assert words.summary(report(arrivals=0), 200, money) == (
+    assert sentences.pace(over) == "35 % of the budget spent or expected to be at the end"
+    assert (sentences.state(over), sentences.state(report())) == ("finished", "running")
+    assert sentences.state(replace(over, status="closed")) == "closed"
+    assert sentences.summary(report(arrivals=0), 200, money) == (
         "Nobody has come yet; 100 is for 200 arrivals."
     )
 
 
 def test_the_summary_is_one_sentence() -> None:
-    assert words.summary(report(), 200, money) == (
-        "50 of 200 arrivals have come, and 35 of 100 is spent or held: "
+    assert sentences.summary(report(), 200, money) == (
+        "50 of 200 arrivals have come, and 35 of 100 is spent or expected to be: "
         "spending 10 % ahead of the straight line."
     )
 
 
 def test_what_else_a_person_should_know() -> None:
-    assert words.notices(report(), 200, money) == []
-    odd = report(status="paused", unusable=2.0, overrun=1.0)
-    assert words.notices(odd, 40, money) == [
+    assert sentences.notices(report(), 200, money) == []
+    odd = report(status="paused", blocked="paused", unusable=2.0, overrun=1.0)
+    assert sentences.notices(odd, 40, money) == [
         "10 more have come after the horizon of 40 arrivals, and were skipped.",
         "The campaign is paused: arrivals are skipped, and are not counted.",
-        "2 is left, but no action costs that little, so it cannot be spent.",
-        "Bills have exceeded what was held for them by 1 in all; raise the reserves of the next "
+        "2 is left, but no action reserves less than 5, so it cannot be given out.",
+        "Bills have exceeded what was reserved for them by 1 in all; raise the reserves of the next "
         "campaign.",
     ]
 
@@ -124,12 +131,16 @@ def test_shares_that_are_nearly_nothing_or_everything() -> None:
 
 def test_the_budget_bar_adds_up_and_marks_the_straight_line() -> None:
     bar = pictures.budget_bar(report())
-    assert [(part.start, part.width) for part in bar.segments] == [(0.0, 30.0), (30.0, 5.0)]
+    assert [(part.start, part.width) for part in bar.segments] == [
+        (0.0, 30.0),
+        (30.0, 5.0),
+        (35.0, 0.0),
+    ]
     assert bar.mark == 25.0
     assert pictures.budget_bar(report(arrivals=0)).mark is None
     assert pictures.budget_bar(report(arrivals_left=0)).mark is None
-    nothing = report(budget=0.0, spent=0.0, reserved=0.0, left=0.0)
-    assert [part.width for part in pictures.budget_bar(nothing).segments] == [0.0, 0.0]
+    nothing = report(budget=0.0, spent=0.0, reserved=0.0, planned=0.0, left=0.0)
+    assert [part.width for part in pictures.budget_bar(nothing).segments] == [0.0] * 3
 
 
 def test_a_whisker_lies_where_its_numbers_say() -> None:
@@ -163,20 +174,22 @@ def test_charts_say_the_same_in_words_and_tables() -> None:
     moments = [Moment(1, 0.0, 5.0, 5.0, 0.0), Moment(25, 15.0, 5.0, 5.0, 1.0)]
     spend, reward, ratio = charts.charts(report(), 200, moments, money)
     assert spend.sentence == (
-        "After 50 of 200 arrivals, 30 is spent and 5 held; the straight line is at 25."
+        "After 50 of 200 arrivals, 30 is spent and 5 expected for open decisions; the straight "
+        "line is at 25."
     )
     assert spend.rows == [
         ["0", "0", "0", "0"],
         ["1", "0", "5", "0"],
-        ["25", "15", "5", "12"],  # halves are rounded to even
-        ["50", "30", "5", "25"],
+        ["25", "15", "20", "12"],  # halves are rounded to even
+        ["50", "30", "35", "25"],
     ]
     assert reward.sentence.startswith(
-        "Rewards add up to 3 so far, against 4.0 promised by now: 25 % less."
+        "Rewards add up to 3 so far; 4.0 is promised by now: 25 % less."
     )
     assert reward.rows[-2:] == [["25", "1", "2.0"], ["50", "3", "4.0"]]
     assert ratio.sentence == (
-        "0.433 is left for each one to come; it was 0.500 at the start. "
+        "For each arrival to come there is 0.433, neither spent nor expected to be; it was 0.500 "
+        "at the start. "
         "Who is served changes at 0.250 and 2.50: the plan’s boundaries."
     )
     assert [row[1] for row in ratio.rows] == ["0.500", "0.477", "0.457", "0.433"]
@@ -185,7 +198,7 @@ def test_charts_say_the_same_in_words_and_tables() -> None:
 def test_after_the_horizon_the_promise_and_the_line_stand_still() -> None:
     over = report(arrivals=250, arrivals_left=0, promised=16.0)  # 0.08 each for 200
     spend, reward, ratio = charts.charts(over, 200, [], money)
-    assert spend.rows[-1] == ["250", "30", "5", "100"]
+    assert spend.rows[-1] == ["250", "30", "35", "100"]
     assert reward.rows[-1] == ["250", "3", "16.0"]
     assert ratio.rows[-1] == ["250", "–"]
     assert ratio.sentence.startswith("No arrival is to come; ")
@@ -227,10 +240,12 @@ def test_only_the_contexts_that_come_most_are_shown() -> None:
 
 
 def test_what_became_of_the_arrivals_adds_up() -> None:
-    assert words.skipped(report()) == "43 skipped"
-    assert words.skipped(report(served=5)) == "43 skipped, 2 cancelled"
+    assert sentences.skipped(report()) == "43 skipped"
+    assert sentences.skipped(report(served=5)) == "43 skipped, 2 cancelled"
     uncounted = report(served=4, skips={"policy": 40, "horizon": 3, "paused": 8, "closed": 1})
-    assert words.skipped(uncounted) == ("43 skipped, 3 cancelled; 9 more while paused or closed")
+    assert sentences.skipped(uncounted) == (
+        "43 skipped, 3 cancelled; 9 more while paused or closed"
+    )
 
 
 def test_what_is_cancelled_is_neither_served_nor_skipped() -> None:
@@ -242,7 +257,7 @@ def test_what_is_cancelled_is_neither_served_nor_skipped() -> None:
         agent.cancel(decision.id)
     agent.pause()
     agent.decide("a")
-    assert words.skipped(agent.report()) == (
+    assert sentences.skipped(agent.report()) == (
         f"{10 - len(served)} skipped, 2 cancelled; 1 more while paused or closed"
     )
 

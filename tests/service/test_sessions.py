@@ -67,9 +67,7 @@ def test_the_cookie_opens_page_and_api_and_holds_nothing_of_the_key(
     )
 
 
-def test_neither_is_the_session_a_key_nor_the_key_a_session(
-    client: httpx.Client, key: str
-) -> None:
+def test_neither_is_the_session_a_key_nor_the_key_a_session(client: httpx.Client, key: str) -> None:
     token, _ = sign_in(client, key)
     assert status(client, Authorization=f"Bearer {token}") == 401
     assert status(client, Cookie=f"{COOKIE}={key}") == 401
@@ -180,5 +178,5 @@ def test_processes_share_sessions_only_if_they_share_a_secret(store: Store, key:
 
 def test_a_secret_that_can_be_guessed_is_refused_without_being_repeated(store: Store) -> None:
     with pytest.raises(InvalidInput, match="at least 32 characters, got 6") as refused:
-        Sessions(Keyring(store), secret="hunter")
+        Sessions(Keyring(store), secret="hunter")  # noqa: S106
     assert "hunter" not in str(refused.value)

@@ -39,7 +39,7 @@ def list_campaigns(url: str) -> None:
 def verify(url: str, campaign: str | None) -> None:
     """Prove from the log that no campaign ever overspent.
 
-    Every event is booked again: what is spent, held and left adds up to the budget after each of
+    Every event is booked again: what is spent, reserved and left adds up to the budget after each of
     them, nothing is settled or rewarded twice, and the snapshot agrees. If not, the
     exit code is 1; it is 2 if the store cannot be read.
     """
@@ -53,7 +53,7 @@ def verify(url: str, campaign: str | None) -> None:
             amount = Terms.from_json(store.terms(name) or "").unit.amount
             click.echo(
                 f"{name}: {counted(found.events, 'event')} verified; "
-                f"spent {amount(found.spent):,} + held {amount(found.reserved):,} + "
+                f"spent {amount(found.spent):,} + reserved {amount(found.reserved):,} + "
                 f"left {amount(found.left):,} = budget {amount(found.budget):,}"
                 + (f"; overruns {amount(found.overrun):,}" if found.overrun else "")
             )

@@ -83,9 +83,7 @@ def create_app(
     """
     counted = Metrics()
     desks = Desks(store, on_batch=counted.shared)
-    access = Access(
-        Keyring(store), locked=locked, rate=rate, hosts=hosts, secret=session_secret
-    )
+    access = Access(Keyring(store), locked=locked, rate=rate, hosts=hosts, secret=session_secret)
     readiness = Readiness(desks, demo=NAME if demo else None)
 
     def door(app: ASGIApp) -> ASGIApp:

@@ -13,8 +13,7 @@ from almoner import checks
 from almoner.agent import agreed_terms, new_terms
 from almoner.closing import ClosingTime
 from almoner.errors import InvalidTerms
-from almoner.lp import solve
-from almoner.report import UNSEEN, Estimates
+from almoner.estimates import UNSEEN, Estimates, optimum
 from almoner.service.api.answers import ActionPlan, ContextPlan, Plan
 from almoner.service.api.bodies import Strict
 from almoner.service.api.document import ERRORS
@@ -40,11 +39,13 @@ def preview(guess: Guess, store: Store) -> Plan:
     """Return the plan of a campaign that is only thought of."""
     with opening(guess.name):
         given = guess.terms()
-        terms = new_terms(given) if guess.name is None else agreed_terms(store, guess.name, given)[0]
+        name = guess.name
+        terms = new_terms(given) if name is None else agreed_terms(store, name, given)[0]
     horizon, amount = terms.horizon, terms.unit.amount
     arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
     guesses = _guesses(guess, terms, amount(terms.budget) / arrivals)
-    solution = solve(guesses)
+    reserves = np.array([terms.reserves_in(context) for context in terms.contexts], np.int64)
+    solution = optimum(guesses, reserves=reserves, funds=terms.budget)
     spend = guesses.context_probs @ (solution.probabilities * guesses.costs).sum(axis=1)
     return Plan(
         budget=amount(terms.budget),

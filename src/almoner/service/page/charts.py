@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from almoner.report import Report
-from almoner.service.page.words import count, percent, rate, total
+from almoner.service.page.sentences import waiting
+from almoner.service.page.words import count, percent, plural, rate, total
 
 __all__ = ["Chart", "Moment", "chart_data", "charts"]
 
@@ -18,6 +19,10 @@ TABLE_ROWS = 12
 
 BOUNDARIES_NAMED = 8
 """A sentence with more numbers than these is not read."""
+
+
+AS_PROMISED = 0.005
+"""Less than this share off the promise is on it: it rounds to 0 %."""
 
 
 class Moment(NamedTuple):
@@ -65,7 +70,7 @@ def chart_data(report: Report, horizon: float, moments: Sequence[Moment]) -> str
         "boundaries": [_short(boundary) for boundary in report.boundaries],
         "arrivals": [moment.arrivals for moment in path],
         "spent": [_short(moment.spent) for moment in path],
-        "committed": [_short(moment.spent + moment.reserved) for moment in path],
+        "committed": [_short(moment.spent + moment.planned) for moment in path],
         "reward": [_short(moment.reward) for moment in path],
         "ratio": [_short(_ratio_left(report, horizon, moment)) for moment in path],
     }
@@ -78,25 +83,26 @@ def _spend(
     def line(arrivals: int) -> str:
         return money(report.budget * min(1.0, arrivals / horizon))
 
+    planned = f" and {money(report.planned)} expected for open decisions" if report.planned else ""
     return Chart(
         name="spend",
         title="Spend against the straight line",
         sentence=(
             f"After {count(min(report.arrivals, horizon))} of {count(horizon)} arrivals, "
-            f"{money(report.spent)} is spent and {money(report.reserved)} held; the straight line "
-            f"is at {line(report.arrivals)}."
+            f"{money(report.spent)} is spent{planned}; the straight line is at "
+            f"{line(report.arrivals)}."
         ),
         legend=[
             ("spent", "spent"),
-            ("committed", "spent or held"),
+            ("committed", "spent or expected to be"),
             ("line", "straight line to the budget"),
         ],
-        header=["Arrivals", "Spent", "Held", "Straight line"],
+        header=["Arrivals", "Spent", "Or expected", "Straight line"],
         rows=[
             [
                 count(moment.arrivals),
                 money(moment.spent),
-                money(moment.reserved),
+                money(moment.spent + moment.planned),
                 line(moment.arrivals),
             ]
             for moment in path
@@ -108,12 +114,11 @@ def _reward(report: Report, horizon: float, path: list[Moment]) -> Chart:
     def promised(arrivals: int) -> float:
         return _promised_each(report, horizon) * min(arrivals, horizon)
 
-    now = promised(report.arrivals)
     return Chart(
         name="reward",
         title="Reward against the plan’s promise",
         sentence=(
-            f"Rewards add up to {total(report.reward)} so far, {_compared(report.reward, now)}. "
+            f"{_rewards(report)}; {_compared(report, promised(report.arrivals))}. "
             "The promise is what the best plan for the present estimates would have brought."
         ),
         legend=[("reward", "reward so far"), ("promise", "promised by the plan")],
@@ -127,17 +132,18 @@ def _reward(report: Report, horizon: float, path: list[Moment]) -> Chart:
 
 def _ratio(report: Report, horizon: float, path: list[Moment]) -> Chart:
     now = _ratio_left(report, horizon, path[-1])
-    left = "No arrival is to come" if now is None else f"{rate(now)} is left for each one to come"
+    each = f"For each arrival to come there is {rate(now or 0)}, neither spent nor expected to be"
+    left = "No arrival is to come" if now is None else each
     return Chart(
         name="ratio",
-        title="Budget left per arrival to come",
+        title="Budget per arrival to come",
         sentence=f"{left}; it was {rate(report.ratio_start)} at the start. {_jumps(report)}",
         legend=[
-            ("ratio", "budget left per arrival"),
+            ("ratio", "budget per arrival to come"),
             ("start", "at the start"),
             ("boundary", "boundaries of the plan"),
         ],
-        header=["Arrivals", "Budget left per arrival to come"],
+        header=["Arrivals", "Budget per arrival to come"],
         rows=[
             [count(moment.arrivals), _or_dash(_ratio_left(report, horizon, moment))]
             for moment in path
@@ -155,14 +161,34 @@ def _jumps(report: Report) -> str:
     return f"Who is served changes at {listed}: the plan’s boundaries."
 
 
-def _compared(reward: float, promised: float) -> str:
+def _rewards(report: Report) -> str:
+    said = f"Rewards add up to {total(report.reward)} so far"
+    if report.waiting:
+        return f"{said}, and {waiting(report)}"
+    if report.reward_low > report.reward:
+        return f"{said}, {total(report.reward_low)} with what skips are known to bring"
+    return said
+
+
+def _compared(report: Report, promised: float) -> str:
+    """Return how rewards compare with the promise, as far as it can be said.
+
+    Rewards that are yet to come may make up for what is missing, and a promise that counts pairs
+    as 0.5 of which nothing is known is not one to be held to.
+    """
     if promised <= 0:
-        return "and the plan promises nothing yet"
-    promise = f"against {promised:,.1f} promised by now"
-    difference = reward / promised - 1
-    if abs(difference) < 0.005:
-        return f"{promise}: as promised"
-    return f"{promise}: {percent(abs(difference))} {'more' if difference > 0 else 'less'}"
+        return "the plan promises nothing yet"
+    promise = f"{promised:,.1f} is promised by now"
+    if report.guessed:
+        pairs = plural(report.guessed, "pair")
+        return f"{promise}, with 0.5 for {pairs} of context and action without a reward"
+    low, high = report.reward_low / promised - 1, report.reward_high / promised - 1
+    bound = "at least " if low < high else ""
+    if low > AS_PROMISED:
+        return f"{promise}: {bound}{percent(low)} more"
+    if high < -AS_PROMISED:
+        return f"{promise}: {bound}{percent(-high)} less"
+    return f"{promise}: {'those to come will decide' if bound else 'as promised'}"
 
 
 def _promised_each(report: Report, horizon: float) -> float:

@@ -59,12 +59,19 @@ class Whisker(NamedTuple):
 
 
 def budget_bar(report: Report) -> Bar:
-    """Return what of the budget is spent and what is held, with the share of the arrivals gone."""
-    budget = report.budget or 1.0
-    spent, held = 100 * report.spent / budget, 100 * report.reserved / budget
+    """Return what is spent, what open decisions are expected to cost, and what else they reserve.
+
+    The share of the arrivals gone is to be compared with the first two.
+    """
+    share = 100 / (report.budget or 1.0)
+    spent, planned = share * report.spent, share * report.planned
     total = report.arrivals + report.arrivals_left
     return Bar(
-        [Segment(0.0, spent, "spent"), Segment(spent, held, "held")],
+        [
+            Segment(0.0, spent, "spent"),
+            Segment(spent, planned, "planned"),
+            Segment(spent + planned, share * (report.reserved - report.planned), "reserved"),
+        ],
         100 * report.arrivals / total if 0 < report.arrivals < total else None,
     )
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from almoner.campaign import RUNNING
 from almoner.policy.allocation import Procrastinate, SkipAlways
 from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts
@@ -15,7 +16,7 @@ from almoner.policy.recipes import RECIPES
 from almoner.policy.rewards import KnownRewards
 from almoner.report import Report
 from almoner.service.api.answers import LoggedDecision
-from almoner.service.page import charts, pictures, words
+from almoner.service.page import charts, pictures, sentences, words
 from almoner.service.page.charts import Moment
 from almoner.terms import SKIP_NAME
 
@@ -52,13 +53,15 @@ class Card:
 def card(report: Report, horizon: float) -> Card:
     """Return a campaign as the list shows it."""
     money = _money(report)
+    # That it is paused or closed, the state says.
+    held_up = sentences.held_up(report, money) if report.status == RUNNING else ""
     return Card(
         name=report.name,
-        state=words.state(report),
-        sentence=words.shares(report, money),
+        state=sentences.state(report),
+        sentence=sentences.shares(report, money),
         report=report,
         horizon=horizon,
-        pace=words.sentence(words.pace(report)),
+        pace=" ".join(filter(None, [words.sentence(sentences.pace(report)), held_up])),
         bar=pictures.budget_bar(report),
         money=money,
     )
@@ -90,11 +93,12 @@ def campaign_view(
         "report": report,
         "horizon": horizon,
         "money": money,
-        "state": words.state(report),
-        "summary": words.summary(report, horizon, money),
-        "notices": words.notices(report, horizon, money),
-        "shares": words.shares(report, money),
-        "skipped": words.skipped(report),
+        "state": sentences.state(report),
+        "summary": sentences.summary(report, horizon, money),
+        "notices": sentences.notices(report, horizon, money),
+        "shares": sentences.shares(report, money),
+        "skipped": sentences.skipped(report),
+        "waiting": sentences.waiting(report),
         "bar": pictures.budget_bar(report),
         "charts": charts.charts(report, horizon, moments, money),
         "chart_data": Markup(charts.chart_data(report, horizon, moments)),  # noqa: S704  # numbers only
@@ -158,7 +162,7 @@ def _decision(row: LoggedDecision) -> dict[str, Any]:
         "clock": row.time[11:19],
         "context": row.context,
         "action": None if row.action == SKIP_NAME else row.action,
-        "why": words.why(row.reason),
+        "why": sentences.why(row.reason),
         "note": "cancelled" if row.cancelled else "",
         "probability": row.probability,
         "reward": row.reward,

@@ -1,4 +1,4 @@
-"""Figures and sentences as a person reads them on the page."""
+"""Figures as a person reads them on the page."""
 
 from __future__ import annotations
 
@@ -6,36 +6,19 @@ import math
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 
-from almoner.campaign import RUNNING
-from almoner.decision import WHY
-from almoner.events import CLOSED, PAUSED
-from almoner.report import Report
-
 __all__ = [
     "count",
     "mean_format",
     "money_format",
-    "notices",
-    "pace",
     "percent",
     "plural",
     "rate",
     "sentence",
-    "shares",
-    "skipped",
-    "state",
-    "summary",
     "total",
-    "why",
 ]
 
 MOST_DECIMALS = 6
 """As many as the smallest unit of money has by default."""
-
-FINISHED = "finished"
-
-ON_PACE = 0.005
-"""Less than this share of the budget off the straight line is on it: it rounds to 0 %."""
 
 
 def count(number: float) -> str:
@@ -110,85 +93,6 @@ def money_format(amounts: Iterable[float]) -> Callable[[float], str]:
     return lambda amount: f"{amount:,.{places}f}"
 
 
-def state(report: Report) -> str:
-    """Return what a campaign is, in one word: finished is one that runs and has nothing to do."""
-    return FINISHED if report.status == RUNNING and report.arrivals_left <= 0 else report.status
-
-
-def pace(report: Report) -> str:
-    """Return whether money goes as fast as visitors come.
-
-    The straight line spends the same on every arrival up to the horizon.
-    """
-    if not report.arrivals:
-        return "no arrival yet"
-    if report.arrivals_left <= 0:
-        used = (report.spent + report.reserved) / report.budget if report.budget else 1.0
-        return f"{percent(used)} of the budget used at the end"
-    if abs(report.pace) < ON_PACE:
-        return "on pace"
-    side = "ahead of" if report.pace > 0 else "behind"
-    return f"spending {percent(abs(report.pace))} {side} the straight line"
-
-
-def summary(report: Report, horizon: float, money: Callable[[float], str]) -> str:
-    """Return in one sentence how a campaign is doing."""
-    kind = "expected arrival" if report.closes else "arrival"
-    if not report.arrivals:
-        return f"Nobody has come yet; {money(report.budget)} is for {plural(horizon, kind)}."
-    return (
-        f"{count(min(report.arrivals, horizon))} of {plural(horizon, kind)} have come, and "
-        f"{money(report.spent + report.reserved)} of {money(report.budget)} is spent or held: "
-        f"{pace(report)}."
-    )
-
-
-def shares(report: Report, money: Callable[[float], str]) -> str:
-    """Return where the budget is: what the bar shows."""
-    return (
-        f"Of the budget of {money(report.budget)}, {money(report.spent)} is spent, "
-        f"{money(report.reserved)} held and {money(report.left)} left."
-    )
-
-
-def skipped(report: Report) -> str:
-    """Return what became of the arrivals that are not served: with those, they add up."""
-    uncounted = sum(report.skips.get(reason, 0) for reason in (PAUSED, CLOSED))
-    skips = sum(report.skips.values()) - uncounted
-    cancelled = report.arrivals - report.served - skips
-    said = f"{count(skips)} skipped"
-    if cancelled > 0:
-        said += f", {count(cancelled)} cancelled"
-    if uncounted:
-        said += f"; {count(uncounted)} more while paused or closed"
-    return said
-
-
-def notices(report: Report, horizon: float, money: Callable[[float], str]) -> list[str]:
-    """Return what a person should know beyond the figures, a sentence each."""
-    sentences = []
-    if report.arrivals > horizon:
-        sentences.append(
-            f"{count(report.arrivals - horizon)} more have come after the horizon of "
-            f"{plural(horizon, 'arrival')}, and were skipped."
-        )
-    if report.status == PAUSED:
-        sentences.append("The campaign is paused: arrivals are skipped, and are not counted.")
-    if report.status == CLOSED:
-        sentences.append("The campaign is closed: only settlements and rewards are still taken.")
-    if report.unusable > 0:
-        sentences.append(
-            f"{money(report.unusable)} is left, but no action costs that little, so it cannot be "
-            "spent."
-        )
-    if report.overrun > 0:
-        sentences.append(
-            f"Bills have exceeded what was held for them by {money(report.overrun)} in all; raise "
-            "the reserves of the next campaign."
-        )
-    return sentences
-
-
 def sentence(text: str) -> str:
     """Return words with a capital at the start and a full stop at the end.
 
@@ -196,11 +100,6 @@ def sentence(text: str) -> str:
     'There is no such campaign.'
     """
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
-
-
-def why(reason: str | None) -> str:
-    """Return why a skip, in words."""
-    return WHY.get(reason or "", reason or "")
 
 
 def _places(amount: float) -> int:

@@ -1,0 +1,459 @@
+"""Every state that a campaign can be in, and what the page then says: no two sentences disagree."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import almoner as al
+from almoner.report import Report
+from almoner.service.page import charts, sentences
+from almoner.service.page.charts import Moment
+from almoner.service.page.html import TEMPLATES
+from almoner.service.page.views import campaign_view, card
+
+
+def opened(**terms: Any) -> al.Agent:
+    given = {
+        "contexts": ["new", "old"],
+        "actions": {"chat": al.Action(cost=0.7, reserve=5)},
+        "horizon": 400,
+        "budget": 150,
+        "unit": 0.01,
+        "seed": 1,
+        **terms,
+    }
+    return al.Agent.open("memory:", name="spring", **given)
+
+
+def visits(agent: al.Agent, number: int, *, settle: bool = False, reward: bool = False) -> None:
+    chance = random.Random(number)
+    for _ in range(number):
+        decision = agent.decide(chance.choice(["new", "old"]))
+        if decision.action and settle:
+            agent.settle(decision.id, cost=0.7)
+        if decision.action and reward:
+            agent.reward(decision.id, float(chance.random() < 0.3))
+
+
+def nobody() -> al.Agent:
+    return opened()
+
+
+def under_way() -> al.Agent:
+    agent = opened()
+    visits(agent, 100, settle=True, reward=True)
+    return agent
+
+
+def some_open() -> al.Agent:
+    agent = under_way()
+    visits(agent, 20)
+    return agent
+
+
+def all_reserved() -> al.Agent:
+    agent = opened()
+    visits(agent, 40, settle=True, reward=True)
+    visits(agent, 120, reward=True)
+    return agent
+
+
+def one_bill(cost: float) -> al.Agent:
+    agent = opened(actions={"car": al.Action(cost=1, reserve=50)}, budget=50)
+    agent.settle(agent.decide("new").id, cost=cost)
+    visits(agent, 80)
+    return agent
+
+
+def budget_gone() -> al.Agent:
+    return one_bill(50)
+
+
+def rest_unusable() -> al.Agent:
+    return one_bill(48)
+
+
+def rest_unusable_with_reserves() -> al.Agent:
+    agent = opened(budget=8, policy="greedy")
+    for _ in range(40):
+        decision = agent.decide("new")
+        if decision.action:
+            agent.settle(decision.id, cost=1)
+    return agent
+
+
+def ahead() -> al.Agent:
+    agent = opened(actions={"coupon": 5}, budget=300, policy="greedy")
+    visits(agent, 20)
+    return agent
+
+
+def behind() -> al.Agent:
+    agent = opened(actions={"coupon": 5}, budget=300, policy="greedy")
+    agent.decide_many(["new", "old"] * 20, available=[])
+    visits(agent, 2)
+    return agent
+
+
+def late_rewards() -> al.Agent:
+    agent = opened(actions={"coupon": 5}, budget=800)
+    visits(agent, 150)
+    return agent
+
+
+def good_news_only() -> al.Agent:
+    agent = opened(actions={"coupon": 5}, budget=800)
+    chance = random.Random(3)
+    for _ in range(150):
+        decision = agent.decide(chance.choice(["new", "old"]))
+        if decision.action and chance.random() < 0.3:
+            agent.reward(decision.id, 1.0)
+    return agent
+
+
+def never_given() -> al.Agent:
+    agent = opened(policy="skip_always")
+    visits(agent, 300)
+    return agent
+
+
+def never_available() -> al.Agent:
+    agent = opened()
+    agent.decide_many(["new", "old"] * 150, available=[])
+    return agent
+
+
+def all_cancelled() -> al.Agent:
+    agent = opened()
+    for _ in range(300):
+        decision = agent.decide("new")
+        if decision.action:
+            agent.cancel(decision.id)
+    return agent
+
+
+def paused() -> al.Agent:
+    agent = some_open()
+    agent.pause()
+    agent.decide("new")
+    return agent
+
+
+def closed() -> al.Agent:
+    agent = all_reserved()
+    agent.end()
+    agent.decide("new")
+    return agent
+
+
+def past_the_horizon() -> al.Agent:
+    agent = opened(horizon=60)
+    visits(agent, 80, reward=True)
+    return agent
+
+
+def past_the_closing_time() -> al.Agent:
+    now = [1e9]
+    closing = al.ClosingTime(at="2001-09-10T00:00:00Z", arrivals=100)
+    agent = opened(horizon=closing, clock=lambda: now[0])
+    visits(agent, 30, settle=True, reward=True)
+    now[0] += 7 * 86400
+    return agent
+
+
+def one_unaffordable() -> al.Agent:
+    agent = opened(actions={"coupon": 1, "car": 1000})
+    visits(agent, 50, reward=True)
+    return agent
+
+
+def none_affordable() -> al.Agent:
+    agent = opened(actions={"car": 1000})
+    visits(agent, 300)
+    return agent
+
+
+def overrun() -> al.Agent:
+    agent = opened()
+    for _ in range(10):
+        decision = agent.decide("new")
+        if decision.action:
+            agent.settle(decision.id, cost=9)
+    return agent
+
+
+def no_budget() -> al.Agent:
+    agent = opened(budget=0)
+    visits(agent, 20)
+    return agent
+
+
+def defaults_known() -> al.Agent:
+    agent = opened(default_rewards={"new": 0.2, "old": 0.1})
+    visits(agent, 100, settle=True, reward=True)
+    return agent
+
+
+def defaults_learned() -> al.Agent:
+    agent = opened(default_rewards="learned")
+    for _ in range(100):
+        decision = agent.decide("new")
+        agent.reward(decision.id, 0.6 if decision.action else 0.1)
+    return agent
+
+
+STATES: dict[str, Callable[[], al.Agent]] = {
+    make.__name__: make
+    for make in (
+        nobody, under_way, some_open, all_reserved, budget_gone, rest_unusable,
+        rest_unusable_with_reserves, ahead, behind, late_rewards, good_news_only, never_given,
+        never_available, all_cancelled, paused, closed, past_the_horizon, past_the_closing_time,
+        one_unaffordable, none_affordable, overrun, no_budget, defaults_known, defaults_learned,
+    )
+}  # fmt: skip
+
+
+def told(agent: al.Agent) -> tuple[Report, str]:
+    """Return a report, and the whole page of it as text."""
+    report, amount, agreed = agent.report(), agent.terms.unit.amount, agent.terms.horizon
+    horizon = (
+        max(1.0, report.arrivals + report.arrivals_left)
+        if isinstance(agreed, al.ClosingTime)
+        else float(agreed)
+    )
+    moments = [
+        Moment(p.arrivals, amount(p.spent), amount(p.reserved), amount(p.planned), p.reward)
+        for p in agent.watch.curve()
+    ]
+    view = campaign_view(report, horizon, moments, [])
+    page = TEMPLATES.get_template("campaign.html").render(
+        here="/", signed_in=False, administers=True, **view
+    )
+    listed = card(report, horizon)
+    text = " ".join(re.sub("<[^>]+>", " ", page).split())
+    return report, f"{text} {listed.sentence} {listed.pace}"
+
+
+@pytest.fixture(scope="module", params=STATES)
+def shown(request: pytest.FixtureRequest) -> tuple[str, Report, str]:
+    return (request.param, *told(STATES[request.param]()))
+
+
+def amounts(pattern: str, text: str) -> list[float]:
+    return [float(found.replace(",", "")) for found in re.findall(pattern, text)]
+
+
+NUMBER = r"([\d,]+(?:\.\d+)?)"
+
+
+def test_money_is_the_same_wherever_it_is_told(shown: tuple[str, Report, str]) -> None:
+    name, report, text = shown
+    for pattern, figure in [
+        (rf"(?<!of )(?<![\d.,]){NUMBER} is spent", report.spent),
+        (rf"{NUMBER} reserved\b", report.reserved),
+        (rf"{NUMBER} is reserved for open", report.reserved),
+        (rf"expected to cost {NUMBER}", report.planned),
+        (rf"{NUMBER} expected for open decisions", report.planned),
+        (rf"{NUMBER} left to reserve", report.left),
+        (rf"Left to reserve {NUMBER}", report.left),
+        (rf"the {NUMBER} left is less", report.left),
+        (rf"Reserved {NUMBER}", report.reserved),
+        (rf"Spent {NUMBER} of", report.spent),
+        (rf"cheapest action reserves {NUMBER}", report.cheapest),
+        (rf"no action reserves less than {NUMBER}", report.cheapest),
+    ]:
+        for told_here in amounts(pattern, text):
+            assert told_here == pytest.approx(figure, abs=0.005), (name, pattern)
+    assert report.spent + report.reserved + report.left == pytest.approx(report.budget)
+
+
+def test_whether_anything_can_be_given_out_is_told_once_and_truly(
+    shown: tuple[str, Report, str],
+) -> None:
+    name, report, text = shown
+    agent = STATES[name]()
+    status = agent.status
+    if status == "running":
+        decision = agent.decide("new", key="one more")
+        assert not (report.blocked and decision.action), "blocked is blocked"
+        if decision.reason in {"budget", "horizon"}:
+            assert report.blocked in {"budget", "reserved", "horizon"}
+    said = ["Nothing can be given out now:", "Nothing can ever be given out:", "The budget is used"]
+    claims = [claim for claim in said if claim in text]
+    assert len(claims) <= 1
+    assert bool(claims) <= (report.blocked in {"budget", "reserved"})
+    assert ("frees as bills are settled" in text) == (report.blocked == "reserved")
+    if report.blocked == "reserved":
+        assert "cannot be given out" not in text, "it can, once bills are settled"
+        assert report.left < report.cheapest <= report.budget - report.spent - report.planned
+    assert ("Nothing is given out now; this is what" in text) == (report.blocked is not None)
+    if report.blocked in {"budget", "horizon"}:
+        assert all(context.served == 0 for context in report.contexts), "no plan without means"
+    assert "held" not in text.replace("withheld", "").split(), "reserve is the word"
+
+
+def test_the_pace_goes_by_what_is_spent_or_expected(shown: tuple[str, Report, str]) -> None:
+    _, report, text = shown
+    if report.arrivals and report.arrivals_left > 0:
+        gone = report.arrivals / (report.arrivals + report.arrivals_left)
+        used = (report.spent + report.planned) / report.budget if report.budget else 0.0
+        assert report.pace == pytest.approx(used - gone)
+        side = "ahead of" if used > gone else "behind"
+        other = {"ahead of": "behind", "behind": "ahead of"}[side]
+        assert f"% {other} the straight line" not in text
+        assert (f"% {side} the straight line" in text) != ("on pace" in text.lower())
+
+
+def test_no_action_is_planned_that_cannot_be_reserved(shown: tuple[str, Report, str]) -> None:
+    _, report, text = shown
+    funds = report.budget - report.spent - report.planned
+    for context in report.contexts:
+        for pair in context.actions:
+            assert pair.planned == 0 or pair.reserve <= funds + 1e-9
+            if "can never be taken" in text and f"“{pair.action}” can never" in text:
+                assert (pair.taken, pair.planned) == (0, 0)
+
+
+ALARM = "Nothing was given out to"
+NEVER_SERVED = {"never_given", "never_available", "all_cancelled"}
+
+
+def test_an_alarm_is_raised_where_nothing_is_given_out_and_nowhere_else(
+    shown: tuple[str, Report, str],
+) -> None:
+    name, _, text = shown
+    assert (ALARM in text) == (name in NEVER_SERVED)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (
+            never_given,
+            "Nothing was given out to any of 300 arrivals: because the policy saves the budget "
+            "for better use.",
+        ),
+        (
+            never_available,
+            "Nothing was given out to any of 300 arrivals: because no action was available.",
+        ),
+        (
+            none_affordable,
+            "Nothing can ever be given out: the cheapest action reserves 1,000, and ",
+        ),
+        (one_unaffordable, "“car” can never be taken: it reserves 1,000, and the budget is 150."),
+        (rest_unusable, "2 is left, but no action reserves less than 50, so it cannot be given "),
+        (budget_gone, "The budget is used up: nothing more can be given out."),
+        (past_the_horizon, "20 more have come after the horizon of 60 arrivals, and were skipped."),
+        (overrun, "Bills have exceeded what was reserved for them by 20.00 in all;"),
+    ],
+)
+def test_what_each_state_says(make: Callable[[], al.Agent], said: str) -> None:
+    assert said in told(make())[1]
+
+
+def test_reserves_far_above_costs_are_told_apart() -> None:
+    """149.30 of 150 spent or reserved, and yet far behind: now it says which is which."""
+    report, text = told(all_reserved())
+    assert report.reserved > 6 * report.planned > 0
+    assert f"{report.spent + report.planned:.2f} of 150.00 is spent or expected to be" in text
+    assert "behind the straight line" in text
+    assert f"Nothing can be given out now: {report.reserved:.2f} is reserved for open" in text
+    assert "cannot be given out" not in text
+
+
+def test_settling_frees_what_was_reserved() -> None:
+    agent = all_reserved()
+    assert agent.report().blocked == "reserved"
+    for event in list(agent.events()):
+        if event.kind == "decided" and event.action and event.seq > 150:
+            agent.settle(event.seq, cost=0.7)
+    assert agent.report().blocked is None
+    assert agent.decide("new").reason != "budget"
+
+
+def test_late_rewards_are_no_shortfall() -> None:
+    """Every reward yet to come: nothing is said to be missing."""
+    for make in (late_rewards, good_news_only, some_open, paused):
+        report, text = told(make())
+        assert report.waiting > 10
+        assert not re.search(r"promised by now: (at least )?\d[\d.]* % less", text), make
+        assert f"{report.waiting} decisions still wait for one" in text
+
+
+def test_a_shortfall_that_no_reward_to_come_can_mend_is_told() -> None:
+    """Rewards of 0 for 60 where half was promised, and two to come."""
+    agent = opened(actions={"coupon": 1}, contexts=["new"], budget=400, policy=al.alp(
+        context_probs=[1.0], reward_means=[[0.5]]
+    ))  # fmt: skip
+    for place in range(62):
+        decision = agent.decide("new")
+        if place < 60:
+            agent.reward(decision.id, 0.0)
+    report, text = told(agent)
+    assert (report.waiting, report.promised, report.guessed) == (2, 31.0, 0)
+    assert report.reward_low == 0.0 < report.reward_high < 1
+    assert re.search(r"31.0 is promised by now: at least 99.\d % less", text)
+
+
+def test_a_promise_that_rests_on_guesses_is_called_so() -> None:
+    report, text = told(never_given())
+    assert report.guessed == 2
+    assert "with 0.5 for 2 pairs of context and action without a reward" in text
+
+
+def test_what_skips_are_known_to_bring_counts_towards_the_promise() -> None:
+    report, text = told(defaults_known())
+    assert report.reward < report.reward_low == report.reward_high
+    assert "with what skips are known to bring" in text
+
+
+def test_waiting_counts_actions_and_skips_whose_rewards_are_learned() -> None:
+    agent = opened(default_rewards="learned")
+    skipped = agent.decide_many(["old"] * 7, available=[])
+    for decision in skipped[:6]:
+        agent.reward(decision.id, 0.0)
+    assert agent.report().waiting == 1
+    acted = [decision for decision in (agent.decide("old") for _ in range(5)) if decision.action]
+    assert agent.report().waiting == 1 + 5, "whatever was decided"
+    agent.cancel(acted[0].id)
+    assert agent.report().waiting == 5
+    agent.reward(acted[1].id, 1.0)
+    assert agent.report().waiting == 4
+
+
+def test_an_alarm_waits_for_a_hundred_arrivals_and_ten_actions_worth() -> None:
+    report = never_given().report()
+    for idle, ratio, horizon, alarmed in [
+        (100, 5.0, 1000, True),
+        (99, 5.0, 1000, False),
+        (100, 0.05, 1000, False),  # 5 is worth seven actions of 0.7
+        (140, 0.05, 1000, True),
+        (50, 0.01, 100, True),  # half of the horizon, and nothing yet
+    ]:
+        seen = replace(report, idle={"policy": idle}, arrivals=idle, ratio_start=ratio)
+        notices = sentences.notices(seen, horizon, str)
+        assert any(ALARM in notice for notice in notices) == alarmed, (idle, ratio)
+
+
+def test_an_alarm_after_a_good_start_says_what_it_waits_for() -> None:
+    report = replace(never_given().report(), served=7, waiting=5, idle={"policy": 290, "un": 10})
+    (notice,) = [said for said in sentences.notices(report, 1000, str) if ALARM in said]
+    assert notice == (
+        "Nothing was given out to the last 300 arrivals: 290 because the policy saves the budget "
+        "for better use; 10 because un; 5 decisions still wait for one, and a 0 must be told too."
+    )
+
+
+def test_the_charts_of_every_state_end_where_the_report_is(shown: tuple[str, Report, str]) -> None:
+    _, report, _ = shown
+    spend = charts.charts(report, 400.0, [], "{:.6f}".format)[0]
+    if report.arrivals:
+        _, spent, expected, _ = (float(cell.replace(",", "")) for cell in spend.rows[-1])
+        assert (spent, expected) == pytest.approx((report.spent, report.spent + report.planned))
