@@ -32,7 +32,7 @@ def opened(**terms: Any) -> al.Agent:
 
 
 def visits(agent: al.Agent, number: int, *, settle: bool = False, reward: bool = False) -> None:
-    chance = random.Random(number)
+    chance = random.Random(number)  # noqa: S311
     for _ in range(number):
         decision = agent.decide(chance.choice(["new", "old"]))
         if decision.action and settle:
@@ -80,25 +80,28 @@ def rest_unusable() -> al.Agent:
 
 
 def rest_unusable_with_reserves() -> al.Agent:
-    agent = opened(budget=8, policy="greedy")
-    for _ in range(40):
-        decision = agent.decide("new")
+    agent = opened(budget=8)
+    agent.settle(agent.decide("new").id, cost=3)
+    agent.decide("old")
+    return agent
+
+
+def at_another_cost(cost: float) -> al.Agent:
+    agent = opened()
+    for place in range(40):
+        decision = agent.decide(["new", "old"][place % 2])
         if decision.action:
-            agent.settle(decision.id, cost=1)
+            agent.settle(decision.id, cost=cost)
+            agent.reward(decision.id, 1.0)
     return agent
 
 
 def ahead() -> al.Agent:
-    agent = opened(actions={"coupon": 5}, budget=300, policy="greedy")
-    visits(agent, 20)
-    return agent
+    return at_another_cost(5)
 
 
 def behind() -> al.Agent:
-    agent = opened(actions={"coupon": 5}, budget=300, policy="greedy")
-    agent.decide_many(["new", "old"] * 20, available=[])
-    visits(agent, 2)
-    return agent
+    return at_another_cost(0.01)
 
 
 def late_rewards() -> al.Agent:
@@ -109,7 +112,7 @@ def late_rewards() -> al.Agent:
 
 def good_news_only() -> al.Agent:
     agent = opened(actions={"coupon": 5}, budget=800)
-    chance = random.Random(3)
+    chance = random.Random(3)  # noqa: S311
     for _ in range(150):
         decision = agent.decide(chance.choice(["new", "old"]))
         if decision.action and chance.random() < 0.3:
@@ -243,6 +246,39 @@ def told(agent: al.Agent) -> tuple[Report, str]:
 @pytest.fixture(scope="module", params=STATES)
 def shown(request: pytest.FixtureRequest) -> tuple[str, Report, str]:
     return (request.param, *told(STATES[request.param]()))
+
+
+@pytest.mark.parametrize(
+    ("make", "holds"),
+    [
+        (nobody, lambda report: not report.arrivals),
+        (some_open, lambda report: report.reserved > report.planned > 0 and not report.blocked),
+        (all_reserved, lambda report: report.blocked == "reserved" and report.left > 0),
+        (budget_gone, lambda report: report.blocked == "budget" and report.spent == 50),
+        (rest_unusable, lambda report: report.blocked == "budget" and report.unusable == 2),
+        (
+            rest_unusable_with_reserves,
+            lambda report: report.blocked == "budget" and report.left == 0 < report.unusable,
+        ),
+        (ahead, lambda report: report.pace > 0.01 and not report.blocked),
+        (behind, lambda report: report.pace < -0.01 and not report.blocked),
+        (late_rewards, lambda report: report.waiting > 10 and not report.rewarded),
+        (good_news_only, lambda report: report.waiting > report.rewarded == report.reward > 0),
+        (never_given, lambda report: not report.served and report.arrivals == 300),
+        (all_cancelled, lambda report: not report.served and sum(report.skips.values()) < 300),
+        (paused, lambda report: report.blocked == "paused"),
+        (closed, lambda report: report.blocked == "closed"),
+        (past_the_horizon, lambda report: report.blocked == "horizon" and report.arrivals == 80),
+        (past_the_closing_time, lambda report: report.blocked == "horizon"),
+        (one_unaffordable, lambda report: report.blocked is None),
+        (none_affordable, lambda report: report.blocked == "budget"),
+        (overrun, lambda report: report.overrun > 0),
+    ],
+)
+def test_the_states_are_what_they_are_called(
+    make: Callable[[], al.Agent], holds: Callable[[Report], bool]
+) -> None:
+    assert holds(make().report())
 
 
 def amounts(pattern: str, text: str) -> list[float]:

@@ -39,8 +39,8 @@ def list_campaigns(url: str) -> None:
 def verify(url: str, campaign: str | None) -> None:
     """Prove from the log that no campaign ever overspent.
 
-    Every event is booked again: what is spent, reserved and left adds up to the budget after each of
-    them, nothing is settled or rewarded twice, and the snapshot agrees. If not, the
+    Every event is booked again: what is spent, reserved and left adds up to the budget after each
+    of them, nothing is settled or rewarded twice, and the snapshot agrees. If not, the
     exit code is 1; it is 2 if the store cannot be read.
     """
     from almoner.audit import audit

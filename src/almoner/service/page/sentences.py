@@ -13,9 +13,20 @@ from almoner.campaign import RUNNING
 from almoner.decision import BUDGET, WHY
 from almoner.events import CLOSED, PAUSED
 from almoner.report import RESERVED, Report
-from almoner.service.page.words import count, percent, plural
+from almoner.service.page.words import count, percent, plural, sentence
 
-__all__ = ["held_up", "notices", "pace", "shares", "skipped", "state", "summary", "waiting", "why"]
+__all__ = [
+    "held_up",
+    "in_brief",
+    "notices",
+    "pace",
+    "shares",
+    "skipped",
+    "state",
+    "summary",
+    "waiting",
+    "why",
+]
 
 Money = Callable[[float], str]
 
@@ -124,7 +135,15 @@ def notices(report: Report, horizon: float, money: Money) -> list[str]:
         _overrun(report, money),
         _idle(report, horizon),
     ]
-    return [sentence for sentence in sentences if sentence]
+    return [*filter(None, sentences)]
+
+
+def in_brief(report: Report, horizon: float, money: Money) -> str:
+    """Return the pace, and why nothing is given out while the campaign runs, if nothing is."""
+    sentences = [sentence(pace(report))]
+    if state(report) == RUNNING:
+        sentences += [held_up(report, money), _unusable(report, money), _idle(report, horizon)]
+    return " ".join(filter(None, sentences))
 
 
 def why(reason: str | None) -> str:

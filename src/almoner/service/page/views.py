@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from almoner.campaign import RUNNING
 from almoner.policy.allocation import Procrastinate, SkipAlways
 from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts
@@ -53,15 +52,13 @@ class Card:
 def card(report: Report, horizon: float) -> Card:
     """Return a campaign as the list shows it."""
     money = _money(report)
-    # That it is paused or closed, the state says.
-    held_up = sentences.held_up(report, money) if report.status == RUNNING else ""
     return Card(
         name=report.name,
         state=sentences.state(report),
         sentence=sentences.shares(report, money),
         report=report,
         horizon=horizon,
-        pace=" ".join(filter(None, [words.sentence(sentences.pace(report)), held_up])),
+        pace=sentences.in_brief(report, horizon, money),
         bar=pictures.budget_bar(report),
         money=money,
     )

@@ -11,6 +11,7 @@ export function planView(plan, { default_rewards: known, default_means: guessed 
   const actions = plan.contexts[0].actions.map(({ action }) => action);
   return [
     make("p", {}, sentence(plan, defaults)),
+    ...unaffordable(plan).map((said) => make("p", { class: "notice" }, said)),
     ...(guessed ? [make("p", { class: "hint" }, UNLEARNED)] : []),
     make(
       "dl",
@@ -37,7 +38,9 @@ export function planView(plan, { default_rewards: known, default_means: guessed 
 
 function sentence(plan, defaults) {
   if (plan.price === 0) {
-    return "The budget is enough for everything worth doing; more of it would bring nothing.";
+    return unaffordable(plan).length
+      ? "The budget is enough for everything worth doing that it can ever pay for."
+      : "The budget is enough for everything worth doing; more of it would bring nothing.";
   }
   const worthwhile = plan.contexts.filter(({ context, actions }) =>
     actions.some(({ mean }) => mean > (defaults.get(context) ?? 0)),
@@ -47,6 +50,20 @@ function sentence(plan, defaults) {
   return turned.length
     ? `The budget does not reach ${everybody}: ${turned.join(", ")} would be served in part or not at all.`
     : `The budget reaches ${everybody}, though not always with what brings most.`;
+}
+
+// What reserves more than the whole budget, wherever it is taken, was most often meant in another unit.
+function unaffordable({ budget, contexts }) {
+  const least = new Map();
+  for (const { action, reserve } of contexts.flatMap(({ actions }) => actions)) {
+    least.set(action, Math.min(reserve, least.get(action) ?? reserve));
+  }
+  return [...least]
+    .filter(([, reserve]) => reserve > budget)
+    .map(
+      ([action, reserve]) =>
+        `“${action}” can never be taken: it reserves ${figure(reserve)}, and the budget is ${figure(budget)}.`,
+    );
 }
 
 function boundaries({ boundaries: jumps }) {
