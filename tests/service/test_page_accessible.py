@@ -11,7 +11,17 @@ from live_service import in_thread
 from page_browser import PHONE, Visitors, create, open_browser, visit
 from playwright.sync_api import Browser, Page, expect
 
-PAGES = ["/", "/campaigns/watched", "/new", "/sign-in", "/campaigns/nowhere", "/nope"]
+from almoner.agent import Agent
+from almoner.service.door.keys import create_key
+from almoner.store import open_store
+
+PAGES = [
+    *("/", "/campaigns/watched", "/campaigns/reserved", "/new", "/sign-in"),
+    *("/campaigns/nowhere", "/nope"),
+]
+
+RESERVING = {"actions": {"call": {"cost": 0.7, "reserve": 5.0}}}
+"""Whose money is all reserved after the first call."""
 
 ALL_OF_DOCS = "body"
 START_OF_DOCS = {
@@ -37,6 +47,8 @@ def url() -> Iterator[str]:
             for decision in visitors.come_all(["newcomer", "returning"] * 20):
                 if decision["action"]:
                     visitors.reward(decision["id"], float(decision["id"] % 2))
+        with Visitors(url, create(url, name="reserved", budget=6, **RESERVING)) as visitors:
+            visitors.come_all(["newcomer"] * 3)
         yield url
 
 
@@ -84,6 +96,23 @@ def test_nor_in_what_comes_up_later(
         page.get_by_role("button", name="Preview the plan").click()
         expect(page.get_by_role("alert")).not_to_be_empty()
         assert violations(page) == []
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_nor_for_whoever_may_only_decide(
+    browser: Browser, colours: Literal["light", "dark"]
+) -> None:
+    store = open_store("memory:")
+    key = create_key(store, "shop", right="decide")
+    Agent.open(store, name="a", contexts=["b"], actions={"c": 1}, horizon=9, budget=9)
+    with in_thread(store) as url, visit(browser, url, color_scheme=colours) as page:
+        page.goto("/new")
+        page.get_by_label("Key").fill(key)
+        page.get_by_role("button", name="Sign in").click()
+        for path in ("/new", "/", "/campaigns/a"):
+            page.goto(path)
+            expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+            assert violations(page) == [], path
 
 
 def violations(page: Page, part: Any = None) -> list[str]:

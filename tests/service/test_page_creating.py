@@ -222,6 +222,16 @@ def test_a_guess_of_what_skipping_brings_is_asked_for_while_it_is_to_be_learned(
     expect(guess).to_be_hidden()
 
 
+def test_an_action_that_can_never_be_taken_is_named_and_not_planned(page: Page) -> None:
+    fill(page, "unaffordable")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    page.get_by_label("Reserve").fill("5000")
+    page.get_by_role("button", name="Preview the plan").click()
+    plan = page.locator("#plan-body")
+    expect(plan).to_contain_text("“coupon” can never be taken: it reserves 5,000, and the budget")
+    expect(plan).not_to_contain_text("coupon 100 %")
+
+
 def test_terms_that_were_folded_away_open_where_one_is_wrong(page: Page) -> None:
     fill(page, "folded")
     page.get_by_label("Arrivals", exact=True).fill("100")

@@ -331,12 +331,18 @@ def test_whether_anything_can_be_given_out_is_told_once_and_truly(
     assert ("Nothing is given out now; this is what" in text) == (report.blocked is not None)
     if report.blocked in {"budget", "horizon"}:
         assert all(context.served == 0 for context in report.contexts), "no plan without means"
+    over = report.arrivals_left <= 0 or report.status == "closed"
+    assert ("No arrival is to be served any more" in text) == over
+    assert ("For each arrival to come there is" in text) != over
     assert "held" not in text.replace("withheld", "").split(), "reserve is the word"
 
 
 def test_the_pace_goes_by_what_is_spent_or_expected(shown: tuple[str, Report, str]) -> None:
     _, report, text = shown
-    if report.arrivals and report.arrivals_left > 0:
+    assert ("the straight line." in text or "on pace" in text.lower()) == (
+        report.arrivals > 0 and report.arrivals_left > 0 and report.status != "closed"
+    )
+    if report.arrivals and report.arrivals_left > 0 and report.status != "closed":
         gone = report.arrivals / (report.arrivals + report.arrivals_left)
         used = (report.spent + report.planned) / report.budget if report.budget else 0.0
         assert report.pace == pytest.approx(used - gone)
@@ -372,12 +378,12 @@ def test_an_alarm_is_raised_where_nothing_is_given_out_and_nowhere_else(
     [
         (
             never_given,
-            "Nothing was given out to any of 300 arrivals: because the policy saves the budget "
+            "Nothing was given out to any of 300 arrivals: all because the policy saves the budget "
             "for better use.",
         ),
         (
             never_available,
-            "Nothing was given out to any of 300 arrivals: because no action was available.",
+            "Nothing was given out to any of 300 arrivals: all because no action was available.",
         ),
         (
             none_affordable,

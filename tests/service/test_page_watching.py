@@ -142,6 +142,26 @@ def test_a_decision_shows_up_by_itself(page: Page, url: str) -> None:
         assert rows.first.evaluate(moves) == "none"
 
 
+def test_what_is_reserved_frees_when_it_is_settled(page: Page, url: str) -> None:
+    actions = {"call": {"cost": 0.7, "reserve": 5.0}}
+    name = create(url, name="reserving", budget=6, unit=0.1, actions=actions)
+    with Visitors(url, name) as visitors:
+        decision = visitors.come("newcomer")
+        visitors.come("returning")
+        page.goto(f"/campaigns/{name}")
+        notice = page.locator(".notice")
+        expect(notice).to_have_text(
+            "Nothing can be given out now: 5.00 is reserved for open decisions (expected to cost "
+            "0.70), and the 1.00 left is less than the 5.00 that the cheapest action reserves. It "
+            "frees as bills are settled."
+        )
+        assert (figure(page, "Reserved"), figure(page, "Left to reserve")) == ("5.00", "1.00")
+        visitors.settle(decision["id"], 0.0)
+        two_seconds_pass(page)
+        expect(notice).to_have_count(0)
+        assert (figure(page, "Reserved"), figure(page, "Left to reserve")) == ("0.00", "6.00")
+
+
 def test_updates_leave_the_reader_alone(page: Page, url: str) -> None:
     name = create(url, name="undisturbed")
     page.goto(f"/campaigns/{name}")

@@ -201,7 +201,7 @@ def test_after_the_horizon_the_promise_and_the_line_stand_still() -> None:
     assert spend.rows[-1] == ["250", "30", "35", "100"]
     assert reward.rows[-1] == ["250", "3", "16.0"]
     assert ratio.rows[-1] == ["250", "–"]
-    assert ratio.sentence.startswith("No arrival is to come; ")
+    assert ratio.sentence.startswith("No arrival is to be served any more; ")
 
 
 def test_many_boundaries_are_counted_and_none_is_explained() -> None:

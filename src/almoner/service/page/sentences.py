@@ -52,7 +52,7 @@ def pace(report: Report) -> str:
     """
     if not report.arrivals:
         return "no arrival yet"
-    if report.arrivals_left <= 0:
+    if report.arrivals_left <= 0 or report.status == CLOSED:
         used = (report.spent + report.planned) / report.budget if report.budget else 1.0
         return f"{percent(used)} of the budget {_spent_or_expected(report)} at the end"
     if abs(report.pace) < ON_PACE:
@@ -163,9 +163,10 @@ def _late(report: Report, horizon: float) -> str:
 def _unusable(report: Report, money: Money) -> str:
     if not report.unusable or report.budget < report.cheapest:
         return ""
-    will = "is" if report.reserved == report.planned else "will be"
+    settled = report.reserved == report.planned
+    left = "is left" if settled else "will be left if open decisions cost what is expected"
     return (
-        f"{money(report.unusable)} {will} left, but no action reserves less than "
+        f"{money(report.unusable)} {left}, but no action reserves less than "
         f"{money(report.cheapest)}, so it cannot be given out."
     )
 
@@ -208,7 +209,7 @@ def _idle(report: Report, horizon: float) -> str:
         said = f"Nothing was given out to any of {plural(report.arrivals, 'arrival')}"
     reasons = [f"{count(number)} because {why(reason)}" for reason, number in report.idle.items()]
     if len(reasons) == 1 and not cancelled:
-        reasons = [f"because {why(*report.idle)}"]
+        reasons = [f"all because {why(*report.idle)}"]
     if cancelled:
         reasons.append(f"{count(cancelled)} cancelled")
     if report.waiting:
