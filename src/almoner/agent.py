@@ -173,7 +173,10 @@ class Agent:
         return self._turns.ask((Settle(id, cost),))[0]  # type: ignore[no-any-return]
 
     def reward(self, id: int, value: float) -> None:  # noqa: A002
-        """Say what an action or a skip has brought, a number from 0 to 1; it may come late."""
+        """Say what an action or a skip has brought, a number from 0 to 1, late if need be.
+
+        Say 0 too: where only good news is told, all means are too high.
+        """
         self._turns.ask((Reward(id, value),))
 
     def reward_many(self, values: Mapping[int, float]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ BEST = COUPONS * 0.25
 """All coupons to returning visitors, of whom some 200 come."""
 
 
-def open_shop(seed: int) -> al.Agent:
+def open_shop(seed: int, **terms: Any) -> al.Agent:
     return al.Agent.open(
         "memory:",
         name="spring",
@@ -26,6 +27,7 @@ def open_shop(seed: int) -> al.Agent:
         horizon=VISITORS,
         budget=COUPONS,
         seed=seed,
+        **terms,
     )
 
 
@@ -61,6 +63,35 @@ def test_late_rewards_cost_some_of_what_there_is_to_gain_and_not_all_of_it(delay
     """Coupons to whoever comes first bring 34 % of the best; eight campaigns, fixed seeds."""
     sales = [expected_sales(delay, seed) for seed in range(8)]
     assert sum(sales) / len(sales) > 0.6 * BEST
+
+
+def coupons_by_context(zeros_after: int | None, seed: int) -> dict[str, int]:
+    """Who gets coupons where purchases are told at once, and zeros so many visitors later."""
+    agent, day = open_shop(seed, default_rewards="learned"), np.random.default_rng(seed)
+    given = dict.fromkeys(SHARES, 0)
+    zeros: deque[tuple[int, int]] = deque()
+    for visitor in range(VISITORS):
+        while zeros and zeros[0][0] <= visitor:
+            agent.reward(zeros.popleft()[1], 0.0)
+        context = str(day.choice(list(SHARES), p=list(SHARES.values())))
+        decision = agent.decide(context)
+        given[context] += not decision.skipped
+        if day.random() < (0.02 if decision.skipped else BUYS[context]):
+            agent.reward(decision.id, 1.0)
+        elif zeros_after is not None:
+            zeros.append((visitor + zeros_after, decision.id))
+    return given
+
+
+def test_where_zeros_are_never_told_nothing_is_given_out() -> None:
+    """The guide warns of it: some visitors buy without a coupon, and that is all that is heard."""
+    assert sum(coupons_by_context(None, seed=1).values()) == 0
+
+
+def test_zeros_that_are_told_at_a_fixed_age_mend_it() -> None:
+    given = coupons_by_context(100, seed=1)
+    assert sum(given.values()) == COUPONS
+    assert given["returning"] > 0.5 * COUPONS, "a tenth of the visitors"
 
 
 def test_an_action_that_was_cancelled_is_not_waited_for() -> None:

@@ -22,7 +22,7 @@ from almoner.service.app import create_app
 from almoner.store import open_store
 from almoner.terms import make_terms
 
-MEANS, PROBS = [[0.2], [0.4]], [0.3, 0.7]
+MEANS, PROBS = [[0.2], [0.4]], (0.3, 0.7)
 TERMS = {"contexts": ["a", "b"], "actions": {"coupon": 1}, "horizon": 100, "budget": 20}
 
 VALUES: dict[str, list[Any]] = {
@@ -44,7 +44,7 @@ VALUES: dict[str, list[Any]] = {
     "cap": [None, 0.5],
 }
 
-CLOSING = {"at": "2099-01-01T00:00:00Z", "arrivals": 100.0}
+CLOSING: dict[str, Any] = {"at": "2099-01-01T00:00:00Z", "arrivals": 100.0}
 VARIANTS: dict[str, dict[str, Any]] = {
     "plain": {},
     "learned defaults": {"default_rewards": "learned"},

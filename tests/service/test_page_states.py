@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -163,7 +164,7 @@ def past_the_horizon() -> al.Agent:
 
 def past_the_closing_time() -> al.Agent:
     now = [1e9]
-    closing = al.ClosingTime(at="2001-09-10T00:00:00Z", arrivals=100)
+    closing = al.ClosingTime(at=datetime(2001, 9, 10, tzinfo=UTC), arrivals=100)
     agent = opened(horizon=closing, clock=lambda: now[0])
     visits(agent, 30, settle=True, reward=True)
     now[0] += 7 * 86400

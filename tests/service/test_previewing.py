@@ -85,7 +85,9 @@ def test_a_plan_needs_no_name(client: httpx.Client) -> None:
 def test_agreed_terms_are_those_of_the_agent(store: Store) -> None:
     from almoner.agent import agreed_terms
 
-    terms = {term: SPRING[term] for term in ("contexts", "horizon", "budget", "seed")}
+    terms: dict[str, Any] = {
+        term: SPRING[term] for term in ("contexts", "horizon", "budget", "seed")
+    }
     terms["actions"] = {"coupon": 5.0}
     thought, exists = agreed_terms(store, "autumn", terms)
     assert not exists
