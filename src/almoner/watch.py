@@ -166,10 +166,10 @@ def _awaited(terms: Terms, history: History) -> tuple[int, float, float]:
     """Return how many decisions wait for rewards, and the sum of all rewards, from and to."""
     waiting, low, high = 0, history.reward, history.reward
     defaults = terms.default_rewards
-    pairs: dict[tuple[str, str | None], int] = {**history.taken}
+    pairs: list[tuple[str, str | None, int]] = [(*pair, n) for pair, n in history.taken.items()]
     if defaults is not None:
-        pairs |= {(context, None): count for context, count in history.skipped.items()}
-    for (context, action), count in pairs.items():
+        pairs += [(context, None, n) for context, n in history.skipped.items()]
+    for context, action, count in pairs:
         rewarded, total = history.rewards.get((context, action), (0, 0.0))
         to_come = max(0, count - rewarded)
         least, most = interval(total, rewarded)
