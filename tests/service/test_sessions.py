@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import httpx
 import pytest
 from litestar.testing import TestClient
-from live_service import SPRING
+from live_service import SPRING, Process
 
 from almoner.errors import InvalidInput
 from almoner.service.app import create_app
 from almoner.service.door.access import COOKIE
 from almoner.service.door.keys import Keyring, create_key, revoke_key
-from almoner.service.door.sessions import LIFETIME, Sessions
+from almoner.service.door.sessions import LIFETIME, SECRET, Sessions
 from almoner.store import Store, open_store
 
 SHARED = "0123456789abcdef" * 4
@@ -180,3 +182,17 @@ def test_a_secret_that_can_be_guessed_is_refused_without_being_repeated(store: S
     with pytest.raises(InvalidInput, match="at least 32 characters, got 6") as refused:
         Sessions(Keyring(store), secret="hunter")  # noqa: S106
     assert "hunter" not in str(refused.value)
+
+
+def test_services_share_sessions_by_an_environment_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path / 'campaigns.db'}"
+    with closing(open_store(url)) as store:
+        key = create_key(store, "ops", right="administer")
+    monkeypatch.setenv(SECRET, SHARED)
+    with Process(url) as one, Process(url) as two:
+        with httpx.Client(base_url=one.url) as client:
+            token, _ = sign_in(client, key)
+        cookie = {"Cookie": f"{COOKIE}={token}"}
+        assert httpx.get(f"{two.url}/api/campaigns", headers=cookie).status_code == 200

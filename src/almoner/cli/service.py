@@ -41,6 +41,9 @@ def serve(url: str, host: str, port: int, rate: float, demo: bool) -> None:
 
     Without keys it listens on this machine only; see almoner keys. It stops at Ctrl-C or SIGTERM,
     once everything asked before is answered.
+
+    People who have signed in to the page sign in again after a restart, unless the environment
+    variable ALMONER_SESSION_SECRET is the same; processes that share it share sessions.
     """
     try:
         from almoner.service.run import serve as run
