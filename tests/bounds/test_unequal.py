@@ -59,7 +59,7 @@ def test_the_budget_left_under_alp_stays_within_its_tail(gap: float) -> None:
 
 
 def test_what_the_grid_cuts_off_is_left_to_the_end() -> None:
-    """.9 pays for no action of cost 1, so that with one round to go .9 is left, against ρ = .009."""
+    """.9 pays for no action of cost 1: with one round to go .9 is left, and ρ is .009."""
     problem = al.Problem(context_probs=[1.0], reward_means=[[0.5]], horizon=100, budget=0.9)
     runs = al.simulate(problem, al.alp(), runs=2, seed=5, against="upper bound", marks=[100])
     assert np.all(runs.budget_left[:, 0] > problem.ratio + 0.8)

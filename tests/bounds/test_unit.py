@@ -104,7 +104,7 @@ def test_without_a_choice_of_contexts_only_actions_can_cost(budget: int) -> None
 
 
 def test_only_the_number_of_actions_that_a_budget_pays_for_counts() -> None:
-    """101 pays for 40.4 actions: the upper bound counts the .4, at the .6 of the marginal context."""
+    """101 pays for 40.4 actions: the upper bound counts the .4, at the marginal reward of .6."""
     dear = three(101, costs=2.5)
     assert bounds.ranking_errors(dear) == bounds.ranking_errors(three(40))
     for bound in (bounds.alp_regret, bounds.ucb_alp_regret):

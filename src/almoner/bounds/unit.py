@@ -109,7 +109,7 @@ def remaining_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> 
     tail, case = execution_tail(rounds_left, gap=gap), _case(problem)
     useful = float(case.probs[case.best > 0].sum())
     room = useful - case.budget / case.horizon
-    if case.budget <= case.horizon and useful >= 1 - TOLERANCE or gap <= room:
+    if (case.budget <= case.horizon and useful >= 1 - TOLERANCE) or gap <= room:
         return tail
     return execution_tail(rounds_left, gap=room) if room > 0 else 1.0
 
