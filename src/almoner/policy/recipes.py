@@ -243,6 +243,9 @@ RECIPES: dict[str, Callable[..., Policy]] = {
 
 def recipe(name: str) -> Policy:
     """Return the recipe of that name, written with underscores or dashes."""
+    if remedy := checks.uncalled(name):
+        rule = "be a Policy or the name of a recipe"
+        raise checks.refuse("policy", rule, name, remedy, InvalidPolicy)
     if str(name).replace("-", "_") not in RECIPES:
         checks.choice("policy", str(name), RECIPES, error=InvalidPolicy)
     return RECIPES[str(name).replace("-", "_")]()
