@@ -145,7 +145,7 @@ def ucb_ealp2(*, width: float = 0.5, until: int | None = None) -> Policy:
 
 
 def rounded(*, reward_means: Any = None, contexts: ContextKnowledge | None = None) -> Policy:
-    """Adaptive LP rounded at one half, with known statistics: bounded regret everywhere."""
+    """Adaptive LP rounded at one half, with known statistics: no boundary seen to cost it √T."""
     return Policy(
         rewards=KnownRewards(means=reward_means),
         contexts=KnownContexts() if contexts is None else contexts,
