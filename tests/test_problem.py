@@ -301,8 +301,8 @@ def test_a_ratio_beyond_all_numbers_is_refused() -> None:
     ],
 )
 def test_what_all_contexts_share_holds_for_any_number_of_them(given: dict[str, Any]) -> None:
-    more = {"context_probs": [0.2, 0.3, 0.5], "reward_means": [[0.1, 0.2]] * 3}
-    sizes = {"horizon": 10, "budget": 4}
+    more: dict[str, Any] = {"context_probs": [0.2, 0.3, 0.5], "reward_means": [[0.1, 0.2]] * 3}
+    sizes: dict[str, Any] = {"horizon": 10, "budget": 4}
     two = Problem(context_probs=[0.4, 0.6], reward_means=[[0.8, 0.1]] * 2, **sizes, **given)
     assert two.replace(**more) == Problem(**more, **sizes, **given)
     assert Problem.from_dict(two.to_dict()).replace(**more) == two.replace(**more)

@@ -132,7 +132,7 @@ def test_sorted_steps_and_kept_hulls_decide_like_a_search_in_every_round(
     for t in range(plan.horizon):
         context = int(rng.choice(len(problem.context_probs), p=problem.context_probs))
         key = np.uint64(round_key(np.uint64(seed), t))
-        allowed = rng.random(plan.costs.shape[1]) < 0.7 if masked and t % 3 else None
+        allowed: Any = rng.random(plan.costs.shape[1]) < 0.7 if masked and t % 3 else None
         chosen = decide(plan, state, memo, kept, context, key, allowed)
         expected = decide(plan, state, memo, searched, context, key, allowed)
         assert chosen[0] == expected[0]
