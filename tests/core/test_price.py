@@ -14,7 +14,7 @@ import almoner as al
 from almoner.core import price as price_module
 from almoner.core.draws import round_key
 from almoner.core.price import ADJACENT, PASSES
-from almoner.core.state import LEAST_LEFT, Hulls, new_hulls, new_memo, new_state
+from almoner.core.state import LEAST_LEFT, REPORTED, Hulls, new_hulls, new_memo, new_state
 from almoner.core.steps import decide, take
 from almoner.policy.plan import Plan, make_plan
 
@@ -57,7 +57,7 @@ def hulls_of(slopes: list[float], *, dearest: int = 1) -> tuple[Plan, Hulls]:
 
 def search(plan: Plan, hulls: Hulls, room: float) -> tuple[float, float, float]:
     kernel: Any = price_module._search  # plain Python, by the fixture
-    price, used, tied = kernel(plan, hulls, room, 1e-12)
+    price, used, tied, _ = kernel(plan, hulls, room, 1e-12)
     assert used <= room + 1e-12
     if used + tied < room - 1e-12:
         assert price <= hulls.slopes.min()
@@ -137,6 +137,8 @@ def test_sorted_steps_and_kept_hulls_decide_like_a_search_in_every_round(
         expected = decide(plan, state, memo, searched, context, key, allowed)
         assert chosen[0] == expected[0]
         assert chosen[1] == pytest.approx(expected[1], abs=1e-9)
+        if allowed is None:
+            assert kept.price[REPORTED] == pytest.approx(searched.price[REPORTED], abs=1e-9)
         take(plan, state, memo, kept, context, chosen[0])
 
 
@@ -169,3 +171,21 @@ def test_a_policy_that_learns_works_out_every_hull(name: str) -> None:
     hulls = new_hulls(plan)
     assert hulls is not None
     assert len(hulls.ranked) == 0
+
+
+@pytest.mark.parametrize(("budget", "price"), [(4, 0.4), (6, 0.4), (10, 0.0), (3, 0.8)])
+def test_the_reported_price_is_what_one_more_unit_is_worth(budget: int, price: float) -> None:
+    """Boundaries at 4 of 10 and at 10: the slope to the right of them, from any start."""
+    problem = al.Problem(
+        context_probs=[0.4, 0.6], reward_means=[[0.8], [0.4]], horizon=10, budget=budget
+    )
+    plan = make_plan(al.alp(), **problem.terms())._replace(priced=1)
+    state = new_state(plan)
+    for start in (0.0, 0.5, 9.0):
+        sorted_once, fresh = new_hulls(plan), new_hulls(plan)
+        assert sorted_once is not None
+        assert fresh is not None
+        for hulls in (sorted_once, unsorted(fresh)):
+            hulls.price[0] = start
+            decide(plan, state, new_memo(plan, state), hulls, 0, np.uint64(1))
+            assert hulls.price[REPORTED] == pytest.approx(price)

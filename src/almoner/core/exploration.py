@@ -2,9 +2,9 @@
 
 Two tests may end exploration. The literal one is the paper's Confidence Level Test, which asks that
 every comparison made while solving the LP be significant; where two slopes are close it may never
-end. The usable one asks what the LP needs: that the options outside its
-support are really worse. It stops when what mistakes about them may still cost, in the rounds left,
-is within three times what exploring has cost so far. It comes with no guarantee.
+end. The usable one asks what the LP needs: that the options outside its support are really worse.
+It stops when what mistakes about them may still cost, in the rounds left, is within three times
+what exploring has cost so far. It comes with no guarantee.
 """
 
 from __future__ import annotations

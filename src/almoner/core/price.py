@@ -12,7 +12,7 @@ import math
 from almoner.checks import Floats
 from almoner.compiled import inlined
 from almoner.core.ranking import TOLERANCE
-from almoner.core.state import FOUND, LEAST_LEFT, Hulls
+from almoner.core.state import FOUND, LEAST_LEFT, REPORTED, Hulls
 from almoner.policy.plan import Plan
 
 __all__ = ["find_price", "nearness"]
@@ -40,30 +40,36 @@ def nearness(plan: Plan, price: float) -> float:
 def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[float, float]:
     """Return the price at which the steps use up ``room``, and the rate of the steps at it.
 
-    ``total`` is what the contexts' weights are out of, and sets the scale of rounding errors.
+    ``total`` is what the contexts' weights are out of, and sets the scale of rounding errors. Where
+    steps use up ``room`` exactly, every price from theirs down to the next slope balances it. The
+    lowest of them is what one more unit is worth, and is reported: the next slope, or 0 if
+    everything fits.
     """
     slack = TOLERANCE * max(total, room)
     if len(hulls.ranked) > 0 and hulls.kept[LEAST_LEFT] == plan.dearest:
-        price, used, tied = _bisect(plan, hulls, room - slack)
+        price, used, tied, under = _bisect(plan, hulls, room - slack)
     else:
-        price, used, tied = _search(plan, hulls, room, slack)
+        price, used, tied, under = _search(plan, hulls, room, slack)
     hulls.price[FOUND] = price
+    hulls.price[REPORTED] = price if used + tied > room + slack else under
     if tied <= 0.0 or used + tied <= room:
         return price, 1.0
     return price, min(1.0, max(0.0, (room - used) / tied))
 
 
 @inlined
-def _bisect(plan: Plan, hulls: Hulls, room: float) -> tuple[float, float, float]:
-    """Return the price, what the steps above it use, and the steps at it, from the sorted steps.
+def _bisect(plan: Plan, hulls: Hulls, room: float) -> tuple[float, float, float, float]:
+    """Return the price, what the steps above it and at it use, and the next slope, if sorted.
 
     It is the slope of the step that reaches ``room``, or of the last one if all of them fit.
     """
     place = min(_count_below(hulls.filled[1:], room), len(hulls.ranked) - 1)
     price = -hulls.ranked[place]
     near = nearness(plan, price)
-    used = hulls.filled[_count_below(hulls.ranked, -(price + near))]
-    return price, used, hulls.filled[_count_below(hulls.ranked, -(price - near))] - used
+    first = _count_below(hulls.ranked, -(price + near))
+    after = _count_below(hulls.ranked, -(price - near))
+    under = -hulls.ranked[after] if after < len(hulls.ranked) else 0.0
+    return price, hulls.filled[first], hulls.filled[after] - hulls.filled[first], under
 
 
 @inlined
@@ -80,14 +86,16 @@ def _count_below(rising: Floats, limit: float) -> int:
 
 
 @inlined
-def _search(plan: Plan, hulls: Hulls, room: float, slack: float) -> tuple[float, float, float]:
-    """Return the price, what the steps above it use, and the steps at it, from unsorted steps.
+def _search(
+    plan: Plan, hulls: Hulls, room: float, slack: float
+) -> tuple[float, float, float, float]:
+    """Return the price, what the steps above it and at it use, and the next slope, if unsorted.
 
     The price lies between ``low`` and ``high``, both of them slopes once a pass has found them:
     the steps from ``low`` up use more than there is room for, those beyond ``high`` use less.
     """
     low, high = 0.0, math.inf
-    price, used, tied = hulls.price[FOUND], 0.0, 0.0
+    price, used, tied, under = hulls.price[FOUND], 0.0, 0.0, 0.0
     for attempt in range(PASSES):
         used, tied, above, under = _fill(plan, hulls, price)
         if used > room + slack:
@@ -99,7 +107,7 @@ def _search(plan: Plan, hulls: Hulls, room: float, slack: float) -> tuple[float,
         if attempt >= ADJACENT:
             high = _steepest(plan, hulls) if high == math.inf else high
             price = low + 0.5 * (high - low)
-    return price, used, tied
+    return price, used, tied, under
 
 
 @inlined
