@@ -14,15 +14,19 @@ import almoner as al
 from almoner.scenarios import scenario
 from benchmarks import linprog_loop, literal_c, numpy_loop
 from benchmarks.measure import alternate, best_of, timed
-from benchmarks.table import Row, at_least
+from benchmarks.table import Row, at_least, within
 
-__all__ = ["other_recipes", "ucb_alp", "unequal_costs"]
+__all__ = ["many_contexts", "other_recipes", "ucb_alp", "unequal_costs"]
 
 TEN, UNEQUAL = scenario("paper-ten"), scenario("heterogeneous")
 SHORT = TEN.scaled(1000)
 """The slow programs play a tenth of the rounds, or they would take minutes."""
 
 RUNS, TURNS = 100, 12
+
+MANY = 10_000
+ROUND_BARS = {"alp": (1e-4, 200_000), "rounded": (1e-4, 200_000), "ucb_alp": (1e-3, 500)}
+"""Seconds that a round may take with many contexts, and a number of rounds that shows them."""
 
 REFERENCE_RUNS = 2000
 """Enough that the noise of the slow programs' few runs is all that matters in a comparison."""
@@ -66,6 +70,41 @@ def unequal_costs() -> list[Row]:
             )
         )
     return rows
+
+
+def many_contexts() -> list[Row]:
+    """Return what a round takes with many contexts at unequal costs, and how that grows with them.
+
+    The time of a round is the difference of two horizons: setting up is another matter.
+    """
+    rows = []
+    for name, (bar, rounds) in ROUND_BARS.items():
+        few, many = (_round_seconds(name, contexts, rounds) for contexts in (MANY // 10, MANY))
+        rows.append(
+            within(
+                what=f"a round of {name}, {MANY:,} × 5, unequal costs",
+                seconds=many,
+                bar=bar,
+                remark=f"{many / few:.1f} times that of {MANY // 10:,} contexts",
+            )
+        )
+    return rows
+
+
+def _round_seconds(name: str, contexts: int, rounds: int) -> float:
+    """Return the CPU seconds of a round on a random problem with this many contexts."""
+    rng = np.random.default_rng(contexts)
+    problem = al.Problem(
+        context_probs=rng.dirichlet(np.ones(contexts)),
+        reward_means=rng.random((contexts, 5)),
+        costs=rng.integers(1, 9, (contexts, 5)) / 2,
+        horizon=rounds,
+        budget=0.8 * rounds,
+    )
+    longer = problem.scaled(3 * rounds)
+    plays = [partial(_simulate, name, 1, each) for each in (problem, longer)]
+    short, long = (best_of(play, repeats=3) for play in plays)
+    return (long - short) / (2 * rounds)
 
 
 def _simulate(name: str, runs: int, problem: al.Problem = TEN) -> al.Runs:

@@ -12,6 +12,7 @@ def main() -> None:
             rounds.ucb_alp(),
             rounds.other_recipes(),
             rounds.unequal_costs(),
+            rounds.many_contexts(),
             exact.oracle(),
             exact.allocation(),
             agent.deciding(),

@@ -18,6 +18,7 @@ import almoner as al
 from almoner.policy.base import PARTS
 from almoner.policy.recipes import laplace_rounded
 from almoner.core.indices import index
+from almoner.testing import TINY, check_policy
 assert "Laplace" in PARTS["rewards"][1]
 policy = laplace_rounded()
 assert al.Policy.from_json(policy.to_json()) == policy
@@ -28,6 +29,8 @@ problem = al.Problem(
 with np.errstate(over="ignore"):
     played = al.simulate(problem, policy, runs=3, seed=1)
 assert played.spend.max() <= 24 and played.reward.min() > 0
+with np.errstate(over="ignore"):
+    check_policy(policy, problems={name: TINY[name] for name in ("ordinary", "unequal costs")})
 """
 
 
@@ -66,17 +69,24 @@ def package(tmp_path: Path) -> Path:
 
 
 def test_the_steps_of_contributing_add_a_part(package: Path) -> None:
-    assert len(steps()) == 3
+    assert len(steps()) == 4
     for step in steps():
         follow(step, package)
     done = use(package)
     assert done.returncode == 0, done.stderr
 
 
-def test_a_part_without_its_branch_is_noticed(package: Path) -> None:
+@pytest.mark.parametrize(
+    ("left_out", "message"),
+    [
+        ("in index", "(3 + 1) / (4 + 2), not nan"),
+        ("in clock_level", "on the problem 'ordinary' the policy has rewards without a level"),
+    ],
+)
+def test_a_part_without_its_branch_is_noticed(package: Path, left_out: str, message: str) -> None:
     for step in steps():
-        if "indices" not in step[0]:
+        if left_out not in step[1]:
             follow(step, package)
     done = use(package)
     assert done.returncode != 0
-    assert "(3 + 1) / (4 + 2), not nan" in done.stderr
+    assert message in done.stderr

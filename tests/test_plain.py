@@ -42,7 +42,7 @@ class Learner:
 
 
 class UcbAlp(Learner):
-    """The paper's Algorithm 2: indices, a ranking of contexts, and the LP at b/τ."""
+    """The paper's Algorithm 1: indices, a ranking of contexts, and the LP at b/τ."""
 
     def index(self, context: int, action: int, t: int) -> float:
         count = self.counts[context][action]

@@ -288,3 +288,51 @@ def test_a_ratio_beyond_all_numbers_is_refused() -> None:
     problem = Problem(context_probs=[1], reward_means=[[0.5]], horizon=10, budget=5)
     with pytest.raises(InvalidProblem, match="budget must"):
         problem.scaled(1000, ratio=1e308)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({}, id="nothing that has a default"),
+        pytest.param({"costs": 0.5}, id="one cost"),
+        pytest.param({"costs": [1, 3]}, id="a cost for each action"),
+        pytest.param({"default_rewards": 0.2}, id="one default reward"),
+        pytest.param({"costs": [1, 3], "default_rewards": 0.2, "actions": ["a", "b"]}, id="all"),
+    ],
+)
+def test_what_all_contexts_share_holds_for_any_number_of_them(given: dict[str, Any]) -> None:
+    more: dict[str, Any] = {"context_probs": [0.2, 0.3, 0.5], "reward_means": [[0.1, 0.2]] * 3}
+    sizes: dict[str, Any] = {"horizon": 10, "budget": 4}
+    two = Problem(context_probs=[0.4, 0.6], reward_means=[[0.8, 0.1]] * 2, **sizes, **given)
+    assert two.replace(**more) == Problem(**more, **sizes, **given)
+    assert Problem.from_dict(two.to_dict()).replace(**more) == two.replace(**more)
+    assert two.replace(horizon=20).costs.tolist() == two.costs.tolist()
+
+
+def test_more_actions_at_the_same_cost_need_no_costs() -> None:
+    one = Problem(context_probs=[1], reward_means=[[0.8]], horizon=10, budget=4, costs=0.5)
+    assert one.replace(reward_means=[[0.8, 0.3]]).costs.tolist() == [[0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("given", "refused"),
+    [
+        ({"costs": [[1, 3], [2, 4]]}, "costs must have shape 3×2"),
+        ({"default_rewards": [0.1, 0.2]}, "default_rewards must have shape 3"),
+        ({"contexts": ["a", "b"]}, "contexts must hold 3 names"),
+    ],
+)
+def test_what_was_said_of_each_context_must_be_said_again(
+    given: dict[str, Any], refused: str
+) -> None:
+    two = Problem(
+        context_probs=[0.4, 0.6], reward_means=[[0.8, 0.1]] * 2, horizon=10, budget=4, **given
+    )
+    with pytest.raises(InvalidProblem, match=refused):
+        two.replace(context_probs=[0.2, 0.3, 0.5], reward_means=[[0.1, 0.2]] * 3)
+
+
+def test_a_field_that_does_not_exist_is_refused_in_one_sentence() -> None:
+    problem = Problem(context_probs=[1], reward_means=[[0.8]], horizon=10, budget=4)
+    with pytest.raises(InvalidProblem, match="unknown key 'horizn'; did you mean 'horizon'"):
+        problem.replace(horizn=20)

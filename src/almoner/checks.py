@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from numbers import Real
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,6 +32,7 @@ __all__ = [
     "number",
     "probabilities",
     "refuse",
+    "uncalled",
     "whole",
 ]
 
@@ -169,8 +171,15 @@ def costs(
 def kind(name: str, value: Any, wanted: type[Kind], remedy: str = "") -> Kind:
     """Return something of the wanted kind."""
     if not isinstance(value, wanted):
-        raise refuse(name, f"be a {wanted.__name__}", value, remedy)
+        raise refuse(name, f"be a {wanted.__name__}", value, uncalled(value) or remedy)
     return value
+
+
+def uncalled(value: object) -> str:
+    """Return the remedy for a class or a function given in place of what calling it gives."""
+    if isinstance(value, (type, FunctionType)):
+        return f"call it: {value.__name__}()"
+    return ""
 
 
 def listed(name: str, value: Any) -> list[Any]:

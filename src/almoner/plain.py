@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from almoner import checks
 from almoner.errors import InvalidPolicy
 from almoner.money import budget_left, on_grid
 from almoner.problem import Problem
@@ -70,6 +71,9 @@ class PlainPolicy(Protocol):
 
 def as_plain(policy: Any) -> PlainPolicy:
     """Return the object if it has the two methods; say what is missing if not."""
+    if remedy := checks.uncalled(policy):
+        rule = "be a Policy or an object with decide and learn"
+        raise checks.refuse("a policy", rule, policy, remedy, InvalidPolicy)
     for method in ("decide", "learn"):
         if not callable(getattr(policy, method, None)):
             raise InvalidPolicy(

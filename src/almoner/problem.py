@@ -142,8 +142,24 @@ class Problem:
         return gains
 
     def replace(self, **changes: Any) -> Problem:
-        """Return the same problem with some fields changed, and checked again."""
-        return replace(self, **changes)
+        """Return the same problem with some fields changed, and checked again.
+
+        Costs and default rewards that are the same in every context hold for any number of them.
+        """
+        names = [field.name for field in fields(self)]
+        checks.known_keys("the problem", changes, required=(), optional=names, error=InvalidProblem)
+        return replace(self, **(self._shared() | changes))
+
+    def _shared(self) -> dict[str, Any]:
+        """Return costs and default rewards without the contexts that they were broadcast to."""
+        shared: dict[str, Any] = {}
+        if np.all(self.costs == self.costs.flat[0]):
+            shared["costs"] = float(self.costs.flat[0])
+        elif np.all(self.costs == self.costs[0]):
+            shared["costs"] = self.costs[0]
+        if np.all(self.default_rewards == self.default_rewards[0]):
+            shared["default_rewards"] = float(self.default_rewards[0])
+        return shared
 
     def scaled(self, horizon: int, *, ratio: float | None = None) -> Problem:
         """Return the problem at another horizon, with the budget that keeps (or sets) the ratio.

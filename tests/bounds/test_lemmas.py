@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from almoner import bounds
 from almoner.checks import Floats
-from almoner.policy.recipes import ucb_alp
+from almoner.policy.recipes import alp, ucb_alp
 from almoner.problem import Problem
 from almoner.simulation import simulate
 
@@ -63,6 +63,32 @@ def test_lemma_2_by_hand() -> None:
 def test_a_budget_for_everybody_loses_one_each_round() -> None:
     assert bounds.remaining_budget(three(130), 40) == pytest.approx((70, 0))
     assert bounds.remaining_budget(three(1, 1), 1) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("problem", "room"),
+    [
+        pytest.param(three(130), -0.3, id="more actions than rounds"),
+        pytest.param(
+            three(70, reward_means=[[0.9, 0.1], [0.6, 0.4], [0.0, 0.0], [0.1, 0.1]]),
+            0.8 - 0.7,
+            id="a context that brings nothing",
+        ),
+    ],
+)
+def test_money_that_no_round_can_use_piles_up_beyond_lemma_2(problem: Problem, room: float) -> None:
+    """Before round 51 of 100 the share of runs off by more than the gap, 4 standard errors on top.
+
+    With 130 actions 80 are left for certain, 1.6 a round: more than the lemma allows at any gap.
+    """
+    runs = 2000
+    left = simulate(problem, alp(), runs=runs, seed=3, marks=[51]).budget_left[:, 0]
+    ratio = min(1.0, problem.ratio) if room < 0 else problem.ratio
+    for gap in (0.02, 0.1, 0.15, 0.25):
+        bound = bounds.remaining_budget_tail(problem, 50, gap=gap)
+        assert np.mean(left > (ratio + gap) * 50 + 1e-9) <= bound + 4 * math.sqrt(bound / runs)
+        expected = 1.0 if room < 0 else math.exp(-100 * min(gap, room) ** 2)
+        assert bound == pytest.approx(expected)
 
 
 def test_lemma_2_holds_while_learning() -> None:
@@ -167,6 +193,3 @@ def test_a_pair_seldom_falls_short_of_a_third_of_its_chances(chance: float, hori
     if chance < 0.2:
         assert bounds.execution_tail(chances, gap=chance * 2 / 3) > horizon**-4.0
         assert bounds.execution_tail(chances, gap=2 / 3) < probs[:fewer].sum()  # as printed
-
-
-# Lemmas 4 and 6, Theorem 2

@@ -58,6 +58,15 @@ def test_the_budget_left_under_alp_stays_within_its_tail(gap: float) -> None:
     assert np.mean(ratio < problem.ratio - gap) <= bound + error
 
 
+def test_what_the_grid_cuts_off_is_left_to_the_end() -> None:
+    """.9 pays for no action of cost 1: with one round to go .9 is left, and ρ is .009."""
+    problem = al.Problem(context_probs=[1.0], reward_means=[[0.5]], horizon=100, budget=0.9)
+    runs = al.simulate(problem, al.alp(), runs=2, seed=5, against="upper bound", marks=[100])
+    assert np.all(runs.budget_left[:, 0] > problem.ratio + 0.8)
+    assert general_budget_tail(problem, 1, gap=0.8) == 1
+    assert general_budget_tail(problem, 1, gap=0.95) < 1
+
+
 def test_money_that_no_plan_can_use_piles_up_beyond_the_last_boundary() -> None:
     """Boundaries .5 and 1. At ρ = 1.3 all runs have more than 1.5 a round left in the end."""
     problem = al.Problem(
@@ -119,8 +128,10 @@ def small_problems(draw: st.DrawFn) -> al.Problem:
 
 
 @settings(max_examples=150)
-@given(problem=small_problems())
-def test_no_small_problem_exceeds_the_bound_for_alp(problem: al.Problem) -> None:
+@given(problem=small_problems(), part=st.sampled_from([0.0, 0.01, 0.3, 0.49]))
+def test_no_small_problem_exceeds_the_bound_for_alp(problem: al.Problem, part: float) -> None:
+    """On the grid of the costs, and with a part of a unit that pays for nothing."""
+    problem = problem.replace(budget=problem.budget + part)
     regret = al.upper_bound(problem) - al.exact_value(problem, al.alp())
     assert regret <= general_alp_regret(problem) + 1e-9
 

@@ -9,6 +9,7 @@ from itertools import product
 import pytest
 from bound_problems import three, tied, two
 from hypothesis import given
+from hypothesis import strategies as st
 from problems import PAPER_TEN, PAPER_TWO, unit_problems
 
 from almoner import bounds
@@ -45,6 +46,34 @@ def test_alp_stays_under_theorem_1_on_any_problem(problem: Problem) -> None:
     assert regret <= bounds.alp_regret(problem) + 1e-9
 
 
+@given(problem=unit_problems(), cost=st.sampled_from([1.0, 0.1, 2.5]), part=st.floats(0, 1))
+def test_alp_stays_under_theorem_1_with_fractional_budgets(
+    problem: Problem, cost: float, part: float
+) -> None:
+    """Budgets between two numbers of actions, below one action, beyond the horizon."""
+    problem = problem.replace(budget=(problem.budget + part) * cost, costs=cost)
+    regret = upper_bound(problem) - exact_value(problem, alp())
+    assert regret <= bounds.alp_regret(problem) + 1e-9
+    assert regret <= bounds.general_alp_regret(problem) + 1e-9
+
+
+def test_what_pays_for_no_whole_action_is_lost_for_certain() -> None:
+    """One context of .9: 50.9 pays for 50 actions, and the upper bound counts 50.9."""
+    problem = Problem(context_probs=[1], reward_means=[[0.9, 0.2]], horizon=100, budget=50.9)
+    assert upper_bound(problem) - exact_value(problem, alp()) == pytest.approx(0.81)
+    assert bounds.alp_regret(problem) == pytest.approx(0.81)
+
+
+@pytest.mark.parametrize("make", [three, two])
+def test_a_budget_below_one_action_loses_the_whole_upper_bound(
+    make: Callable[[float], Problem],
+) -> None:
+    problem = make(0.9)
+    assert simulate(problem, ucb_alp(), runs=2).reward.tolist() == [0, 0]
+    assert bounds.alp_regret(problem) == pytest.approx(upper_bound(problem))
+    assert bounds.ucb_alp_regret(problem) >= upper_bound(problem)
+
+
 def test_theorem_1_off_the_boundaries_by_hand() -> None:
     """ρ = .4 lies .2 above q_1 and .1 below q_2: .8 / (1 − e^{−.02}) = .8 / .0198013 = 40.401."""
     assert bounds.alp_regret(three(40)) == pytest.approx(40.401, abs=1e-3)
@@ -75,13 +104,15 @@ def test_without_a_choice_of_contexts_only_actions_can_cost(budget: int) -> None
 
 
 def test_only_the_number_of_actions_that_a_budget_pays_for_counts() -> None:
-    dear = three(101, costs=2.5)  # pays for 40 of them
-    for bound in (bounds.alp_regret, bounds.ucb_alp_regret, bounds.ranking_errors):
-        assert bound(dear) == bound(three(40))
+    """101 pays for 40.4 actions: the upper bound counts the .4, at the marginal reward of .6."""
+    dear = three(101, costs=2.5)
+    assert bounds.ranking_errors(dear) == bounds.ranking_errors(three(40))
+    for bound in (bounds.alp_regret, bounds.ucb_alp_regret):
+        assert bound(dear) == pytest.approx(bound(three(40)) + 0.4 * 0.6, rel=1e-12)
     assert bounds.remaining_budget(dear, 10) == bounds.remaining_budget(three(40), 10)
 
 
-# Lemma 2
+# Lemmas 4 and 6, Theorem 2
 
 
 def test_action_regret_by_hand() -> None:
@@ -210,7 +241,7 @@ def test_contexts_that_all_tie_may_be_mistaken_for_each_other() -> None:
     assert bounds.ucb_pb_regret(problem) == bounds.action_regret(problem)
 
 
-# The two-context theorem, and the one on EALP2
+# Theorem 3, on two contexts, and Theorem 4, on EALP2
 
 
 @pytest.mark.parametrize("budget", [300, 400])

@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from almoner.core import general
+from almoner.core.general import options_at
 from almoner.core.indices import clock_level, index, kl_bound, wilson_bound
+from almoner.core.price import nearness
 from almoner.core.ranking import weights_of
-from almoner.core.state import new_memo, new_state
+from almoner.core.state import new_hulls, new_memo, new_state
 from almoner.core.steps import learn, serve_share
 from almoner.policy.base import PARTS, Policy
 from almoner.policy.contexts import NoContexts
@@ -147,7 +150,8 @@ def test_the_wilson_index_at_the_ends() -> None:
 
 
 def reward_branch(code: int) -> bool:
-    return math.isfinite(index(code, 0.5, 1.0, 0.4, 0.5, 4.0, NONE))
+    level = clock_level(code, 0.5, 7)
+    return math.isfinite(level) and math.isfinite(index(code, 0.5, 1.0, 0.4, 0.5, 4.0, NONE))
 
 
 def allocation_branch(code: int) -> bool:
@@ -203,7 +207,30 @@ def test_a_part_without_a_branch_would_be_noticed(axis: str) -> None:
 def test_an_unknown_code_gives_nan_and_not_a_number_that_looks_right() -> None:
     pure: Any = serve_share
     assert math.isnan(index(UNKNOWN, 0.5, 1.0, 0.4, 0.5, 4.0, NONE))
+    assert math.isnan(clock_level(UNKNOWN, 0.5, 7))
     assert math.isnan(pure.py_func(a_plan()._replace(rule=UNKNOWN), False, 0.2, 0.3, 0.1, 0.05))
+    weights: Any = weights_of
+    plan = a_plan()._replace(context=UNKNOWN)
+    assert math.isnan(weights.py_func(plan, new_state(plan), 1)[1])
+
+
+@pytest.mark.parametrize("rule", ALLOCATIONS)
+def test_every_rule_has_a_probability_at_unequal_costs(rule: str) -> None:
+    """A step at the price, of which .3 is bought: rounded, none of it."""
+    plan = a_plan()._replace(rule=ALLOCATIONS[rule].code)
+    hulls = new_hulls(plan._replace(priced=1))
+    assert hulls is not None
+    hulls.sizes[:], hulls.slopes[:], hulls.tops[:] = 1, 0.5, 0
+    pure: Any = options_at
+    plain: Any = nearness
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(general, "nearness", plain.py_func)
+        share = pure.py_func(plan, hulls, 0, 0.5, 0.3)[2]
+        unknown = pure.py_func(plan._replace(rule=UNKNOWN), hulls, 0, 0.5, 0.3)[2]
+    priced = {"AdaptiveLP": 0.3, "FixedLP": 0.3, "EagerRounding": 0.3, "RoundedLP": 0.0}
+    assert math.isnan(unknown)
+    if rule in priced:  # the others never come so far
+        assert share == priced[rule]
 
 
 def test_every_part_is_used_by_some_recipe() -> None:

@@ -256,3 +256,19 @@ def test_probabilities_are_those_of_what_happens(
     for (_, probability), times in seen.items():
         error = math.sqrt(max(0.0, probability * (1 - probability)) / n)
         assert abs(times / n - probability) <= 4 * error + 1e-12
+
+
+def test_tied_contexts_are_served_at_a_common_rate_which_a_random_order_would_not_do() -> None:
+    """Weights .1 and .9, room for .1: a rate of .1 each. In random order the rarer one comes first
+    half of the time and is then served for sure, else never: a rate of .5; the other has .0556.
+    """
+    plan = begin(al.alp(), horizon=10, budget=1)[0]
+    pure: Any = serve_share
+    shares = [pure.py_func(plan, False, 0.1, own, 0.0, 1.0 - own) for own in (0.1, 0.9)]
+    assert shares == pytest.approx([0.1, 0.1])
+    in_order = [
+        (min(1.0, 0.1 / own) + min(1.0, max(0.0, 0.1 - (1.0 - own)) / own)) / 2
+        for own in (0.1, 0.9)
+    ]
+    assert in_order == pytest.approx([0.5, 0.0555556])
+    assert np.dot([0.1, 0.9], in_order) == pytest.approx(np.dot([0.1, 0.9], shares))

@@ -109,6 +109,17 @@ def test_sublinear(later: float, expected: str) -> None:
     assert verdict("regret of both grows more slowly", rows) == expected
 
 
+@pytest.mark.parametrize(("later", "expected"), [(14.0, HOLDS), (20.0, FAILS)])
+def test_unequal_costs_are_judged_by_lengths_of_log_t(later: float, expected: str) -> None:
+    """A share of the rounds is no length of the paper's, and says nothing of its claim."""
+    rows = [
+        row(policy, 1.1, regret, problem="heterogeneous", horizon=horizon)
+        for policy, growth in {"explore_log_50": later, "explore_5": 30.0}.items()
+        for horizon, regret in {1000: 10.0, 2000: growth}.items()
+    ]
+    assert verdict("With unequal costs the paper's algorithms", rows) == expected
+
+
 def ten(policy: str, ratio: float, regret: float) -> Row:
     return row(policy, ratio, regret, problem="paper-ten", against="upper bound")
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from almoner.errors import InvalidPolicy
 from almoner.policy.base import PARTS, Policy
@@ -279,3 +281,18 @@ def test_no_default_reward_at_all_is_no_obstacle_to_learning() -> None:
 @pytest.mark.parametrize("name", RECIPES)
 def test_only_procrastination_is_not_applicable_to_three_contexts(name: str) -> None:
     assert applicable(RECIPES[name](), **three_contexts()) == (name not in {"pb", "ucb_pb"})
+
+
+@given(
+    horizon=st.integers(1, 10**6),
+    hundredths=st.integers(1, 999),
+    surplus=st.sampled_from([1.0, 1.02, 1e9]),
+)
+def test_a_budget_for_everybody_pays_for_every_round(
+    horizon: int, hundredths: int, surplus: float
+) -> None:
+    """41 times .3 is 12.299999999999999 as a float, and pays for 41 actions all the same."""
+    cost = hundredths / 100
+    budget = max(horizon * hundredths / 100, horizon * cost) * surplus
+    plan = make_plan(thrifty(), horizon=horizon, budget=budget, costs=np.array([[cost]]))
+    assert plan.budget == horizon

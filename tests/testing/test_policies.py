@@ -1,9 +1,12 @@
 """The conformance checks hold for every recipe, and fail for policies that deserve it."""
 
+from typing import Any
+
 import pytest
 
 import almoner as al
-from almoner.testing import TINY, check_policy
+from almoner.policy.plan import make_plan
+from almoner.testing import TINY, check_policy, policies
 
 PRICED = {name for name, problem in TINY.items() if (problem.costs != problem.costs[0, 0]).any()}
 DEFAULTS = {name for name, problem in TINY.items() if problem.default_rewards.any()}
@@ -30,6 +33,24 @@ def test_every_recipe_passes_on_every_tiny_problem_it_applies_to(name: str) -> N
     }
     ran = check_policy(al.RECIPES[name]())
     assert set(ran) == set(TINY) - refused.get(name, set())
+
+
+@pytest.mark.parametrize(
+    ("code", "lacking"),
+    [
+        ({"reward": 99}, "rewards without a level"),
+        ({"context": 99}, "contexts without a branch in weights_of"),
+        ({"rule": 99}, "an allocation without a branch in serve_share"),
+    ],
+)
+def test_a_part_without_a_branch_does_not_pass(
+    monkeypatch: pytest.MonkeyPatch, code: dict[str, Any], lacking: str
+) -> None:
+    monkeypatch.setattr(
+        policies, "make_plan", lambda *given, **terms: make_plan(*given, **terms)._replace(**code)
+    )
+    with pytest.raises(AssertionError, match=f"on the problem 'ordinary' the policy has {lacking}"):
+        check_policy(al.ucb_alp())
 
 
 class Spender:

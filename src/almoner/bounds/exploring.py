@@ -1,6 +1,6 @@
 """The paper's results on ε-First at unequal costs as numbers: how long to explore, and its regret.
 
-The theorem says O(log T) off the boundaries and O(√T) on them, without constants: those are ours,
+Theorem 5 says O(log T) off the boundaries and O(√T) on them, without constants: those are ours,
 and the letters those of `almoner.bounds.general`.
 """
 
@@ -22,7 +22,7 @@ TOLERANCE = 1e-12
 
 
 def exploration_length(problem: Problem, *, slack: float = 0.5) -> float:
-    """Return the rounds of exploration, ε(T), that rank every slope rightly (Theorem 4).
+    """Return the rounds of exploration, ε(T), that rank every slope rightly (Lemma 13).
 
     K/((1−δ)π_min) + log T · max(1/(δπ_min)², 16K/((1−δ)π_min Δ*²)), where Δ* is the smallest
     difference between two costs of a context (skipping included) times the smallest difference
@@ -51,7 +51,7 @@ def epsilon_first_regret(
 ) -> float:
     """Bound the regret of `epsilon_first_alp` that explores for E rounds and then learns no more.
 
-    E is ``rounds``, or else `exploration_length`. Three things add up:
+    E is ``rounds``, or else `exploration_length`, as Theorem 5 has it. Three things add up:
 
     - Exploring: E times v(∞) + Σ_j π_j max_k (η_1 c_jk − g_jk), where g is the gain over skipping.
     - Exploiting with all slopes in their true order: `general_alp_regret` for T − E rounds, and

@@ -24,9 +24,10 @@ __all__ = ["Curve", "general_alp_regret", "general_budget_tail"]
 
 
 def general_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> float:
-    """Bound the chance that b_τ/τ is off ρ by more than ``gap`` to one side (Lemma 8).
+    """Bound the chance that b_τ/τ is off ρ by more than ``gap`` to one side (Lemma 12).
 
     e^{−κδ²τ} with κ = 1/(2c_max²), c_max being the dearest cost; the paper has a stray ρ² in it.
+    What the costs' grid cuts off the budget is left in every round: it takes its share of the gap.
     A gap that reaches beyond the last boundary counts only up to there, where money piles up that
     no plan can use; with ρ beyond it the bound is 1.
 
@@ -38,7 +39,10 @@ def general_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> fl
     """
     rounds_left = checks.whole("rounds_left", rounds_left)
     gap = checks.number("gap", gap, low=0)
-    gap = min(gap, max(0.0, float(Curve.of(problem).ends.max(initial=0)) - problem.ratio))
+    counted = _counted(problem)
+    idle = (problem.budget - counted) * (1 / rounds_left - 1 / problem.horizon)
+    room = float(Curve.of(problem).ends.max(initial=0)) - counted / problem.horizon
+    gap = max(0.0, min(gap - max(0.0, idle), room))
     dearest = float(problem.costs.max())
     return math.exp(-(gap**2) * rounds_left / (2 * dearest**2))
 
@@ -62,9 +66,14 @@ def general_alp_regret(problem: Problem) -> float:
     >>> round(upper_bound(problem) - exact_value(problem, alp()), 1)
     12.2
     """
+    counted = _counted(problem) / problem.horizon
+    return Curve.of(problem).alp_regret(problem.horizon, counted, problem.ratio)
+
+
+def _counted(problem: Problem) -> float:
+    """Return the budget in whole units of the costs' grid: all that can ever be spent."""
     grid = on_grid(problem.budget, problem.costs)
-    counted = float(amounts(grid, np.array(grid.budget))) / problem.horizon
-    return Curve.of(problem).alp_regret(problem.horizon, min(counted, problem.ratio), problem.ratio)
+    return min(problem.budget, float(amounts(grid, np.array(grid.budget))))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

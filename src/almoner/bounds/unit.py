@@ -2,11 +2,15 @@
 
 Letters, with contexts numbered by falling best reward and those that never come left out: π_j is
 the probability of context j, q_j = π_1 + … + π_j, u_jk a mean reward, u*_j = max_k u_jk; T rounds,
-a budget for B actions, ρ = B/T, b_τ the budget left, in actions, with τ rounds to go; v(ρ) the
-value of the LP and ū* = Σ_j π_j u*_j its value without a budget. ρ is *on a boundary* if it equals
-some q_j, j < J. The *marginal* context m is the last one that the LP serves: q_{m−1} < ρ ≤ q_m.
+a budget for B whole actions, ρ = B/T, b_τ the budget left, in actions, with τ rounds to go; v(ρ)
+the value of the LP and ū* = Σ_j π_j u*_j its value without a budget. ρ is *on a boundary* if it
+equals some q_j, j < J. The *marginal* context m is the last one that the LP serves:
+q_{m−1} < ρ ≤ q_m.
 
-Regret is against T·v(ρ), hence also against the oracle; that of `ucb_pb` against the oracle only.
+Regret is against `upper_bound`, hence also against the oracle; that of `ucb_pb` against the oracle
+only. A budget between two numbers of whole actions raises the upper bound, which is the LP's value
+at that budget, but pays for no further action. The theorems are about whole numbers, so T times the
+difference of the two values comes on top of each bound against the upper bound.
 The bounds are loose: they show what is proved, not what to expect. Actions of one context that tie
 are harmless, so sums over actions leave out gaps of zero; where a proof has to tell contexts apart
 that tie, it proves nothing, and the number is infinite. With a budget for nobody (ρ = 0) or for
@@ -62,9 +66,9 @@ def alp_regret(problem: Problem) -> float:
     """
     case = _case(problem, merge=True)
     if not case.contested:
-        return 0.0
+        return case.cut
     root = case.root if case.on_boundary else 0.0
-    return case.spread * (root - 1 / math.expm1(-2 * case.distance**2))
+    return case.cut + case.spread * (root - 1 / math.expm1(-2 * case.distance**2))
 
 
 def remaining_budget(problem: Problem, rounds_left: int) -> tuple[float, float]:
@@ -91,7 +95,9 @@ def remaining_budget(problem: Problem, rounds_left: int) -> tuple[float, float]:
 def remaining_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> float:
     """Bound P(b_τ < (ρ−δ)τ), and likewise P(b_τ > (ρ+δ)τ), by e^{−2δ²τ} (Lemma 2, second part).
 
-    ``gap`` is δ > 0, in actions per round.
+    ``gap`` is δ > 0, in actions per round. Where some rounds never pay (more actions than rounds,
+    or contexts that bring nothing), money piles up that no plan can use: a gap counts only up to
+    the share of rounds that can use it, and beyond it the bound is 1.
 
     Examples
     --------
@@ -100,7 +106,12 @@ def remaining_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> 
     0.3679
     """
     remaining_budget(problem, rounds_left)  # for its checks
-    return execution_tail(rounds_left, gap=gap)
+    tail, case = execution_tail(rounds_left, gap=gap), _case(problem)
+    useful = float(case.probs[case.best > 0].sum())
+    room = useful - case.budget / case.horizon
+    if (case.budget <= case.horizon and useful >= 1 - TOLERANCE) or gap <= room:
+        return tail
+    return execution_tail(rounds_left, gap=room) if room > 0 else 1.0
 
 
 def pulls_needed(problem: Problem, *, gap: float) -> float:
@@ -223,7 +234,8 @@ def ucb_alp_regret(problem: Problem) -> float:
     >>> round(ucb_alp_regret(problem))
     1344
     """
-    case, regret = _case(problem), action_regret(problem)
+    case = _case(problem)
+    regret = case.cut + action_regret(problem)
     if not case.contested:
         return regret
     if case.on_boundary:
@@ -234,7 +246,7 @@ def ucb_alp_regret(problem: Problem) -> float:
 
 
 def ucb_pb_regret(problem: Problem) -> float:
-    """Bound the regret of `ucb_pb` against the oracle (two-context theorem, every term).
+    """Bound the regret of `ucb_pb` against the oracle (Theorem 3, every term).
 
     `action_regret` plus Σ_k (27 / (2π_2 Δ) + 2Δ) log T + (2 + T⁻³) Δ with Δ = u*_1 − u_2k, for the
     rounds in which the worse context looks the better one; on and off the boundaries alike.
@@ -259,7 +271,7 @@ def ucb_pb_regret(problem: Problem) -> float:
 
 
 def truncation_round(problem: Problem) -> tuple[float, bool]:
-    """Return T₁ = 16 J² log³T / δ², and whether T is long enough (theorem on `ealp2`).
+    """Return T₁ = 16 J² log³T / δ², and whether T is long enough (Theorem 4, on `ealp2`).
 
     With the context shares frozen after round T₁ regret is O(1), provided that
     log³T / T ≤ δ³ / (64 J²). δ is the distance from ρ to the nearest q_j; on a boundary there is no
@@ -282,7 +294,10 @@ def truncation_round(problem: Problem) -> tuple[float, bool]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Case:
-    """A problem as the proofs see it: the contexts that come, best first, and where ρ lies."""
+    """A problem as the proofs see it: the contexts that come, best first, and where ρ lies.
+
+    ``cut`` is what the upper bound counts for the part of the budget that pays for no whole action.
+    """
 
     horizon: int
     budget: int
@@ -294,6 +309,7 @@ class _Case:
     on_boundary: bool
     distance: float
     value: float
+    cut: float
     unlimited: float
 
     @property
@@ -363,6 +379,10 @@ def _case(problem: Problem, *, merge: bool = False) -> _Case:
         probs, means, best = np.add.reduceat(probs, first), means[first], best[first]
     edges = np.concatenate([[0.0], np.cumsum(probs)])
     ratio = min(1.0, grid.budget / problem.horizon)
+    asked = max(ratio, min(1.0, problem.ratio / float(problem.costs.flat[0])))
+    value, value_asked = (
+        float(np.clip(each - edges[:-1], 0, probs) @ best) for each in (ratio, asked)
+    )
     away = np.abs(edges - ratio)
     return _Case(
         horizon=problem.horizon,
@@ -374,6 +394,7 @@ def _case(problem: Problem, *, merge: bool = False) -> _Case:
         margin=int(np.sum(edges < ratio - TOLERANCE)) - 1,
         on_boundary=bool(np.any(away[1:-1] <= TOLERANCE)),
         distance=float(away[away > TOLERANCE].min()),  # δ of Theorem 1, its δ' on a boundary
-        value=float(np.clip(ratio - edges[:-1], 0, probs) @ best),
+        value=value,
+        cut=problem.horizon * (value_asked - value),
         unlimited=float(probs @ best),
     )

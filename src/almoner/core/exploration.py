@@ -1,10 +1,10 @@
 """Explore first, then go by the means: what to try, and when enough has been tried.
 
 Two tests may end exploration. The literal one is the paper's Confidence Level Test, which asks that
-every comparison made while solving the LP be significant; on most problems some two slopes are so
-close that it never ends. The usable one asks what the LP needs: that the options outside its
-support are really worse. It stops when what mistakes about them may still cost, in the rounds left,
-is within three times what exploring has cost so far. It comes with no guarantee.
+every comparison made while solving the LP be significant; where two slopes are close it may never
+end. The usable one asks what the LP needs: that the options outside its support are really worse.
+It stops when what mistakes about them may still cost, in the rounds left, is within three times
+what exploring has cost so far. It comes with no guarantee.
 """
 
 from __future__ import annotations

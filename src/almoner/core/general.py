@@ -2,8 +2,7 @@
 
 Every context's indices, less that of skipping, give a hull (`almoner.lp.candidates`); the steps of
 all hulls compete for the budget per round. The price at which it runs out splits the steps into
-those taken for sure and those taken at a common rate. It is found by walking from the last price
-known, so a decision sorts nothing.
+those taken for sure and those taken at a common rate (`almoner.core.price`).
 """
 
 from __future__ import annotations
@@ -15,10 +14,22 @@ import numpy as np
 from almoner.compiled import inlined
 from almoner.core.draws import round_key, uniform
 from almoner.core.indices import THOMPSON_LANE, index
+from almoner.core.price import find_price, nearness
 from almoner.core.ranking import TIE_LANE, TOLERANCE, Mask, index_of, level_at, level_of, weights_of
-from almoner.core.state import FOUND, LEFT, REPORTED, ROUND, Hulls, Memo, State
+from almoner.core.state import (
+    BEFORE,
+    BEYOND_LEFT,
+    LEAST_LEFT,
+    LEFT,
+    NOW,
+    REPORTED,
+    ROUND,
+    Hulls,
+    Memo,
+    State,
+)
 from almoner.lp import candidates
-from almoner.policy.allocation import FixedLP, RoundedLP, SkipAlways
+from almoner.policy.allocation import AdaptiveLP, EagerRounding, FixedLP, RoundedLP, SkipAlways
 from almoner.policy.plan import LEARNED_DEFAULTS, Plan
 from almoner.policy.rewards import Thompson
 
@@ -38,12 +49,9 @@ SKIP = -1
 
 SERVE_LANE = 0
 
-_FIXED, _ROUNDED, _SKIP_ALWAYS, _THOMPSON = (
-    FixedLP.code,
-    RoundedLP.code,
-    SkipAlways.code,
-    Thompson.code,
-)
+_MOST = np.iinfo(np.int64).max
+_ADAPTIVE, _FIXED, _ROUNDED = AdaptiveLP.code, FixedLP.code, RoundedLP.code
+_EAGER, _SKIP_ALWAYS, _THOMPSON = EagerRounding.code, SkipAlways.code, Thompson.code
 
 
 @inlined
@@ -105,7 +113,7 @@ def options_at(
 ) -> tuple[int, int, float]:
     """Return what a context gets at least, what it gets at most, and how likely the latter is.
 
-    ``rate`` is that of the steps at the price itself.
+    ``rate`` is that of the steps at the price itself. NaN for the code of an unknown rule.
     """
     base, step, near = SKIP, SKIP, nearness(plan, price)
     for place in range(hulls.sizes[context]):
@@ -118,7 +126,7 @@ def options_at(
         return base, step, 0.0
     if plan.rule == _ROUNDED:
         return base, step, 1.0 if rate >= 0.5 else 0.0
-    return base, step, rate
+    return base, step, rate if plan.rule in (_ADAPTIVE, _FIXED, _EAGER) else math.nan
 
 
 @inlined
@@ -170,11 +178,20 @@ def raise_hulls(
 
     Actions dearer than what is left are dropped before the LP is solved, in every context: that
     loses less than skipping the round when one of them comes up.
+
+    Where the statistics are known, hulls are kept for as long as the same actions are affordable.
+    Those of the present context, and of the one before it, may be of what was available to a
+    request: they are worked out anew.
     """
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
     weights, total, arrival = weights_of(plan, state, t)
     clock = level_at(plan, memo, t)
-    for other in range(plan.costs.shape[0]):
+    hulls.kept[BEFORE], hulls.kept[NOW] = hulls.kept[NOW], context
+    holds = hulls.kept[LEAST_LEFT] <= left < hulls.kept[BEYOND_LEFT]
+    for place in range(2 if holds else plan.costs.shape[0]):
+        other = hulls.kept[BEFORE + place] if holds else place
+        if other < 0:
+            continue
         hulls.weights[other] = weights[other] + (arrival if other == context else 0.0)
         hulls.sizes[other] = 0
         if hulls.weights[other] <= 0.0:
@@ -187,6 +204,22 @@ def raise_hulls(
                 gain = index_of(plan, state, memo, other, action, level, key) - idle
             hulls.gains[other, action] = gain
         _raise_hull(plan, hulls, other)
+    if len(hulls.ranked) > 0 and not holds:
+        _keep(plan, hulls, left)
+
+
+@inlined
+def _keep(plan: Plan, hulls: Hulls, left: int) -> None:
+    """Note for which budgets the same actions are affordable as with ``left`` units."""
+    least, beyond = 0, _MOST
+    for context in range(plan.costs.shape[0]):
+        for action in range(plan.costs.shape[1]):
+            cost = plan.costs[context, action]
+            if cost <= left:
+                least = max(least, cost)
+            else:
+                beyond = min(beyond, cost)
+    hulls.kept[LEAST_LEFT], hulls.kept[BEYOND_LEFT] = least, beyond
 
 
 @inlined
@@ -221,54 +254,3 @@ def default_index(plan: Plan, state: State, context: int, level: float, key: np.
     if plan.reward == _THOMPSON:
         key = round_key(key, THOMPSON_LANE + plan.costs.size + context)
     return index(plan.reward, plan.width, level, mean, root, count, key)
-
-
-@inlined
-def nearness(plan: Plan, price: float) -> float:
-    """Return by how much a slope may differ from a price and still be tied with it.
-
-    Slopes are gains per unit of money. However small the unit is, and with it every slope, they
-    must not all be tied.
-    """
-    return TOLERANCE * max(price, 1.0 / plan.dearest)
-
-
-@inlined
-def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[float, float]:
-    """Return the price at which the steps use up ``room``, and the rate of the steps at it.
-
-    Adjacent slopes are tried first, as the price seldom moves far between rounds; after a few of
-    them the search halves the interval that is left.
-    """
-    slack = TOLERANCE * max(total, room)
-    low, high = 0.0, math.inf
-    price, tries = hulls.price[FOUND], 0
-    while True:
-        used, tied, above, under = 0.0, 0.0, math.inf, 0.0
-        near = nearness(plan, price)
-        for other in range(plan.costs.shape[0]):
-            weight = hulls.weights[other]
-            for place in range(hulls.sizes[other]):
-                slope, cost = hulls.slopes[other, place], weight * hulls.spans[other, place]
-                if slope > price + near:
-                    used += cost
-                    above = min(above, slope)
-                elif slope >= price - near:
-                    tied += cost
-                else:
-                    under = max(under, slope)
-        tries += 1
-        if used > room + slack:
-            low = max(low, price)
-            price = above
-        elif used + tied < room - slack and under > 0.0:
-            high = min(high, price)
-            price = under
-        else:
-            break
-        if tries > 4 and high < math.inf and high - low > 1e-9 * high and tries % 2 == 0:
-            price = 0.5 * (low + high)
-    hulls.price[FOUND] = price
-    if tied <= 0.0 or used + tied <= room:
-        return price, 1.0
-    return price, min(1.0, max(0.0, (room - used) / tied))

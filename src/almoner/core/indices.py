@@ -16,7 +16,10 @@ from almoner.core.draws import beta
 from almoner.policy.rewards import (
     KLUCB,
     UCB,
+    EmpiricalMean,
+    ExploreFirst,
     HorizonUCB,
+    KnownRewards,
     LogPlus,
     Thompson,
     Wilson,
@@ -32,6 +35,7 @@ __all__ = [
     "wilson_bound",
 ]
 
+_KNOWN, _MEAN, _EXPLORE = KnownRewards.code, EmpiricalMean.code, ExploreFirst.code
 _UCB, _KL, _LOG_PLUS = UCB.code, KLUCB.code, LogPlus.code
 _THOMPSON, _WILSON, _HORIZON = Thompson.code, Wilson.code, HorizonUCB.code
 
@@ -44,14 +48,20 @@ THOMPSON_LANE = 8
 
 @compiled
 def clock_level(reward: int, width: float, t: int) -> float:
-    """Return the level of the indices that only the clock drives."""
+    """Return the level that the clock gives to an index; NaN for an unknown code.
+
+    It is 0 for an index without a level, and for one whose level is that of its context
+    (`almoner.core.ranking.level_of`).
+    """
     if reward == _UCB:
         return math.sqrt(width * math.log(t))
     if reward == _KL:
         return width * math.log(t)
     if reward == _LOG_PLUS:
         return math.log(t)
-    return 0.0
+    if reward in (_KNOWN, _MEAN, _EXPLORE, _THOMPSON, _WILSON, _HORIZON):
+        return 0.0
+    return math.nan
 
 
 @compiled

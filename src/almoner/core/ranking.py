@@ -17,7 +17,12 @@ from almoner.compiled import inlined
 from almoner.core.draws import round_key, uniform
 from almoner.core.indices import LAST_AFFINE, THOMPSON_LANE, clock_level, index
 from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State
-from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
+from almoner.policy.contexts import (
+    EmpiricalContexts,
+    KnownContexts,
+    NoContexts,
+    TruncatedContexts,
+)
 from almoner.policy.plan import Plan
 from almoner.policy.rewards import HorizonUCB, Thompson, Wilson
 
@@ -50,13 +55,18 @@ HEADROOM = 1.25
 
 _THOMPSON, _WILSON, _HORIZON = Thompson.code, Wilson.code, HorizonUCB.code
 _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
+_KNOWN_CONTEXTS, _NO_CONTEXTS = KnownContexts.code, NoContexts.code
 
 
 @inlined
 def weights_of(plan: Plan, state: State, t: int) -> tuple[Floats, float, float]:
-    """Return the contexts' weights, what they are out of, and what an arrival adds to its own."""
+    """Return the contexts' weights, what they are out of, and what an arrival adds to its own.
+
+    What they are out of is NaN for an unknown code.
+    """
     if plan.context not in (_EMPIRICAL, _TRUNCATED):
-        return plan.context_weights, 1.0, 0.0
+        known = plan.context in (_KNOWN_CONTEXTS, _NO_CONTEXTS)
+        return plan.context_weights, 1.0 if known else math.nan, 0.0
     frozen = state.clock[FROZEN]
     if frozen > 0:
         return state.context_counts, float(frozen), 0.0

@@ -10,13 +10,20 @@ import numpy.typing as npt
 from almoner.checks import Floats
 from almoner.compiled import inlined
 from almoner.core.indices import fill_levels
+from almoner.lp import hull_steps
+from almoner.policy.contexts import KnownContexts
 from almoner.policy.plan import Plan
+from almoner.policy.rewards import KnownRewards
 
 __all__ = [
+    "BEFORE",
+    "BEYOND_LEFT",
     "EXPLORED",
     "FOUND",
     "FROZEN",
+    "LEAST_LEFT",
     "LEFT",
+    "NOW",
     "REPORTED",
     "ROUND",
     "Hulls",
@@ -34,6 +41,10 @@ of the end of exploration and of the last test for it."""
 
 FOUND, REPORTED = 0, 1
 """Places in ``Hulls.price``."""
+
+LEAST_LEFT, BEYOND_LEFT, BEFORE, NOW = 0, 1, 2, 3
+"""Places in ``Hulls.kept``: the units left for which the hulls of known statistics hold, from the
+first to below the second, and the contexts (-1: none) that they were last asked for."""
 
 TABLE = 1 << 18
 """Levels of the first quarter of a million rounds are looked up, later ones worked out."""
@@ -85,6 +96,10 @@ class Hulls(NamedTuple):
     ``gains`` are the gains over skipping of all pairs; a context has ``sizes`` steps, each with its
     slope, the cost it ``spans`` and the action at its top; ``weights`` are the contexts' weights.
     ``price`` holds where the search for the price begins, and what a request was told.
+
+    Where the statistics are known, ``ranked`` holds the slopes of all steps, negated and rising, at
+    a budget that affords every action, ``filled`` the sums of their costs in that order, from 0 on,
+    and ``kept`` says how long hulls need not be worked out anew; else ``ranked`` is empty.
     """
 
     gains: Floats
@@ -94,6 +109,9 @@ class Hulls(NamedTuple):
     sizes: npt.NDArray[np.int64]
     weights: Floats
     price: Floats
+    ranked: Floats
+    filled: Floats
+    kept: npt.NDArray[np.int64]
 
 
 def new_hulls(plan: Plan) -> Hulls | None:
@@ -101,6 +119,10 @@ def new_hulls(plan: Plan) -> Hulls | None:
     if plan.priced == 0:
         return None
     shape = plan.costs.shape
+    slopes, costs = np.empty(0), np.empty(0)
+    if plan.reward == KnownRewards.code and plan.context == KnownContexts.code:
+        amounts = plan.costs.astype(np.float64)
+        slopes, costs, _ = hull_steps(plan.context_weights, plan.prior, amounts)
     return Hulls(
         gains=np.full(shape, -np.inf),
         slopes=np.empty(shape),
@@ -109,6 +131,9 @@ def new_hulls(plan: Plan) -> Hulls | None:
         sizes=np.empty(shape[0], np.int64),
         weights=np.empty(shape[0]),
         price=np.zeros(2),
+        ranked=-slopes,
+        filled=np.concatenate([[0.0], np.cumsum(costs)]),
+        kept=np.array([0, 0, -1, -1]),
     )
 
 
@@ -131,7 +156,7 @@ def new_state(plan: Plan) -> State:
 def new_memo(plan: Plan, state: State) -> Memo:
     """Return the memo of a state, with everything in it due for a refresh."""
     contexts, actions = plan.costs.shape
-    seen = state.counts > 0
+    seen = (state.counts > 0) & (plan.reward != KnownRewards.code)  # known means stay as they are
     counts = np.maximum(state.counts, 1)
     memo = Memo(
         means=np.where(seen, state.sums / counts, plan.prior),

@@ -125,11 +125,10 @@ def serve_share(
 ) -> float:
     """Return the probability of serving a context: the ladder of allocation rules.
 
-    ``own`` is its weight, ``ahead`` and ``tied`` those of the others that rank
-    above and level with it, ``room`` what the budget allows beyond those ahead; ``plentiful``, that
-    it suffices for every round left. Tied contexts are served at a common rate, which is what
-    ordering them at random comes to, with a probability that is known exactly. NaN for an unknown
-    code.
+    ``own`` is its weight, ``ahead`` and ``tied`` those of the others that rank above and level with
+    it, ``room`` what the budget allows beyond those ahead; ``plentiful``, that it suffices for
+    every round left. Tied contexts are served at a common rate, so that their labels do not matter;
+    an order drawn at random would favour the rarer ones. NaN for an unknown code.
     """
     if plan.rule == _SKIP:
         return 0.0

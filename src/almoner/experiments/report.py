@@ -38,8 +38,8 @@ TABLES = {
     ),
     "unequal": (
         "heterogeneous",
-        ("explore_literal", "explore_2", "explore_5", "explore_10", "explore_test", "ucb_alp",
-         "horizon_alp", "thrifty", "alp"),
+        ("explore_literal", "explore_log_20", "explore_log_50", "explore_log_100", "explore_2",
+         "explore_5", "explore_10", "explore_test", "ucb_alp", "horizon_alp", "thrifty", "alp"),
         ("oracle",),
     ),
     "email": (

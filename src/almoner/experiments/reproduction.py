@@ -84,12 +84,15 @@ FIGURES: dict[str, Spec] = {
     ),
     "unequal": Spec(
         about="unequal costs, beside a boundary and on one",
-        tasks=lambda **how: unequal.heterogeneous(**how).cells(),
+        tasks=unequal.heterogeneous,
         draw=(
             "regret_figure",
             {
-                "": {"against": "oracle", "leave_out": ["explore_literal"]},
-                "-tests": {"against": "oracle", "leave_out": ["alp", "ucb_alp", "horizon_alp"]},
+                "": {"against": "oracle", "leave_out": [*unequal.SHARES, *unequal.LITERAL]},
+                "-tests": {
+                    "against": "oracle",
+                    "leave_out": [*unequal.SHARES, "alp", "ucb_alp", "horizon_alp"],
+                },
             },
         ),
     ),

@@ -159,8 +159,7 @@ def _named(name: str, value: Any, kind: type[Any]) -> dict[str, Any]:
     for key, entry in value.items():
         if not isinstance(key, str) or not key:
             raise checks.refuse(name, "have names", key)
-        if not isinstance(entry, kind):
-            raise checks.refuse(f"{name}[{key!r}]", f"be a {kind.__name__}", entry)
+        checks.kind(f"{name}[{key!r}]", entry, kind)
     return dict(value)
 
 

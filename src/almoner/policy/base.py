@@ -66,9 +66,8 @@ class Policy:
         for axis, (_, parts) in PARTS.items():
             part = getattr(self, axis)
             if type(part) not in parts.values():
-                raise checks.refuse(
-                    axis, f"be one of {', '.join(parts)}", part, error=InvalidPolicy
-                )
+                rule, remedy = f"be one of {', '.join(parts)}", checks.uncalled(part)
+                raise checks.refuse(axis, rule, part, remedy, InvalidPolicy)
         weightless = isinstance(self.contexts, NoContexts)
         if weightless and not isinstance(self.allocation, (Procrastinate, SkipAlways)):
             raise InvalidPolicy(
@@ -95,7 +94,8 @@ class Policy:
     def from_dict(cls, table: Any) -> Policy:
         """Build a policy from what `to_dict` returns; unknown names are refused."""
         if not isinstance(table, Mapping):
-            raise checks.refuse("a policy", "be a table of three parts", table, error=InvalidPolicy)
+            rule, remedy = "be a table of three parts", checks.uncalled(table)
+            raise checks.refuse("a policy", rule, table, remedy, InvalidPolicy)
         checks.known_keys("the policy", table, required=tuple(PARTS), error=InvalidPolicy)
         built = {}
         for axis, (_, parts) in PARTS.items():

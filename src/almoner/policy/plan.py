@@ -116,7 +116,9 @@ def make_plan(
     number to start from.
     """
     contexts = len(costs)
-    grid = on_grid(min(budget, horizon * float(costs.max())), costs)  # more is of no use
+    most = horizon * float(costs.max())  # more is of no use; as a float it may be a unit short
+    grid = on_grid(min(budget, most * (1 + 1e-12)), costs)
+    grid = grid._replace(budget=min(grid.budget, horizon * int(grid.costs.max())))
     defaults = np.zeros(contexts) if default_rewards is None else default_rewards
     default_mode = _default_mode(defaults, known=defaults_known, learn=learn_defaults)
     prior = np.ones(costs.shape)

@@ -145,7 +145,7 @@ def ucb_ealp2(*, width: float = 0.5, until: int | None = None) -> Policy:
 
 
 def rounded(*, reward_means: Any = None, contexts: ContextKnowledge | None = None) -> Policy:
-    """Adaptive LP rounded at one half, with known statistics: bounded regret everywhere."""
+    """Adaptive LP rounded at one half, with known statistics: no boundary seen to cost it √T."""
     return Policy(
         rewards=KnownRewards(means=reward_means),
         contexts=KnownContexts() if contexts is None else contexts,
@@ -243,6 +243,9 @@ RECIPES: dict[str, Callable[..., Policy]] = {
 
 def recipe(name: str) -> Policy:
     """Return the recipe of that name, written with underscores or dashes."""
+    if remedy := checks.uncalled(name):
+        rule = "be a Policy or the name of a recipe"
+        raise checks.refuse("policy", rule, name, remedy, InvalidPolicy)
     if str(name).replace("-", "_") not in RECIPES:
         checks.choice("policy", str(name), RECIPES, error=InvalidPolicy)
     return RECIPES[str(name).replace("-", "_")]()

@@ -11,10 +11,11 @@ import numpy as np
 from almoner.errors import UntriedPairs
 from almoner.plain import SKIP, PlainPolicy, as_plain
 from almoner.policy.base import Policy
-from almoner.policy.plan import applicable
+from almoner.policy.plan import applicable, make_plan
 from almoner.problem import Problem
 from almoner.runs import Runs, Trace
 from almoner.simulation import simulate, trace
+from almoner.testing.branches import missing_branch
 from almoner.testing.problems import TINY
 
 __all__ = ["check_policy"]
@@ -48,8 +49,11 @@ def check_policy(
         as_plain(policy)
     ran = []
     for name, problem in problems.items():
-        if isinstance(policy, Policy) and not applicable(policy, **problem.terms()):
-            continue
+        if isinstance(policy, Policy):
+            if not applicable(policy, **problem.terms()):
+                continue
+            lacking = missing_branch(make_plan(policy, **problem.terms()))
+            _require(not lacking, name, lacking)
         try:
             games = _play(problem, policy, seed)
         except Exception as error:
@@ -57,6 +61,9 @@ def check_policy(
                 f"on the problem {name!r} the policy fails: {type(error).__name__}: {error}"
             ) from error
         _check_trace(name, problem, games.first)
+        if isinstance(policy, Policy):
+            unknown = bool(np.isnan(games.first.probabilities).any())
+            _require(not unknown, name, "does not say how likely its decisions are")
         _check_same(name, problem, games)
         ran.append(name)
     if not ran:
