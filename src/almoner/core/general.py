@@ -70,11 +70,10 @@ def allocate(
     raise_hulls(plan, state, memo, hulls, context, key)
     price, rate = find_price(plan, hulls, total, room)
     if available is not None:
-        if _everything_fits(plan, hulls, total, room):  # money is worth nothing, for anybody
-            price, rate = 0.0, 1.0
-        hulls.price[REPORTED] = price
-        if hulls.weights[context] > 0.0:  # else its gains were not worked out
-            _restrict(plan, hulls, context, available)
+        beyond, share = _price_beyond(plan, hulls, total, room, price, rate)
+        hulls.price[REPORTED] = beyond
+        if hulls.weights[context] > 0.0 and _restrict(plan, hulls, context, available):
+            price, rate = beyond, share
     base, step, rate = options_at(plan, hulls, context, price, rate)
     if uniform(key, SERVE_LANE) < rate:
         return _untie(plan, hulls, context, step, rate, key)
@@ -82,21 +81,39 @@ def allocate(
 
 
 @inlined
-def _everything_fits(plan: Plan, hulls: Hulls, total: float, room: float) -> bool:
-    """Return whether all steps of all contexts together fit the budget of a round."""
-    for context in range(plan.costs.shape[0]):
-        for place in range(hulls.sizes[context]):
-            room -= hulls.weights[context] * hulls.spans[context, place]
-    return room >= -TOLERANCE * total
+def _price_beyond(
+    plan: Plan, hulls: Hulls, total: float, room: float, price: float, rate: float
+) -> tuple[float, float]:
+    """Return what one more unit of budget is worth, and the rate of the steps at that price.
+
+    Where steps use up ``room`` exactly, every price from theirs down to the next slope balances it,
+    and `find_price` returns the one that it comes to first. This is the lowest of them, wherever
+    the search began: the next slope, of which nothing is bought yet, or 0 if everything fits.
+    """
+    used, under, near = 0.0, 0.0, nearness(plan, price)
+    for other in range(plan.costs.shape[0]):
+        for place in range(hulls.sizes[other]):
+            slope = hulls.slopes[other, place]
+            if slope >= price - near:
+                used += hulls.weights[other] * hulls.spans[other, place]
+            else:
+                under = max(under, slope)
+    if used > room + TOLERANCE * max(total, room):
+        return price, rate
+    return under, 0.0 if under > 0.0 else 1.0
 
 
 @inlined
-def _restrict(plan: Plan, hulls: Hulls, context: int, available: Mask) -> None:
-    """Work out the hull of a context anew, of what is available to a request."""
+def _restrict(plan: Plan, hulls: Hulls, context: int, available: Mask) -> bool:
+    """Work out the hull of a context anew if not every action is available; return whether so."""
+    restricted = False
     for action in range(plan.costs.shape[1]):
         if not available[action]:
             hulls.gains[context, action] = -math.inf
-    _raise_hull(plan, hulls, context)
+            restricted = True
+    if restricted:
+        _raise_hull(plan, hulls, context)
+    return restricted
 
 
 @inlined
@@ -239,11 +256,15 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
 
     Adjacent slopes are tried first, as the price seldom moves far between rounds; after a few of
     them the search halves the interval that is left.
+
+    Every try is an end of the interval from then on, and the next one lies inside it. At least
+    every second try is a slope, which no later one can be again: so twice as many tries as there
+    are slopes, and the first few, are enough.
     """
     slack = TOLERANCE * max(total, room)
     low, high = 0.0, math.inf
-    price, tries = hulls.price[FOUND], 0
-    while True:
+    price, used, tied = hulls.price[FOUND], 0.0, 0.0
+    for tries in range(1, 2 * plan.costs.size + 8):
         used, tied, above, under = 0.0, 0.0, math.inf, 0.0
         near = nearness(plan, price)
         for other in range(plan.costs.shape[0]):
@@ -257,17 +278,17 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
                     tied += cost
                 else:
                     under = max(under, slope)
-        tries += 1
         if used > room + slack:
-            low = max(low, price)
-            price = above
+            low, following = max(low, price), above
         elif used + tied < room - slack and under > 0.0:
-            high = min(high, price)
-            price = under
+            high, following = min(high, price), under
         else:
             break
+        if not low < following < high:  # sums of many weights contradict each other, or are NaN
+            break
         if tries > 4 and high < math.inf and high - low > 1e-9 * high and tries % 2 == 0:
-            price = 0.5 * (low + high)
+            following = 0.5 * (low + high)
+        price = following
     hulls.price[FOUND] = price
     if tied <= 0.0 or used + tied <= room:
         return price, 1.0
