@@ -93,7 +93,7 @@ class LivePolicy:
     def admit(self, context: str) -> None:
         """Add a context of which nothing is known yet; it costs the same as the others."""
         self.contexts[context] = len(self.contexts)
-        self.offers[context] = self._terms.offers_in(context)
+        self.offers[context] = next(iter(self.offers.values()))
         if len(self.contexts) > len(self._room.plan.costs):
             self._room = doubled(self._room)
             self._reserves = np.repeat(self._reserves[:1], len(self._room.plan.costs), axis=0)

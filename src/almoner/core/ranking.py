@@ -289,12 +289,17 @@ def rank(
         unclear += (low <= above) & (high >= below)
     if unclear == ((memo.low[context] <= above) & (memo.high[context] >= below)):
         return ahead, tied
-    unclear = 0
+    unclear, inexact = 0, 0
     for other in range(plan.costs.shape[0]):
         low, high = memo.low[other], memo.high[other]
         memo.unclear[unclear] = other
-        unclear += (low <= above) & (high >= below) & (other != context)
-    left = float(state.clock[LEFT])
+        listed = (low <= above) & (high >= below) & (other != context)
+        unclear += listed
+        inexact += listed & (low < high)
+        tied += weights[other] * listed
+    if inexact == 0:  # most often where many contexts were never rewarded
+        return ahead, tied
+    left, tied = float(state.clock[LEFT]), 0.0
     for place in range(unclear):
         other = int(np.int64(memo.unclear[place]))
         weight, exact = weights[other], memo.low[other]

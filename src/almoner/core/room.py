@@ -7,22 +7,27 @@ the array is, so that the same compiled code takes it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from almoner.core.state import Hulls, Memo, State, new_hulls, new_memo, new_state
 from almoner.policy.plan import Plan
 
-__all__ = ["BY_CONTEXT", "Room", "doubled", "first_contexts", "new_room"]
+Record = TypeVar("Record", Plan, State, Memo, Hulls)
 
-BY_CONTEXT: dict[type[Any], tuple[str, ...]] = {
-    Plan: ("context_weights", "prior", "costs", "defaults"),
-    State: tuple(name for name in State._fields if name != "clock"),
-    Memo: tuple(name for name in Memo._fields if name not in ("levels", "row", "holds")),
-    Hulls: tuple(name for name in Hulls._fields if name != "price"),
+__all__ = ["HAS_ROWS", "Room", "doubled", "first_contexts", "new_room"]
+
+_BY_CONTEXT = {
+    Plan: {"context_weights", "prior", "costs", "defaults"},
+    State: {*State._fields} - {"clock"},
+    Memo: {*Memo._fields} - {"levels", "row", "holds"},
+    Hulls: {*Hulls._fields} - {"price"},
 }
-"""The arrays that have a row for each context."""
+HAS_ROWS: dict[type[Any], list[bool]] = {
+    record: [name in names for name in record._fields] for record, names in _BY_CONTEXT.items()
+}
+"""Which fields of a record are arrays with a row for each context."""
 
 
 class Room(NamedTuple):
@@ -46,8 +51,7 @@ def doubled(room: Room) -> Room:
     Brackets are left out: the next decision works them out anew.
     """
     rows = np.arange(2 * len(room.plan.costs)).clip(max=len(room.plan.costs) - 1)
-    arrays = {name: getattr(room.plan, name)[rows] for name in BY_CONTEXT[Plan]}
-    plan = room.plan._replace(**arrays)
+    plan = _rows_of(room.plan, rows)
     state = new_state(plan)
     for before, after in zip(room.state, state, strict=True):
         after[: len(before)] = before
@@ -59,10 +63,18 @@ def doubled(room: Room) -> Room:
 
 def first_contexts(room: Room, contexts: int) -> Room:
     """Return views of the first contexts."""
+    plan, state, memo, hulls = room
+    rows = slice(contexts)
+    return Room(
+        _rows_of(plan, rows),
+        _rows_of(state, rows),
+        _rows_of(memo, rows),
+        None if hulls is None else _rows_of(hulls, rows),
+    )
 
 
-    def view(record: Any) -> Any:
-        arrays = {name: getattr(record, name)[:contexts] for name in BY_CONTEXT[type(record)]}
-        return record._replace(**arrays)
-
-    return Room._make(None if record is None else view(record) for record in room)
+def _rows_of(record: Record, rows: Any) -> Record:
+    """Return a record of some of its contexts."""
+    kind: Any = type(record)
+    fields = zip(record, HAS_ROWS[kind], strict=True)  # type: ignore[call-overload]
+    return kind._make([value[rows] if has_rows else value for value, has_rows in fields])  # type: ignore[no-any-return]
