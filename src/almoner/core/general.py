@@ -69,11 +69,9 @@ def allocate(
     room = priced_ratio(plan, left, remaining) * total
     raise_hulls(plan, state, memo, hulls, context, key)
     price, rate = find_price(plan, hulls, total, room)
-    if available is not None:
-        beyond, share = _price_beyond(plan, hulls, total, room, price, rate)
-        hulls.price[REPORTED] = beyond
-        if hulls.weights[context] > 0.0 and _restrict(plan, hulls, context, available):
-            price, rate = beyond, share
+    if available is not None and hulls.weights[context] > 0.0:
+        if _restrict(plan, hulls, context, available):
+            price, rate = _price_beyond(hulls, price, rate)
     base, step, rate = options_at(plan, hulls, context, price, rate)
     if uniform(key, SERVE_LANE) < rate:
         return _untie(plan, hulls, context, step, rate, key)
@@ -81,26 +79,15 @@ def allocate(
 
 
 @inlined
-def _price_beyond(
-    plan: Plan, hulls: Hulls, total: float, room: float, price: float, rate: float
-) -> tuple[float, float]:
-    """Return what one more unit of budget is worth, and the rate of the steps at that price.
+def _price_beyond(hulls: Hulls, price: float, rate: float) -> tuple[float, float]:
+    """Return the price of the next unit of budget, and the rate of the steps at it.
 
-    Where steps use up ``room`` exactly, every price from theirs down to the next slope balances it,
-    and `find_price` returns the one that it comes to first. This is the lowest of them, wherever
-    the search began: the next slope, of which nothing is bought yet, or 0 if everything fits.
+    Of a slope that is not reached yet nothing is bought.
     """
-    used, under, near = 0.0, 0.0, nearness(plan, price)
-    for other in range(plan.costs.shape[0]):
-        for place in range(hulls.sizes[other]):
-            slope = hulls.slopes[other, place]
-            if slope >= price - near:
-                used += hulls.weights[other] * hulls.spans[other, place]
-            else:
-                under = max(under, slope)
-    if used > room + TOLERANCE * max(total, room):
+    beyond = hulls.price[REPORTED]
+    if beyond == price:
         return price, rate
-    return under, 0.0 if under > 0.0 else 1.0
+    return beyond, 0.0 if beyond > 0.0 else 1.0
 
 
 @inlined
@@ -190,12 +177,17 @@ def raise_hulls(
     """
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
     weights, total, arrival = weights_of(plan, state, t)
-    clock = level_at(plan, memo, t)
+    clock, last = level_at(plan, memo, t), -1
     for other in range(plan.costs.shape[0]):
         hulls.weights[other] = weights[other] + (arrival if other == context else 0.0)
         hulls.sizes[other] = 0
         if hulls.weights[other] <= 0.0:
             continue
+        fresh = _is_fresh(plan, state, other)
+        if fresh and last >= 0 and _same_terms(plan, memo, last, other):
+            _copy_hull(plan, hulls, last, other)
+            continue
+        last = other if fresh else last
         level = level_of(plan, clock, hulls.weights[other] / total, t, float(left))
         idle = default_index(plan, state, other, level, key)
         for action in range(plan.costs.shape[1]):
@@ -204,6 +196,40 @@ def raise_hulls(
                 gain = index_of(plan, state, memo, other, action, level, key) - idle
             hulls.gains[other, action] = gain
         _raise_hull(plan, hulls, other)
+
+
+@inlined
+def _is_fresh(plan: Plan, state: State, context: int) -> bool:
+    """Return whether a context was never rewarded: its indices do not depend on its level then."""
+    if plan.reward == _THOMPSON or state.skip_counts[context] > 0.0:
+        return False
+    for action in range(plan.costs.shape[1]):
+        if state.counts[context, action] > 0.0:
+            return False
+    return True
+
+
+@inlined
+def _same_terms(plan: Plan, memo: Memo, one: int, other: int) -> bool:
+    """Return whether two contexts that were never rewarded cost and promise the same."""
+    for action in range(plan.costs.shape[1]):
+        if plan.costs[one, action] != plan.costs[other, action]:
+            return False
+        if memo.means[one, action] != memo.means[other, action]:
+            return False
+    return plan.defaults[one] == plan.defaults[other]
+
+
+@inlined
+def _copy_hull(plan: Plan, hulls: Hulls, source: int, target: int) -> None:
+    """Copy gains and hull of a context, where there are thousands of the same kind."""
+    for action in range(plan.costs.shape[1]):
+        hulls.gains[target, action] = hulls.gains[source, action]
+    hulls.sizes[target] = hulls.sizes[source]
+    for place in range(hulls.sizes[source]):
+        hulls.tops[target, place] = hulls.tops[source, place]
+        hulls.slopes[target, place] = hulls.slopes[source, place]
+        hulls.spans[target, place] = hulls.spans[source, place]
 
 
 @inlined
@@ -254,6 +280,10 @@ def nearness(plan: Plan, price: float) -> float:
 def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[float, float]:
     """Return the price at which the steps use up ``room``, and the rate of the steps at it.
 
+    Where steps use up ``room`` exactly, every price from theirs down to the next slope balances it,
+    and the one that is come to first is returned. The lowest of them, wherever the search began, is
+    what one more unit is worth, and is reported: the next slope, or 0 if everything fits.
+
     Adjacent slopes are tried first, as the price seldom moves far between rounds; after a few of
     them the search halves the interval that is left.
 
@@ -263,7 +293,7 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
     """
     slack = TOLERANCE * max(total, room)
     low, high = 0.0, math.inf
-    price, used, tied = hulls.price[FOUND], 0.0, 0.0
+    price, used, tied, under = hulls.price[FOUND], 0.0, 0.0, 0.0
     for tries in range(1, 2 * plan.costs.size + 8):
         used, tied, above, under = 0.0, 0.0, math.inf, 0.0
         near = nearness(plan, price)
@@ -290,6 +320,7 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
             following = 0.5 * (low + high)
         price = following
     hulls.price[FOUND] = price
+    hulls.price[REPORTED] = price if used + tied > room + slack else under
     if tied <= 0.0 or used + tied <= room:
         return price, 1.0
     return price, min(1.0, max(0.0, (room - used) / tied))

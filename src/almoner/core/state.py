@@ -39,7 +39,7 @@ ROUND, LEFT, FROZEN, EXPLORED, TESTED = 0, 1, 2, 3, 4
 of the end of exploration and of the last test for it."""
 
 FOUND, REPORTED = 0, 1
-"""Places in ``Hulls.price``."""
+"""Places in ``Hulls.price``: where the search for it ended, and what one more unit is worth."""
 
 EXPIRY, HORIZON, LEAST, MOST = 0, 1, 2, 3
 """Places in ``Memo.holds``: the last round, the horizon, the least and the most units left."""
