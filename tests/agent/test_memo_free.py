@@ -80,14 +80,14 @@ def possible_terms(policy: al.Policy) -> Iterator[Terms]:
     """Yield the terms, of all that are tried, which a policy can be used on."""
     for contexts in (1, 2, 3):
         for actions in COSTS.values():
-            for horizon in (25, 100, al.ClosingTime(at=OPENS + timedelta(1), arrivals=60)):
+            for horizon in (25, 400, al.ClosingTime(at=OPENS + timedelta(1), arrivals=400)):
                 for defaults in (None, "learned"):
                     try:
                         terms = make_terms(
                             contexts=CONTEXTS[:contexts],
                             actions=actions,
                             horizon=horizon,
-                            budget=60,
+                            budget=60 if horizon == 25 else 300,
                             policy=informed(policy, contexts),
                             unit=1,
                             default_rewards=defaults,
@@ -110,17 +110,24 @@ class Requests(RuleBasedStateMachine):
 
     choices: Sequence[Terms]
 
-    @initialize(data=st.data())
-    def create(self, data: st.DataObject) -> None:
+    @initialize(data=st.data(), before=st.sampled_from([0, 160]))
+    def create(self, data: st.DataObject, before: int) -> None:
+        """Begin anew, or so late that brackets last for ten rounds, with contexts seldom seen."""
         self.terms = data.draw(st.sampled_from(self.choices))
         self.ours, self.theirs = Campaign(self.terms), Campaign(self.terms)
         self.now = int(OPENS.timestamp() * 1e6)
         self.actions: list[Event] = []
         self.done: dict[int, set[str]] = {}
+        for number in range(before):
+            row = number % 40 if number % 40 < len(self.ours.contexts) else 0
+            (event,) = self.ours.decide([Arrival(CONTEXTS[row], None)], now=self.now)
+            self.log([event])
+            if event.action is not None:
+                reward = float(number * 7 % 10 < 4)
+                self.log([self.ours.follow_up(REWARDED, event, now=self.now, reward=reward)])
 
     def log(self, events: list[Event]) -> None:
         self.theirs.apply(events)
-        assert self.theirs.to_dict() == self.ours.to_dict()
 
     @rule(arrivals=st.lists(ARRIVAL, min_size=1, max_size=9), one=st.booleans())
     def decide(self, arrivals: list[tuple[int, Any]], one: bool) -> None:
@@ -141,8 +148,8 @@ class Requests(RuleBasedStateMachine):
             found = np.array([getattr(event, name) for event in events], float)
             wanted = np.array([getattr(event, name) for event in expected], float)
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
-        assert self.ours.to_dict() == standing
         self.log(events)
+        assert self.ours.to_dict() == self.theirs.to_dict() == standing
         self.actions += [event for event in events if event.action is not None]
 
     @precondition(lambda self: self.actions)
