@@ -90,7 +90,9 @@ def test_every_loop_of_a_kernel_counts_towards_its_end() -> None:
     ],
 )
 def test_a_loop_that_need_not_end_is_noticed(loop: str, ends: bool) -> None:
-    (kernel,) = ast.parse("def kernel():\n" + "\n".join(f"  {line}" for line in loop.split("\n"))).body
+    (kernel,) = ast.parse(
+        "def kernel():\n" + "\n".join(f"  {line}" for line in loop.split("\n"))
+    ).body
     assert isinstance(kernel, ast.FunctionDef)
     assert (endless(kernel) == []) == ends
 
@@ -124,6 +126,8 @@ def test_decisions_end_whatever_was_learned(
         if hulls is not None:
             hulls.price[FOUND] = strange
         for context in range(3):
-            action, _ = decide(plan, state, memo, hulls, context, np.uint64(7), np.ones(2, np.bool_))
+            action, _ = decide(
+                plan, state, memo, hulls, context, np.uint64(7), np.ones(2, np.bool_)
+            )
             assert -1 <= action < 2
         array.flat[1] = before

@@ -69,9 +69,8 @@ def allocate(
     room = priced_ratio(plan, left, remaining) * total
     raise_hulls(plan, state, memo, hulls, context, key)
     price, rate = find_price(plan, hulls, total, room)
-    if available is not None and hulls.weights[context] > 0.0:
-        if _restrict(plan, hulls, context, available):
-            price, rate = _price_beyond(hulls, price, rate)
+    if available is not None and _restrict(plan, hulls, context, available):
+        price, rate = _price_beyond(hulls, price, rate)
     base, step, rate = options_at(plan, hulls, context, price, rate)
     if uniform(key, SERVE_LANE) < rate:
         return _untie(plan, hulls, context, step, rate, key)
@@ -93,6 +92,8 @@ def _price_beyond(hulls: Hulls, price: float, rate: float) -> tuple[float, float
 @inlined
 def _restrict(plan: Plan, hulls: Hulls, context: int, available: Mask) -> bool:
     """Work out the hull of a context anew if not every action is available; return whether so."""
+    if hulls.weights[context] <= 0.0:  # its gains were not worked out
+        return False
     restricted = False
     for action in range(plan.costs.shape[1]):
         if not available[action]:
@@ -201,12 +202,10 @@ def raise_hulls(
 @inlined
 def _is_fresh(plan: Plan, state: State, context: int) -> bool:
     """Return whether a context was never rewarded: its indices do not depend on its level then."""
-    if plan.reward == _THOMPSON or state.skip_counts[context] > 0.0:
-        return False
+    rewards = state.skip_counts[context]
     for action in range(plan.costs.shape[1]):
-        if state.counts[context, action] > 0.0:
-            return False
-    return True
+        rewards += state.counts[context, action]
+    return plan.reward != _THOMPSON and rewards == 0.0
 
 
 @inlined
