@@ -38,9 +38,7 @@ COSTS: dict[str, dict[str, Any]] = {
     "unequal": {"x": al.Action(cost=1, reserve=2), "y": al.Action(cost=3, reserve=5)},
 }
 OPENS = datetime(2026, 3, 1, tzinfo=UTC)
-WILSON_TOLD = al.Policy(
-    rewards=al.Wilson(), contexts=al.KnownContexts(probs=[0.2, 0.5, 0.3]), allocation=al.RoundedLP()
-)
+WILSON_TOLD = al.Policy(rewards=al.Wilson(), contexts=al.KnownContexts(), allocation=al.RoundedLP())
 POLICIES = {
     **{name: make() for name, make in al.RECIPES.items()},
     "wilson, shares known": WILSON_TOLD,
@@ -187,8 +185,9 @@ class Requests(RuleBasedStateMachine):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_campaign_decides_as_one_made_from_its_state_alone(name: str) -> None:
-    machine = type("Requests", (Requests,), {"choices": [*possible_terms(POLICIES[name])]})
-    assert machine.choices
+    choices = [*possible_terms(POLICIES[name])]
+    assert choices
+    machine = type("Requests", (Requests,), {"choices": choices})
     run_state_machine_as_test(machine, settings=settings(max_examples=12, stateful_step_count=30))
 
 

@@ -175,8 +175,8 @@ def test_brackets_hold_whatever_comes_between_two_decisions(name: str) -> None:
     plan = make_plan(policy, **problem.terms())
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        state, pairs = new_state(plan), plan.costs.size
-        state.counts.flat, state.sums.flat = [20.0] * pairs, 20 * rng.random(pairs)
+        state = new_state(plan)
+        state.counts[:], state.sums[:] = 20.0, 20 * rng.random(plan.costs.shape)
         state.context_counts[:] = [289.0, *[1.0] * (len(plan.costs) - 1)][: len(plan.costs)]
         state.clock[ROUND] = int(state.context_counts.sum())
         memo, now = new_memo(plan, state), plan

@@ -14,8 +14,8 @@ from almoner.policy.plan import make_plan
 
 
 def room_for(contexts: int, costs: tuple[float, ...] = (1.0, 2.0, 4.0)) -> Room:
-    terms = {"horizon": 50, "budget": 30.0, "costs": np.array([costs] * contexts)}
-    return new_room(make_plan(al.thrifty(), **terms))
+    table = np.array([costs] * contexts)
+    return new_room(make_plan(al.thrifty(), horizon=50, budget=30.0, costs=table))
 
 
 def arrays(record: Any) -> dict[str, Any]:
@@ -24,6 +24,7 @@ def arrays(record: Any) -> dict[str, Any]:
 
 def test_every_array_with_a_row_for_each_context_is_known_as_one() -> None:
     """Seven contexts, three actions, four numbers of a memo: no two lengths are the same."""
+    record: Any
     for record in room_for(7):
         flags = dict(zip(record._fields, HAS_ROWS[type(record)], strict=True))
         assert flags == {

@@ -18,13 +18,13 @@ Record = TypeVar("Record", Plan, State, Memo, Hulls)
 
 __all__ = ["HAS_ROWS", "Room", "doubled", "first_contexts", "new_room"]
 
-_BY_CONTEXT = {
+_BY_CONTEXT: dict[Any, set[str]] = {
     Plan: {"context_weights", "prior", "costs", "defaults"},
     State: {*State._fields} - {"clock"},
     Memo: {*Memo._fields} - {"levels", "row", "holds"},
     Hulls: {*Hulls._fields} - {"price"},
 }
-HAS_ROWS: dict[type[Any], list[bool]] = {
+HAS_ROWS: dict[Any, list[bool]] = {
     record: [name in names for name in record._fields] for record, names in _BY_CONTEXT.items()
 }
 """Which fields of a record are arrays with a row for each context."""
@@ -75,6 +75,5 @@ def first_contexts(room: Room, contexts: int) -> Room:
 
 def _rows_of(record: Record, rows: Any) -> Record:
     """Return a record of some of its contexts."""
-    kind: Any = type(record)
-    fields = zip(record, HAS_ROWS[kind], strict=True)  # type: ignore[call-overload]
-    return kind._make([value[rows] if has_rows else value for value, has_rows in fields])  # type: ignore[no-any-return]
+    fields: Any = zip(record, HAS_ROWS[type(record)], strict=True)
+    return type(record)._make([value[rows] if has_rows else value for value, has_rows in fields])
