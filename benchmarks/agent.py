@@ -15,7 +15,7 @@ import almoner as al
 from benchmarks.measure import best_of
 from benchmarks.table import Row, duration, within
 
-__all__ = ["deciding", "new_campaign", "opening"]
+__all__ = ["admitting", "deciding", "new_campaign", "opening"]
 
 LEARNED_FROM = 3_000
 """Decisions, each with its reward, before the one that is measured."""
@@ -24,6 +24,8 @@ STRETCH, STRETCHES = 100, 300
 """The best of many short stretches: they fit into the moments when nobody else is at work."""
 
 LOG, BATCH = 100_000, 1_000
+
+NEW_CONTEXTS = 10_000
 
 
 def new_campaign(
@@ -70,6 +72,37 @@ def _decision(contexts: int, actions: int, costs: tuple[float, ...], *, bar: flo
 def _best_stretch(action: Callable[[], object]) -> float:
     timer = Timer(action, timer=time.process_time)
     return min(timer.repeat(STRETCHES, STRETCH)) / STRETCH
+
+
+def admitting() -> list[Row]:
+    """Return the CPU time of one batch in which every arrival brings a new context."""
+    return [_batch(costs) for costs in ((1.0,), (1.0, 5.0))]
+
+
+def _batch(costs: tuple[float, ...]) -> Row:
+    names = [f"context {number}" for number in range(NEW_CONTEXTS)]
+    actions = {f"action {number}": cost for number, cost in enumerate(costs)}
+    seconds = []
+    for _ in range(3):
+        with al.Agent.open(
+            "memory:",
+            name="spring",
+            contexts=["first"],
+            actions=actions,
+            horizon=10 * NEW_CONTEXTS,
+            budget=5 * NEW_CONTEXTS,
+            new_contexts=True,
+            seed=1,
+        ) as agent:
+            began = time.process_time()
+            agent.decide_many(names)
+            seconds.append(time.process_time() - began)
+    return within(
+        what=f"a batch of {NEW_CONTEXTS:,} new contexts, {len(costs)} cost{'s' * (len(costs) > 1)}",
+        seconds=min(seconds),
+        bar=1.0,
+        remark="thrifty, in memory, one transaction, CPU time",
+    )
 
 
 def opening() -> list[Row]:

@@ -16,6 +16,7 @@ def main() -> None:
             exact.oracle(),
             exact.allocation(),
             agent.deciding(),
+            agent.admitting(),
             agent.opening(),
             commits.sqlite(),
             commits.postgres(),

@@ -7,7 +7,7 @@ expected to cost, and only what can be reserved is admitted.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 from math import isnan, nan
 from typing import Any
@@ -147,23 +147,29 @@ class Campaign:
                 "almoner ledger verify says what is wrong with it"
             ) from reason
 
-    def known(self, context: object) -> str:
-        """Return a context that may arrive here; refuse one that may not."""
-        if isinstance(context, str) and context in self.contexts:
+    def known(self, context: object, coming: Collection[str] = ()) -> str:
+        """Return a context that may arrive here; refuse one that may not.
+
+        ``coming`` are contexts that will be new by then.
+        """
+        if isinstance(context, str) and (context in self.contexts or context in coming):
             return context
         if not self.terms.new_contexts:
             return checks.choice("context", context, self.contexts)
         if not is_name(context):
             raise checks.refuse("context", f"be a name of 1 to {NAME_LIMIT} characters", context)
-        if len(self.contexts) * len(self.actions) >= PAIRS_LIMIT:
-            rule = f"be one of the {len(self.contexts):,} so far, as there is room for no more"
+        count = len(self.contexts) + len(coming)
+        if (count + 1) * len(self.actions) > PAIRS_LIMIT:
+            rule = f"be one of the {count:,} so far, as there is room for no more"
             raise checks.refuse("context", rule, context)
         return str(context)
 
     def admit(self, context: str) -> None:
         """Make room for a context that arrives for the first time."""
         if context not in self.contexts:
-            self.policy.lay_out((*self.contexts, context))
+            if not self.terms.new_contexts:
+                raise BrokenLedger(f"context {context!r} was never declared")
+            self.policy.admit(context)
 
     def known_actions(self, available: Any) -> list[str] | None:
         """Return the actions that a request allows, checked; None for all."""
@@ -265,10 +271,8 @@ class Campaign:
         rows: list[Row] = []
         rewards: list[float] = []
         for event in events:
-            if event.context is not None and event.context not in self.contexts:
-                self.policy.replay(rows, rewards)
-                rows, rewards = [], []
-                self.admit(event.context)
+            if event.context is not None:
+                self.admit(event.context)  # it weighs nothing in the rows before its first one
             row = self._row(event)
             if row is not None:
                 rows.append(row)

@@ -17,7 +17,8 @@ from almoner.closing import ClosingTime
 from almoner.compiled import direct
 from almoner.core.draws import POLICY, stream_key
 from almoner.core.live import advance, advance_at_length, new_line, replay
-from almoner.core.state import ROUND, State, new_hulls, new_memo, new_state
+from almoner.core.room import doubled, first_contexts, new_room
+from almoner.core.state import ROUND, new_hulls, new_memo
 from almoner.errors import InvalidInput
 from almoner.policy.plan import Plan, make_plan
 from almoner.policy.rewards import Thompson
@@ -76,24 +77,32 @@ class LivePolicy:
         self.lay_out(terms.contexts)
 
     def lay_out(self, contexts: tuple[str, ...]) -> None:
-        """Make room for these contexts; what is known of the first ones is kept."""
-        before = getattr(self, "state", None)
+        """Begin with these contexts, of which nothing is known yet."""
         self.contexts = {name: row for row, name in enumerate(contexts)}
-        self.offers = {
-            name: self.offers.get(name) or self._terms.offers_in(name) for name in contexts
-        }
+        self.offers = {name: self._terms.offers_in(name) for name in contexts}
         offers = np.array(
             [[offer[1:] for offer in self.offers[name]] for name in contexts], np.int64
         )
         costs, reserves = offers[:, :, 0], offers[:, :, 1]
         # Kernels see to it that costs fit what is left, so they need not do it again.
         self._reserves = reserves * bool((costs != reserves).any())
-        self.plan = self._now = self._make_plan(contexts, costs.astype(np.float64))
+        self._room = new_room(self._make_plan(contexts, costs.astype(np.float64)))
+        self._look_at(len(contexts))
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.plan.top)
-        self.state = new_state(self.plan)
-        if before is not None:
-            _copy(before, self.state)
-        self._refresh()
+
+    def admit(self, context: str) -> None:
+        """Add a context of which nothing is known yet; it costs the same as the others."""
+        self.contexts[context] = len(self.contexts)
+        self.offers[context] = next(iter(self.offers.values()))
+        if len(self.contexts) > len(self._room.plan.costs):
+            self._room = doubled(self._room)
+            self._reserves = np.repeat(self._reserves[:1], len(self._room.plan.costs), axis=0)
+        self._look_at(len(self.contexts))
+
+    def _look_at(self, contexts: int) -> None:
+        """Have kernels see this many of the contexts that there is room for."""
+        self.plan, self.state, memo, hulls = first_contexts(self._room, contexts)
+        self._now, self._working = self.plan, (self.state, memo, hulls)
 
     def warm_up(self) -> None:
         """Get the kernels ready: from the disk, or compiled, which takes seconds."""
@@ -111,7 +120,6 @@ class LivePolicy:
         """
         if horizon != self._now.horizon:
             self._now = self.plan._replace(horizon=horizon)
-            self._working[1].expiry[0] = 0  # brackets were made for another horizon
         line, size = self._line, len(visitors)
         for place, visitor in enumerate(visitors):  # one by one: there is often just one
             line.contexts[place] = self.contexts[visitor.context]
@@ -152,10 +160,9 @@ class LivePolicy:
         """Go to where `to_dict` was called, with the same contexts."""
         for name, values in table.items():
             getattr(self.state, name)[...] = values
-        self._refresh()
-
-    def _refresh(self) -> None:
-        self._working = (self.state, new_memo(self.plan, self.state), new_hulls(self.plan))
+        plan, state, _, _ = self._room
+        self._room = self._room._replace(memo=new_memo(plan, state), hulls=new_hulls(plan))
+        self._look_at(len(self.contexts))
 
     def _make_plan(self, contexts: tuple[str, ...], costs: Floats) -> Plan:
         terms, horizon = self._terms, self._terms.horizon
@@ -177,10 +184,3 @@ class LivePolicy:
             raise InvalidInput("costs are whole numbers of units, so their grid is")
         # A simulation has no use for more than its actions can cost; bills may exceed costs.
         return plan._replace(budget=terms.budget // plan.top)
-
-
-def _copy(before: State, after: State) -> None:
-    """Copy what was known of fewer contexts."""
-    for name, values in before._asdict().items():
-        target = getattr(after, name)
-        target[: len(values)] = values

@@ -153,7 +153,7 @@ def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
     rise, and the dearest of those where several lie on one line (the paper's Algorithm 4).
     """
     count, cost, gain = 0, 0.0, 0.0
-    while True:
+    for _ in range(len(gains)):  # each candidate is dearer than the one before it
         best, steepest = -1, 0.0
         for action in range(len(gains)):
             if costs[action] > cost and gains[action] > gain:
@@ -166,10 +166,11 @@ def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
                 ):
                     best, steepest = action, slope
         if best < 0:
-            return count
+            break
         chosen[count] = best
         count += 1
         cost, gain = costs[best], gains[best]
+    return count
 
 
 @compiled

@@ -39,7 +39,7 @@ class Decide(Request):
 
     def check(self, turn: Turn) -> None:
         """Refuse unknown names, and a key that was used for something else."""
-        self.context = turn.campaign.known(self.context)
+        self.context = turn.known(self.context)
         self.available = turn.campaign.known_actions(self.available)
         if self.key is None:
             return

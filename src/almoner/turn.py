@@ -57,6 +57,7 @@ class Turn:
         self._waiting: list[Arrival] = []
         self._keyed: dict[str, Event | None] = {}  # None: it waits to be decided
         self._claimed: dict[str, str] = {}
+        self._coming: set[str] = set()
         self._named: dict[int, list[str]] = {}
         self._histories: dict[int, list[Event]] = {}
 
@@ -83,6 +84,7 @@ class Turn:
 
     def _carry_out(self, requests: Sequence[Request]) -> Exception | None:
         self._claimed.clear()
+        self._coming.clear()
         self._named.clear()
         try:
             for request in requests:
@@ -92,6 +94,13 @@ class Turn:
         for request in requests:
             request.carry_out(self)
         return None
+
+    def known(self, context: Any) -> str:
+        """Return a context that may arrive after those that the caller has mentioned so far."""
+        name = self.campaign.known(context, self._coming)
+        if name not in self.campaign.contexts:
+            self._coming.add(name)
+        return name
 
     def claim(self, key: str, context: str) -> None:
         """Refuse a key that stands for another context, here or in the log."""

@@ -165,3 +165,32 @@ def test_thompson_s_values_are_not_bracketed_because_they_jump() -> None:
     decide(plan, state, memo, new_hulls(plan), 0, np.uint64(1))
     assert np.all(np.isneginf(memo.low))
     assert np.all(np.isposinf(memo.high))
+
+
+@pytest.mark.parametrize("name", BRACKETED)
+def test_brackets_hold_whatever_comes_between_two_decisions(name: str) -> None:
+    """Arrivals, bills, refunds and rewards of a log, and forecasts, all without a decision."""
+    policy = POLICIES[name]
+    problem = suited(RARE.replace(horizon=900, budget=300), policy)
+    plan = make_plan(policy, **problem.terms())
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        state = new_state(plan)
+        state.counts[:], state.sums[:] = 20.0, 20 * rng.random(plan.costs.shape)
+        state.context_counts[:] = [289.0, *[1.0] * (len(plan.costs) - 1)][: len(plan.costs)]
+        state.clock[ROUND] = int(state.context_counts.sum())
+        memo, now = new_memo(plan, state), plan
+        for t in range(200):
+            context = int(rng.integers(len(plan.costs)))
+            if rng.random() < 0.3:
+                decide(now, state, memo, None, context, np.uint64(t))
+                assert_bracketed(now, state, memo, context)
+            if rng.random() < 0.5:
+                take(now, state, memo, None, context, SKIP)
+            if rng.random() < 0.2:
+                change = int(rng.integers(-8, 9))
+                state.clock[LEFT] = min(300, max(1, int(state.clock[LEFT]) + change))
+            if rng.random() < 0.2:
+                learn(now, state, memo, context, 0, t, float(rng.random()), np.uint64(t))
+            if rng.random() < 0.05:
+                now = plan._replace(horizon=int(rng.integers(600, 1200)))

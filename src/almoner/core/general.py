@@ -77,12 +77,8 @@ def allocate(
     room = priced_ratio(plan, left, remaining) * total
     raise_hulls(plan, state, memo, hulls, context, key)
     price, rate = find_price(plan, hulls, total, room)
-    if available is not None:
-        if _everything_fits(plan, hulls, total, room):  # money is worth nothing, for anybody
-            price, rate = 0.0, 1.0
-        hulls.price[REPORTED] = price
-        if hulls.weights[context] > 0.0:  # else its gains were not worked out
-            _restrict(plan, hulls, context, available)
+    if available is not None and _restrict(plan, hulls, context, available):
+        price, rate = _price_beyond(hulls, price, rate)
     base, step, rate = options_at(plan, hulls, context, price, rate)
     if uniform(key, SERVE_LANE) < rate:
         return _untie(plan, hulls, context, step, rate, key)
@@ -90,21 +86,30 @@ def allocate(
 
 
 @inlined
-def _everything_fits(plan: Plan, hulls: Hulls, total: float, room: float) -> bool:
-    """Return whether all steps of all contexts together fit the budget of a round."""
-    for context in range(plan.costs.shape[0]):
-        for place in range(hulls.sizes[context]):
-            room -= hulls.weights[context] * hulls.spans[context, place]
-    return room >= -TOLERANCE * total
+def _price_beyond(hulls: Hulls, price: float, rate: float) -> tuple[float, float]:
+    """Return the price of the next unit of budget, and the rate of the steps at it.
+
+    Of a slope that is not reached yet nothing is bought.
+    """
+    beyond = hulls.price[REPORTED]
+    if beyond == price:
+        return price, rate
+    return beyond, 0.0 if beyond > 0.0 else 1.0
 
 
 @inlined
-def _restrict(plan: Plan, hulls: Hulls, context: int, available: Mask) -> None:
-    """Work out the hull of a context anew, of what is available to a request."""
+def _restrict(plan: Plan, hulls: Hulls, context: int, available: Mask) -> bool:
+    """Work out the hull of a context anew if not every action is available; return whether so."""
+    if hulls.weights[context] <= 0.0:  # its gains were not worked out
+        return False
+    restricted = False
     for action in range(plan.costs.shape[1]):
         if not available[action]:
             hulls.gains[context, action] = -math.inf
-    _raise_hull(plan, hulls, context)
+            restricted = True
+    if restricted:
+        _raise_hull(plan, hulls, context)
+    return restricted
 
 
 @inlined
@@ -185,7 +190,7 @@ def raise_hulls(
     """
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
     weights, total, arrival = weights_of(plan, state, t)
-    clock = level_at(plan, memo, t)
+    clock, last = level_at(plan, memo, t), -1
     hulls.kept[BEFORE], hulls.kept[NOW] = hulls.kept[NOW], context
     holds = hulls.kept[LEAST_LEFT] <= left < hulls.kept[BEYOND_LEFT]
     for place in range(2 if holds else plan.costs.shape[0]):
@@ -196,6 +201,11 @@ def raise_hulls(
         hulls.sizes[other] = 0
         if hulls.weights[other] <= 0.0:
             continue
+        fresh = _is_fresh(plan, state, other)
+        if fresh and last >= 0 and _same_terms(plan, memo, last, other):
+            _copy_hull(plan, hulls, last, other)
+            continue
+        last = other if fresh else last
         level = level_of(plan, clock, hulls.weights[other] / total, t, float(left))
         idle = default_index(plan, state, other, level, key)
         for action in range(plan.costs.shape[1]):
@@ -220,6 +230,38 @@ def _keep(plan: Plan, hulls: Hulls, left: int) -> None:
             else:
                 beyond = min(beyond, cost)
     hulls.kept[LEAST_LEFT], hulls.kept[BEYOND_LEFT] = least, beyond
+
+
+@inlined
+def _is_fresh(plan: Plan, state: State, context: int) -> bool:
+    """Return whether a context was never rewarded: its indices do not depend on its level then."""
+    rewards = state.skip_counts[context]
+    for action in range(plan.costs.shape[1]):
+        rewards += state.counts[context, action]
+    return plan.reward != _THOMPSON and rewards == 0.0
+
+
+@inlined
+def _same_terms(plan: Plan, memo: Memo, one: int, other: int) -> bool:
+    """Return whether two contexts that were never rewarded cost and promise the same."""
+    for action in range(plan.costs.shape[1]):
+        if plan.costs[one, action] != plan.costs[other, action]:
+            return False
+        if memo.means[one, action] != memo.means[other, action]:
+            return False
+    return plan.defaults[one] == plan.defaults[other]
+
+
+@inlined
+def _copy_hull(plan: Plan, hulls: Hulls, source: int, target: int) -> None:
+    """Copy gains and hull of a context, where there are thousands of the same kind."""
+    for action in range(plan.costs.shape[1]):
+        hulls.gains[target, action] = hulls.gains[source, action]
+    hulls.sizes[target] = hulls.sizes[source]
+    for place in range(hulls.sizes[source]):
+        hulls.tops[target, place] = hulls.tops[source, place]
+        hulls.slopes[target, place] = hulls.slopes[source, place]
+        hulls.spans[target, place] = hulls.spans[source, place]
 
 
 @inlined

@@ -232,21 +232,24 @@ def _marginal_value(
 ) -> float:
     """Return the value at which the contexts, best first, use up ``room``; 0 if all of them fit.
 
-    It walks from a price near by. A context's value is worked out only where its bracket holds the
-    price, so a step up or down never passes the value sought.
+    It walks from a price near by, and returns the lowest that fits, wherever it began. A context's
+    value is worked out only where its bracket holds the price, so a step up or down never passes
+    the value sought. Each step goes to a value or to an end of a bracket, and never back: at most
+    three of each context, upwards or downwards.
     """
     t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
     weights, total, arrival = weights_of(plan, state, t)
     clock, none = level_at(plan, memo, t), np.uint64(0)
     slack = TOLERANCE * max(total, room)
-    while True:
+    low, high = 0.0, math.inf
+    for _ in range(3 * plan.costs.shape[0] + 3):
         used, tied, above, under = 0.0, 0.0, math.inf, 0.0
         for other in range(plan.costs.shape[0]):
             weight = weights[other] + (arrival if other == context else 0.0)
-            value, high = memo.low[other], memo.high[other]
-            if high < price - TOLERANCE:
-                value = high
-            elif value <= price + TOLERANCE and value < high:
+            value, top = memo.low[other], memo.high[other]
+            if top < price - TOLERANCE:
+                value = top
+            elif value <= price + TOLERANCE and value < top:
                 level = level_of(plan, clock, weight / total, t, left)
                 value = value_of(plan, state, memo, other, level, none)
             if value > price + TOLERANCE:
@@ -257,8 +260,12 @@ def _marginal_value(
             elif weight > 0.0:
                 under = max(under, value)
         if used > room + slack:
-            price = above
-        elif used + tied < room - slack and price > 0.0:
-            price = under
+            low, following = price, above
+        elif used + tied <= room + slack and price > 0.0:
+            high, following = price, under
         else:
-            return price
+            break
+        if not (low < following < high or following == 0.0):
+            break
+        price = following
+    return price

@@ -1,8 +1,10 @@
 """The value of a context (its best index), and how the present context ranks among the others.
 
-Indices move slowly, so they are bracketed: `refresh` bounds every index from below and above until
-round ``memo.expiry``. An index is worked out only where its bracket leaves a comparison open, so a
-round costs a few indices instead of all of them, and decides exactly the same.
+Indices move slowly, so they are bracketed: `refresh` bounds every index from below and above for an
+epoch. An index is worked out only where its bracket leaves a comparison open, so a round costs a
+few indices instead of all of them, and decides exactly the same. What brackets assume is checked
+where it is used or changed: rounds, horizon and money in `refresh`, arrivals in `cover_arrival`,
+rewards in `cover_reward`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,18 @@ from almoner.checks import Floats
 from almoner.compiled import inlined
 from almoner.core.draws import round_key, uniform
 from almoner.core.indices import LAST_AFFINE, THOMPSON_LANE, clock_level, index
-from almoner.core.state import FROZEN, LEFT, ROUND, Memo, State
+from almoner.core.state import (
+    EXPIRY,
+    FROZEN,
+    HORIZON,
+    LEAST,
+    LEFT,
+    MOST,
+    ROUND,
+    Memo,
+    State,
+    loosen,
+)
 from almoner.policy.contexts import (
     EmpiricalContexts,
     KnownContexts,
@@ -29,9 +42,9 @@ from almoner.policy.rewards import HorizonUCB, Thompson, Wilson
 __all__ = [
     "TOLERANCE",
     "Mask",
-    "bracket_pair",
-    "bracket_value",
     "choose",
+    "cover_arrival",
+    "cover_reward",
     "index_of",
     "is_between",
     "level_at",
@@ -52,6 +65,9 @@ Mask = npt.NDArray[np.bool_]
 
 HEADROOM = 1.25
 """A level that falls with time rises when its context arrives: this much is allowed for."""
+
+LEEWAY = 16
+"""Bills and refunds move the money left: by one part in this many, brackets allow for it."""
 
 _THOMPSON, _WILSON, _HORIZON = Thompson.code, Wilson.code, HorizonUCB.code
 _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
@@ -112,12 +128,16 @@ def index_of(
 def refresh(plan: Plan, state: State, memo: Memo, context: int, level: float) -> None:
     """Bracket anew what no longer holds: everything at the end of an epoch, or one context.
 
-    An epoch is a sixteenth of the rounds gone or to come. A context that has come more often than
-    its bracket allowed for has a level above it.
+    An epoch is a sixteenth of the rounds gone or to come, at one horizon and with about the same
+    money. A context that has come more often than its bracket allowed for has a level above it.
     """
-    t, start, stop = state.clock[ROUND] + 1, context, context
-    if t > memo.expiry[0]:
-        memo.expiry[0] = t + min(t, plan.horizon - t) // 16
+    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    start, stop = context, context
+    if not _brackets_hold(plan, memo, t, left):
+        last = t + min(t, plan.horizon - t) // 16
+        memo.holds[EXPIRY], memo.holds[HORIZON] = last, plan.horizon
+        memo.holds[LEAST] = left - left // LEEWAY - (last - t) * plan.dearest
+        memo.holds[MOST] = left + left // LEEWAY
         start, stop = 0, plan.costs.shape[0]
     elif level > memo.top[context]:
         stop = context + 1
@@ -126,30 +146,63 @@ def refresh(plan: Plan, state: State, memo: Memo, context: int, level: float) ->
 
 
 @inlined
-def _bracket_context(plan: Plan, state: State, memo: Memo, context: int) -> None:
-    """Bound the levels of a context from the next round to ``memo.expiry``, and so its indices.
-
-    A level rises with the clock, or falls with the rounds, the share and the budget left while its
-    context stays away; either way the two ends of the epoch bound it.
-    """
-    first, last = state.clock[ROUND] + 1, memo.expiry[0]
-    left = float(state.clock[LEFT])
-    weights, total, arrival = weights_of(plan, state, first)
-    clock = level_at(plan, memo, first)
-    now = level_of(plan, clock, weights[context] / total, first, left)
-    risen = level_of(plan, clock, (weights[context] + arrival) / total, first, left)
-    weights, total, _ = weights_of(plan, state, last)
-    clock = level_at(plan, memo, last)
-    then = level_of(plan, clock, weights[context] / total, last, left - (last - first))
-    memo.bottom[context] = min(now, then)
-    memo.top[context] = max(risen * HEADROOM, then) if plan.reward >= _WILSON else max(now, then)
-    for action in range(plan.costs.shape[1]):
-        bracket_pair(plan, state, memo, context, action)
-    bracket_value(plan, memo, context)
+def _brackets_hold(plan: Plan, memo: Memo, t: int, left: int) -> bool:
+    """Return whether the brackets were made for this round, this horizon and this money left."""
+    return (
+        t <= memo.holds[EXPIRY]
+        and plan.horizon == memo.holds[HORIZON]
+        and memo.holds[LEAST] <= left <= memo.holds[MOST]
+    )
 
 
 @inlined
-def bracket_pair(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
+def _bracket_context(plan: Plan, state: State, memo: Memo, context: int) -> None:
+    """Bound the levels of a context from the next round to the end of the epoch, so its indices.
+
+    A level rises with the clock, or falls with the rounds and the share while its context stays
+    away, so that the two ends of the epoch bound it; and it rises with the money left.
+    """
+    first, last = state.clock[ROUND] + 1, memo.holds[EXPIRY]
+    least, most = float(memo.holds[LEAST]), float(memo.holds[MOST])
+    weights, total, arrival = weights_of(plan, state, first)
+    clock = level_at(plan, memo, first)
+    now = level_of(plan, clock, weights[context] / total, first, least)
+    risen = level_of(plan, clock, (weights[context] + arrival) / total, first, most)
+    weights, total, _ = weights_of(plan, state, last)
+    clock = level_at(plan, memo, last)
+    then = level_of(plan, clock, weights[context] / total, last, least)
+    memo.bottom[context] = min(now, then)
+    memo.top[context] = max(risen * HEADROOM, then) if plan.reward >= _WILSON else max(now, then)
+    for action in range(plan.costs.shape[1]):
+        _bracket_pair(plan, state, memo, context, action)
+    _bracket_value(plan, memo, context)
+
+
+@inlined
+def cover_arrival(plan: Plan, state: State, memo: Memo, context: int) -> None:
+    """Drop the brackets of a context if its arrival, just counted, takes its level beyond them.
+
+    After a decision that used them it does not. Arrivals of a log, or without money, use none.
+    """
+    if plan.reward < _WILSON:
+        return
+    t = state.clock[ROUND] + 1
+    share, left = state.context_counts[context] / t, float(memo.holds[MOST])
+    beyond = level_of(plan, 0.0, share, t, left) > memo.top[context]
+    if beyond or plan.horizon != memo.holds[HORIZON]:
+        loosen(plan, memo, context)
+
+
+@inlined
+def cover_reward(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
+    """Bracket a pair anew after a reward, unless its context has no brackets at present."""
+    if state.clock[ROUND] < memo.holds[EXPIRY] and memo.top[context] >= 0.0:
+        _bracket_pair(plan, state, memo, context, action)
+        _bracket_value(plan, memo, context)
+
+
+@inlined
+def _bracket_pair(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
     """Bound the index of one pair at the levels of its context."""
     least, most = -math.inf, math.inf
     if plan.reward != _THOMPSON:
@@ -160,7 +213,7 @@ def bracket_pair(plan: Plan, state: State, memo: Memo, context: int, action: int
 
 
 @inlined
-def bracket_value(plan: Plan, memo: Memo, context: int) -> None:
+def _bracket_value(plan: Plan, memo: Memo, context: int) -> None:
     """Bound the value of a context by the bounds of its indices."""
     low, high = -math.inf, -math.inf
     for action in range(plan.costs.shape[1]):
@@ -246,12 +299,17 @@ def rank(
         unclear += (low <= above) & (high >= below)
     if unclear == ((memo.low[context] <= above) & (memo.high[context] >= below)):
         return ahead, tied
-    unclear = 0
+    unclear, inexact = 0, 0
     for other in range(plan.costs.shape[0]):
         low, high = memo.low[other], memo.high[other]
         memo.unclear[unclear] = other
-        unclear += (low <= above) & (high >= below) & (other != context)
-    left = float(state.clock[LEFT])
+        listed = (low <= above) & (high >= below) & (other != context)
+        unclear += listed
+        inexact += listed & (low < high)
+        tied += weights[other] * listed
+    if inexact == 0:  # most often where many contexts were never rewarded
+        return ahead, tied
+    left, tied = float(state.clock[LEFT]), 0.0
     for place in range(unclear):
         other = int(np.int64(memo.unclear[place]))
         weight, exact = weights[other], memo.low[other]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -18,17 +19,22 @@ from almoner.policy.rewards import KnownRewards
 __all__ = [
     "BEFORE",
     "BEYOND_LEFT",
+    "EXPIRY",
     "EXPLORED",
     "FOUND",
     "FROZEN",
+    "HORIZON",
+    "LEAST",
     "LEAST_LEFT",
     "LEFT",
+    "MOST",
     "NOW",
     "REPORTED",
     "ROUND",
     "Hulls",
     "Memo",
     "State",
+    "loosen",
     "new_hulls",
     "new_memo",
     "new_state",
@@ -40,7 +46,10 @@ ROUND, LEFT, FROZEN, EXPLORED, TESTED = 0, 1, 2, 3, 4
 of the end of exploration and of the last test for it."""
 
 FOUND, REPORTED = 0, 1
-"""Places in ``Hulls.price``."""
+"""Places in ``Hulls.price``: where the search for it ended, and what one more unit is worth."""
+
+EXPIRY, HORIZON, LEAST, MOST = 0, 1, 2, 3
+"""Places in ``Memo.holds``: the last round, the horizon, the least and the most units left."""
 
 LEAST_LEFT, BEYOND_LEFT, BEFORE, NOW = 0, 1, 2, 3
 """Places in ``Hulls.kept``: the units left for which the hulls of known statistics hold, from the
@@ -68,11 +77,12 @@ class State(NamedTuple):
 class Memo(NamedTuple):
     """Derived from plan and state, and never part of a decision's outcome: only of its speed.
 
-    ``means`` and ``roots`` hold ū and 1/√C of each pair (the prior and 0 if never seen). Until
-    round ``expiry`` the level of each context lies between ``bottom`` and ``top``, the index of
-    each pair between ``least`` and ``most``, the value of each context between ``low`` and
-    ``high``. ``levels`` is the clock's level by round; ``row`` is scratch space for one number
-    per action, ``values`` and ``unclear`` for one per context.
+    ``means`` and ``roots`` hold ū and 1/√C of each pair (the prior and 0 if never seen). The level
+    of each context lies between ``bottom`` and ``top``, the index of each pair between ``least``
+    and ``most``, the value of each context between ``low`` and ``high``, as long as the round, the
+    horizon and the money left are those that these brackets hold for: ``holds``, which `refresh`
+    compares with the state before every use. ``levels`` is the clock's level by round; ``row`` is
+    scratch space for one number per action, ``values`` and ``unclear`` for one per context.
     """
 
     means: Floats
@@ -87,7 +97,7 @@ class Memo(NamedTuple):
     row: Floats
     values: Floats
     unclear: npt.NDArray[np.uint32]
-    expiry: npt.NDArray[np.int64]
+    holds: npt.NDArray[np.int64]
 
 
 class Hulls(NamedTuple):
@@ -153,27 +163,31 @@ def new_state(plan: Plan) -> State:
     return state
 
 
-def new_memo(plan: Plan, state: State) -> Memo:
-    """Return the memo of a state, with everything in it due for a refresh."""
+def new_memo(plan: Plan, state: State, levels: Floats | None = None) -> Memo:
+    """Return the memo of a state, with brackets that hold for anything, all due for a refresh.
+
+    ``levels`` are those of another memo of the same policy, which spares working them out.
+    """
     contexts, actions = plan.costs.shape
     seen = (state.counts > 0) & (plan.reward != KnownRewards.code)  # known means stay as they are
     counts = np.maximum(state.counts, 1)
     memo = Memo(
         means=np.where(seen, state.sums / counts, plan.prior),
         roots=np.where(seen, 1 / np.sqrt(counts), 0.0),
-        least=np.empty(counts.shape),
-        most=np.empty(counts.shape),
-        low=np.empty(contexts),
-        high=np.empty(contexts),
-        bottom=np.empty(contexts),
-        top=np.empty(contexts),
-        levels=np.empty(min(plan.horizon, TABLE) + 1),
+        least=np.full(counts.shape, -np.inf),
+        most=np.full(counts.shape, np.inf),
+        low=np.full(contexts, -np.inf),
+        high=np.full(contexts, np.inf),
+        bottom=np.zeros(contexts),
+        top=np.full(contexts, -1.0),
+        levels=np.empty(min(plan.horizon, TABLE) + 1) if levels is None else levels,
         row=np.empty(actions),
         values=np.empty(contexts),
         unclear=np.empty(contexts, np.uint32),
-        expiry=np.zeros(1, np.int64),
+        holds=np.zeros(4, np.int64),
     )
-    fill_levels(plan.reward, plan.width, memo.levels)
+    if levels is None:
+        fill_levels(plan.reward, plan.width, memo.levels)
     return memo
 
 
@@ -192,4 +206,16 @@ def reset(plan: Plan, state: State, memo: Memo) -> None:
             memo.roots[context, action] = 0.0
     state.clock[ROUND], state.clock[LEFT] = 0, plan.budget
     state.clock[FROZEN], state.clock[EXPLORED], state.clock[TESTED] = 0, 0, 0
-    memo.expiry[0] = 0
+    memo.holds[EXPIRY] = 0
+
+
+@inlined
+def loosen(plan: Plan, memo: Memo, context: int) -> None:
+    """Replace the brackets of a context by bounds that hold whatever its level is.
+
+    Its level lies above ``top`` then, so that the next arrival brackets it anew.
+    """
+    memo.bottom[context], memo.top[context] = 0.0, -1.0
+    memo.low[context], memo.high[context] = -math.inf, math.inf
+    for action in range(plan.costs.shape[1]):
+        memo.least[context, action], memo.most[context, action] = -math.inf, math.inf

@@ -17,9 +17,9 @@ from almoner.core.general import SKIP, allocate
 from almoner.core.ranking import (
     TOLERANCE,
     Mask,
-    bracket_pair,
-    bracket_value,
     choose,
+    cover_arrival,
+    cover_reward,
     index_of,
     is_between,
     level_at,
@@ -29,7 +29,7 @@ from almoner.core.ranking import (
     value_of,
     weights_of,
 )
-from almoner.core.state import EXPLORED, FROZEN, LEFT, ROUND, Hulls, Memo, State
+from almoner.core.state import EXPIRY, EXPLORED, FROZEN, LEFT, ROUND, Hulls, Memo, State
 from almoner.policy.allocation import (
     AdaptiveLP,
     EagerRounding,
@@ -200,9 +200,11 @@ def take(
     if plan.context not in (_EMPIRICAL, _TRUNCATED) or state.clock[FROZEN] > 0:
         return
     state.context_counts[context] += 1.0
+    if hulls is None:
+        cover_arrival(plan, state, memo, context)
     if plan.context == _TRUNCATED and _freeze_due(plan, state, memo):
         state.clock[FROZEN] = state.clock[ROUND]
-        memo.expiry[0] = 0
+        memo.holds[EXPIRY] = 0
 
 
 @exposed
@@ -233,9 +235,7 @@ def learn(
     count = state.counts[context, action]
     memo.means[context, action] = state.sums[context, action] / count
     memo.roots[context, action] = 1.0 / math.sqrt(count)
-    if state.clock[ROUND] < memo.expiry[0]:
-        bracket_pair(plan, state, memo, context, action)
-        bracket_value(plan, memo, context)
+    cover_reward(plan, state, memo, context, action)
 
 
 @inlined

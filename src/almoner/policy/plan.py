@@ -197,7 +197,7 @@ def _exploration(spec: Any, horizon: int, grid: Grid) -> Exploration:
     cap = (0.1 if spec.rounds is None else 1.0) if spec.cap is None else spec.cap
     gaps = [
         abs(int(one) - int(two))
-        for row in grid.costs
+        for row in np.unique(grid.costs, axis=0)
         for one in (0, *row)
         for two in (0, *row)
         if one != two
