@@ -202,7 +202,7 @@ def raise_hulls(
         if hulls.weights[other] <= 0.0:
             continue
         fresh = _is_fresh(plan, state, other)
-        if fresh and last >= 0 and _same_terms(plan, memo, last, other):
+        if fresh and last not in (-1, other) and _same_terms(plan, memo, last, other):
             _copy_hull(plan, hulls, last, other)
             continue
         last = other if fresh else last
