@@ -18,6 +18,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from almoner.service import errors, health, metrics
 from almoner.service.api import campaigns, decisions, document, logs, plans
 from almoner.service.api.wire import JsonRequest, JsonResponse
+from almoner.service.connections import BODY_LIMIT
 from almoner.service.demo import NAME, show
 from almoner.service.desks import Desks
 from almoner.service.door.access import Access
@@ -28,12 +29,9 @@ from almoner.service.page import pages
 from almoner.service.page.html import nowhere
 from almoner.store import Store
 
-__all__ = ["BODY_LIMIT", "RATE", "create_app"]
+__all__ = ["RATE", "create_app"]
 
 log = logging.getLogger("almoner.service")
-
-BODY_LIMIT = 2_000_000
-"""Bytes of a request: room for the largest batch with keys."""
 
 RATE = 1_000.0
 """Requests per second that one client may make in the long run; a batch counts as one."""

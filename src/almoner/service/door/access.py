@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from litestar.types import HTTPScope
 
+from almoner.service.door.cookies import cookies_in
 from almoner.service.door.keys import ADMINISTER, DECIDE, Keyring
 from almoner.service.door.limits import Buckets
 from almoner.service.errors import Refused
@@ -70,9 +70,9 @@ class Access:
     def admit(self, scope: HTTPScope) -> None:
         """Let a request in, or refuse it with a sentence."""
         path = scope["path_template"]
+        headers = _wanted(scope["headers"])
         if path in OPEN:
             return
-        headers = {name: value for name, value in scope["headers"] if name in WANTED}
         if self._hosts is not None and not self.needs_key:
             self._check_host(headers)
         key = key_in(headers)
@@ -102,16 +102,24 @@ class Access:
             )
 
 
+def _wanted(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Return the headers that access depends on; one that is sent twice has no single meaning."""
+    found: dict[bytes, bytes] = {}
+    for name, value in headers:
+        if name not in WANTED:
+            continue
+        if name in found:
+            raise Refused(400, f"the header {name.decode()} must be sent once, got it twice")
+        found[name] = value
+    return found
+
+
 def key_in(headers: dict[bytes, bytes]) -> str | None:
     """Return the key that a request brings, as a header or as the page's cookie."""
     key = _bearer(headers)
     if key is not None or b"cookie" not in headers:
         return key
-    try:
-        cookies = SimpleCookie(headers[b"cookie"].decode("latin-1"))
-    except CookieError:
-        return None
-    return cookies[COOKIE].value if COOKIE in cookies else None
+    return cookies_in(headers[b"cookie"]).get(COOKIE)
 
 
 def _bearer(headers: dict[bytes, bytes]) -> str | None:
