@@ -15,7 +15,7 @@ from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException, NotFoundException
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from almoner.service import errors, health, metrics
+from almoner.service import errors, health, metrics, static
 from almoner.service.api import campaigns, decisions, document, logs, plans
 from almoner.service.api.wire import JsonRequest, JsonResponse
 from almoner.service.connections import BODY_LIMIT
@@ -42,7 +42,16 @@ KEYS_EVERY = 2.0
 LOADING = 3.0
 """Seconds within which kernels are loaded that were compiled before."""
 
-MODULES: tuple[Any, ...] = (campaigns, decisions, logs, plans, health, metrics, pages)
+MODULES: tuple[Any, ...] = (
+    campaigns,
+    decisions,
+    logs,
+    plans,
+    health,
+    metrics,
+    pages,
+    static,
+)
 """Where the routes are."""
 
 
