@@ -88,6 +88,14 @@ def create_app(
     desks = Desks(store, on_batch=counted.shared)
     access = Access(Keyring(store), locked=locked, rate=rate, hosts=hosts)
     readiness = Readiness(desks, demo=NAME if demo else None)
+    exports = logs.Exports()
+    state = {
+        "desks": desks,
+        "access": access,
+        "metrics": counted,
+        "readiness": readiness,
+        "exports": exports,
+    }
 
     def door(app: ASGIApp) -> ASGIApp:
         return _Door(app, access, counted)
@@ -103,6 +111,7 @@ def create_app(
             for chore in chores:
                 chore.cancel()
             await asyncio.gather(*chores, return_exceptions=True)
+            exports.close()
             await desks.close()
 
     return Litestar(
@@ -112,7 +121,7 @@ def create_app(
         response_class=JsonResponse,
         exception_handlers={**errors.HANDLERS, NotFoundException: nowhere},
         openapi_config=document.config(),
-        state=State({"desks": desks, "access": access, "metrics": counted, "readiness": readiness}),
+        state=State(state),
         lifespan=[lifespan],
         logging_config=None,
         request_max_body_size=BODY_LIMIT,
