@@ -47,7 +47,9 @@ long_floats = st.builds(
 @example(amount=1.000000000000001, unit=denomination("0.01"))
 @example(amount=4.000000000000001, unit=denomination("0.01"))  # one ulp above 4
 @example(amount=123456789.1234561, unit=denomination("0.000001"))
-def test_a_bill_of_16_digits_is_never_less_than_was_asked(amount: float, unit: Denomination) -> None:
+def test_a_bill_of_16_digits_is_never_less_than_was_asked(
+    amount: float, unit: Denomination
+) -> None:
     asked = exact(amount, unit)
     if asked >= REACH - 1:
         return

@@ -14,7 +14,6 @@ from click.testing import CliRunner, Result
 
 import almoner as al
 from almoner.cli import main
-
 from almoner.exports import COLUMNS, as_csv, decisions, export, format_of
 
 

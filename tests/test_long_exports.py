@@ -10,9 +10,9 @@ import re
 import threading
 import tracemalloc
 from collections import deque
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -54,24 +54,25 @@ def lengthen(store: Store, name: str, count: int) -> None:
         for event in decided:
             kinds = [CANCELLED] if event.seq % 5 == 0 else [SETTLED, REWARDED][: event.seq % 3]
             for kind in kinds:
-                bill = {"bill": 500_000, "charged": 500_000} if kind == SETTLED else {}
+                bill = 500_000 if kind == SETTLED else None
                 later.append(
                     event._replace(
                         seq=first + count + len(later) + 1,
                         kind=kind,
                         key=None,
                         reward=0.25 if kind == REWARDED else None,
-                        **bill,
+                        bill=bill,
+                        charged=bill,
                     )
                 )
         writer.append(decided + later)
 
 
 @pytest.fixture
-def long(place: Place) -> Iterator[al.Agent]:
+def long(place: Place) -> al.Agent:
     agent = place.create()
     lengthen(agent.store, agent.name, 2 * PAGE + 7)
-    yield agent
+    return agent
 
 
 def test_every_page_is_bounded_and_together_they_are_the_log(
@@ -126,15 +127,14 @@ def test_the_statements_use_the_index(kind: str, tmp_path: Path) -> None:
     agent = place.create()
     lengthen(agent.store, agent.name, 4 * PAGE)
     database: Any = agent.store._database  # type: ignore[attr-defined]
-    asked: list[tuple[str, tuple[Any, ...]]] = []
-    stream = database.stream
-    database.stream = lambda query, *values: asked.append((query, values)) or stream(query, *values)
-    next(decisions(agent, 2 * PAGE))
+    with mock.patch.object(database, "stream", wraps=database.stream) as stream:
+        next(decisions(agent, 2 * PAGE))
     explain = "EXPLAIN QUERY PLAN" if kind == "sqlite" else "EXPLAIN"
     with database.transaction() as transaction:
         if kind == "postgres":
             transaction.run("ANALYZE almoner_events")
-        plans = [str(transaction.run(f"{explain} {query}", *values)) for query, values in asked]
+        asked = [call.args for call in stream.call_args_list]
+        plans = [str(transaction.run(f"{explain} {query}", *values)) for query, *values in asked]
     place.close()
     last, page = plans
     assert re.search(r"almoner_once.*decision ?>.*decision ?<", page), "a range of the index"
@@ -156,7 +156,8 @@ def peak(agent: al.Agent, form: str) -> int:
     tracemalloc.stop()
     reader.join()
     reading.close()
-    return most + max(0, pool.max_memory() - before)
+    arrow: int = pool.max_memory() - before
+    return most + max(0, arrow)
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])

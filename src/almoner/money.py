@@ -34,7 +34,7 @@ NOISE = Fraction(1, 10**6)
 """The share of a unit up to which the last digits of a float are an error of arithmetic."""
 
 EXPONENTS = 400
-"""Powers of ten that all floats lie within; a decimal beyond would fill the memory as a fraction."""
+"""Powers of ten within which all floats lie; as a fraction, a decimal beyond may fill the memory."""
 
 
 class Grid(NamedTuple):

@@ -1,4 +1,4 @@
-"""Exports over HTTP beside everything else: in their own threads, a few at a time, until hung up."""
+"""Exports over HTTP beside everything else: in threads of their own, a few at a time."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Quick(BoundedProtocol):
 def served() -> Iterator[tuple[Gated, httpx.Client]]:
     store = Gated()
     with (
-        mock.patch.object(logs, "Exports", lambda: store.exports),
+        mock.patch.object(logs, "Exports", return_value=store.exports),
         in_thread(store, http=Quick) as url,
         httpx.Client(base_url=url, timeout=PATIENCE) as client,
     ):
@@ -73,7 +73,7 @@ def logged() -> Iterator[list[logging.LogRecord]]:
     """What the service and the server have logged."""
     records: list[logging.LogRecord] = []
     handler = logging.Handler()
-    handler.emit = records.append  # type: ignore[method-assign]
+    handler.emit = records.append  # type: ignore[method-assign, assignment]
     loggers = [logging.getLogger(name) for name in ("uvicorn.error", "almoner.service", "asyncio")]
     for logger in loggers:
         logger.addHandler(handler)

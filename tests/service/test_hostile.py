@@ -283,10 +283,13 @@ def test_a_hostile_path(client: httpx.Client, path: str) -> None:
     assert 400 <= raw(client, f"GET {path} HTTP/1.1", b"")[0] < 500
 
 
-@pytest.mark.parametrize(
-    "decision", ["0", "-1", "1.5", "one", "9" * 400, "99999999", "1%00", "%31%30", "²"]
-    + ["+1", "1_0", "%201", "1%20", "１２", "٣", "१", "0x1", "1e0", str(2**53), str(2**64)]
-)
+DECISIONS = [
+    *("0", "-1", "1.5", "one", "9" * 400, "99999999", "1%00", "%31%30", "²", "+1", "1_0", "%201"),
+    *("1%20", "１２", "٣", "१", "0x1", "1e0", str(2**53), str(2**64)),
+]
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
 @pytest.mark.parametrize("verb", ["settle", "reward", "cancel"])
 def test_a_hostile_decision(client: httpx.Client, verb: str, decision: str) -> None:
     body = {"settle": {"cost": 1}, "reward": {"value": 1}}.get(verb)

@@ -99,7 +99,7 @@ def export(agent: Agent, path: str | Path, *, form: str | None = None) -> int:
     return count
 
 
-ROW_GROUP = 10_000
+ROW_GROUP = 4_000
 """Rows that are written to Parquet at a time."""
 
 Writer = Callable[[Iterable[dict[str, Any]], BinaryIO], None]
