@@ -34,7 +34,7 @@ NOISE = Fraction(1, 10**6)
 """The share of a unit up to which the last digits of a float are an error of arithmetic."""
 
 EXPONENTS = 400
-"""Powers of ten within which all floats lie; as a fraction, a decimal beyond may fill the memory."""
+"""Powers of ten within which all floats lie; a decimal beyond may fill memory as a fraction."""
 
 
 class Grid(NamedTuple):

@@ -25,7 +25,7 @@ PATH = f"{CAMPAIGN}/decisions"
 
 
 def digits_only(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Refuse an id that Python reads as a number though it is not digits: ``+1``, ``1_0``, ``١``."""
+    """Refuse an id that Python reads as a number though it is not digits: ``+1``, ``1_0``."""
     written = connection.scope["path"].split("/")[-2]
     if not (written.isascii() and written.isdigit()):
         raise UnknownDecision(f"there is no decision {written[:60]!r}; an id is written in digits")
