@@ -84,6 +84,7 @@ def sent(url: str, *pieces: bytes) -> tuple[int, Any]:
 LONG = b"x" * HEAD_LIMIT
 HEADS = {
     "a long header": [GET + b"A: " + LONG + b"\r\n\r\n"],
+    "a long header and a short one": [GET + b"A: " + LONG, b"\r\nB: 1\r\n\r\n"],
     "a long header in pieces": [GET + b"A: ", *[b"x" * 4096] * 100],
     "many headers that fit together": [GET + b"A: 1\r\n" * HEADERS_LIMIT + b"\r\n"],
     "a long name": [GET + LONG + b": 1\r\n\r\n"],

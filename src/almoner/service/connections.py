@@ -62,7 +62,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _phase = _Phase.BETWEEN
     _refused = False
     _refusal: tuple[int, str] | None = None
-    _head = _count = _body = _size = _received = 0
+    _body = _size = _received = 0
     _deadline: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
 
@@ -108,27 +108,16 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin to count a request; of the bytes that came with an earlier one, none."""
         self._phase = _Phase.HEAD
-        self._head = self._count = self._body = 0
+        self._body = 0
         self._size = -self._received
         super().on_message_begin()
 
-    def on_url(self, url: bytes) -> None:
-        """Take a piece of the address."""
-        self._count_head(len(url))
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header, or a trailer."""
-        self._count += 1
-        if self._count > HEADERS_LIMIT:
-            self._stop(431, f"a request must have at most {HEADERS_LIMIT} headers")
-        self._count_head(len(name) + len(value))
-        super().on_header(name, value)
-
     def on_headers_complete(self) -> None:
-        """Hand the request to the application."""
+        """Hand the request to the application, if its head is within the limits."""
+        self._check_head()
         self._phase = _Phase.BODY
-        self._cancel_deadline()
+        if self._deadline is not None:
+            self._cancel_deadline()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -139,9 +128,11 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Take note that all of a request is here."""
+        """Take note that all of a request is here, trailers included."""
+        self._check_head()
         self._phase = _Phase.BETWEEN
-        self._cancel_deadline()
+        if self._deadline is not None:
+            self._cancel_deadline()
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
@@ -169,10 +160,14 @@ class BoundedProtocol(HttpToolsProtocol):
         """Refuse what the parser, or a limit, does not accept."""
         self._refuse(*(self._refusal or (400, "the request is not HTTP as the service knows it")))
 
-    def _count_head(self, size: int) -> None:
-        self._head += size
-        if self._head > HEAD_LIMIT:
-            self._stop(431, _TOO_LONG)
+    def _check_head(self) -> None:
+        if len(self.headers) > HEADERS_LIMIT:
+            self._stop(431, f"a request must have at most {HEADERS_LIMIT} headers")
+        here = self._size < 0  # the request began with what has arrived now
+        if not here or self._received > HEAD_LIMIT:
+            lengths = (len(name) + len(value) for name, value in self.headers)
+            if len(self.url) + sum(lengths) > HEAD_LIMIT:
+                self._stop(431, _TOO_LONG)
 
     def _stop(self, status: int, message: str) -> NoReturn:
         """Stop the parser, which calls `send_400_response`."""

@@ -104,13 +104,12 @@ class Access:
 
 def _wanted(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Return the headers that access depends on; one that is sent twice has no single meaning."""
-    found: dict[bytes, bytes] = {}
-    for name, value in headers:
-        if name not in WANTED:
-            continue
-        if name in found:
-            raise Refused(400, f"the header {name.decode()} must be sent once, got it twice")
-        found[name] = value
+    pairs = [header for header in headers if header[0] in WANTED]
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Refused(400, f"the header {twice.decode()} must be sent once, got it twice")
     return found
 
 
