@@ -70,7 +70,7 @@ class Access:
     def admit(self, scope: HTTPScope) -> None:
         """Let a request in, or refuse it with a sentence."""
         path = scope["path_template"]
-        headers = _wanted(scope["headers"])
+        headers = _wanted(scope)
         if path in OPEN:
             return
         if self._hosts is not None and not self.needs_key:
@@ -102,9 +102,9 @@ class Access:
             )
 
 
-def _wanted(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+def _wanted(scope: HTTPScope) -> dict[bytes, bytes]:
     """Return the headers that access depends on; one that is sent twice has no single meaning."""
-    pairs = [header for header in headers if header[0] in WANTED]
+    pairs = [header for header in scope["headers"] if header[0] in WANTED]
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
