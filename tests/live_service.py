@@ -19,6 +19,8 @@ import httpx
 import uvicorn
 
 from almoner.service.app import create_app
+from almoner.service.connections import BoundedProtocol
+from almoner.service.run import server_config
 from almoner.store import Store, open_store
 
 PATIENCE = 120.0  # seconds, where two are usual: the kernels may have to be compiled
@@ -34,11 +36,15 @@ SPRING = {
 
 
 @contextmanager
-def in_thread(store: Store | None = None, **options: Any) -> Iterator[str]:
+def in_thread(
+    store: Store | None = None,
+    *,
+    http: type[BoundedProtocol] = BoundedProtocol,
+    **options: Any,
+) -> Iterator[str]:
     """Serve a store in a thread; yield the URL once it is ready."""
     app = create_app(store or open_store("memory:"), **{"rate": 1e9, **options})
-    config = uvicorn.Config(app, log_level="warning", access_log=False, proxy_headers=False)
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(server_config(app, http))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -57,25 +57,25 @@ def test_a_row_holds_a_decision_and_what_became_of_it(agent: al.Agent) -> None:
     ]
 
 
-def test_rows_are_of_one_moment_though_the_log_is_read_twice(
+def test_rows_are_of_one_moment_though_the_log_is_read_in_pages(
     agent: al.Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("almoner.exports.rows.PAGE", 5)
     first = agent.decide("new")
-    agent.reward(agent.decide("old").id, 0.5)
-    expected, events, reads = list(decisions(agent)), agent.events, list[int]()
-
-    def busy(after: int = 0) -> Any:
-        reads.append(after)
-        if len(reads) == 2:  # others write between the two
+    for visit in range(6):
+        decision = agent.decide("old")
+        agent.reward(decision.id, visit / 8)
+        agent.settle(decision.id, cost=2)
+    expected, seen = list(decisions(agent)), []
+    for row in decisions(agent):
+        seen.append(row)
+        if len(seen) in {1, 4}:  # others write between two pages
+            agent.decide("new")
             agent.reward(first.id, 1.0)
-            agent.reward(agent.decide("new").id, 0.25)
-        return events(after)
-
-    monkeypatch.setattr(agent, "events", busy)
-    assert list(decisions(agent)) == expected
-    assert len(reads) == 2
-    monkeypatch.undo()
-    assert [row["reward"] for row in decisions(agent)] == [1.0, 0.5, 0.25]
+    assert seen == expected
+    assert [row["reward"] for row in expected[1:]] == [visit / 8 for visit in range(6)]
+    assert next(decisions(agent))["decision"] == first.id
+    assert next(decisions(agent))["reward"] == 1.0
 
 
 def test_the_three_formats_say_the_same(agent: al.Agent, tmp_path: Path) -> None:

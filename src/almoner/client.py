@@ -7,6 +7,7 @@ has a key, and to settle, reward, cancel, pause or create something twice is to 
 from __future__ import annotations
 
 import json
+import math
 import random
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -152,7 +153,7 @@ class Client:
 
     def settle(self, id: int, *, cost: float) -> Settlement:  # noqa: A002
         """Replace what is held for an action by what it cost; the rest can be spent again."""
-        body = {"cost": _plain(cost)}
+        body = {"cost": _no_less(cost)}
         return Settlement(**self._ask("POST", f"{self._decision(id)}/settle", body))
 
     def reward(self, id: int, value: float) -> None:  # noqa: A002
@@ -295,6 +296,14 @@ def _error(answer: httpx.Response) -> errors.AlmonerError:
 
 def _new_key() -> str:
     return secrets.token_urlsafe(15)
+
+
+def _no_less(cost: Any) -> Any:
+    """Return a bill as JSON has it: a decimal as the nearest float that does not print as less."""
+    if not isinstance(cost, Decimal) or not cost.is_finite():
+        return _plain(cost)
+    near = float(cost)
+    return near if Decimal(repr(near)) >= cost else math.nextafter(near, math.inf)
 
 
 def _plain(value: Any) -> Any:

@@ -139,7 +139,10 @@ def is_id(decision: object) -> bool:
 
 def unknown(decision: object) -> UnknownDecision:
     """Return the error that there is no such decision."""
-    shown = decision if _is_whole(decision) else f"of the type {type(decision).__name__}"
+    if isinstance(decision, Integral) and not isinstance(decision, bool):
+        shown = str(decision) if _is_whole(decision) else "with an id of 2**53 or more"
+    else:
+        shown = f"of the type {type(decision).__name__}"
     return UnknownDecision(
         f"there is no decision {shown} in this campaign; use the id that decide returned, a whole "
         "number"

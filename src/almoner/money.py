@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,6 +26,15 @@ LARGEST = 2**53
 
 DIGITS = 15
 """Decimals of so many digits survive a float unharmed."""
+
+TYPED = 16
+"""Digits up to which a float may have been typed or read; with 17 it comes from arithmetic."""
+
+NOISE = Fraction(1, 10**6)
+"""The share of a unit up to which the last digits of a float are an error of arithmetic."""
+
+EXPONENTS = 400
+"""Powers of ten within which all floats lie; a decimal beyond may fill memory as a fraction."""
 
 
 class Grid(NamedTuple):
@@ -107,10 +117,13 @@ class Denomination(NamedTuple):
         above: float | None = None,
         error: type[InvalidInput] = InvalidInput,
     ) -> int:
-        """Return an amount of at least 0 in whole units; one that lies between two is refused."""
-        meant = _without_noise(amount)
-        exact = _amount(name, meant, above=above, error=error) * self.bottom / self.top
-        if exact.denominator != 1:
+        """Return an amount of at least 0 in whole units; one that lies between two is refused.
+
+        Where it is accepted, `units_up` returns the same: a bill of what was declared is paid.
+        """
+        exact = self._exact(name, amount, above=above, error=error)
+        count = math.ceil(exact)
+        if exact != count and self._without_noise(amount) != count:
             raise checks.refuse(
                 name,
                 f"be a whole number of the smallest unit {self}",
@@ -118,12 +131,15 @@ class Denomination(NamedTuple):
                 "round it, or give the campaign a smaller unit",
                 error,
             )
-        return self._within_reach(name, exact.numerator, amount, error)
+        return self._within_reach(name, count, amount, error)
 
     def units_up(self, name: str, amount: Any) -> int:
-        """Return a bill of at least 0 in whole units, rounded up: never less than was asked."""
-        meant = _without_noise(amount)
-        exact = _amount(name, meant, above=None, error=InvalidInput) * self.bottom / self.top
+        """Return a bill of at least 0 in whole units, rounded up: never less than was asked.
+
+        A float asks for the decimal that it prints as. Only one that prints with 17 digits, as
+        sums of floats do and no typed amount, is read without its noise.
+        """
+        exact = self._exact(name, amount, above=None, error=InvalidInput)
         return self._within_reach(name, math.ceil(exact), amount, InvalidInput)
 
     def amount(self, units: int) -> float:
@@ -131,7 +147,29 @@ class Denomination(NamedTuple):
         return units * self.top / self.bottom
 
     def __str__(self) -> str:
-        return f"{self.top / self.bottom:g}"
+        return repr(self.top / self.bottom).removesuffix(".0")
+
+    def _exact(
+        self, name: str, amount: Any, *, above: float | None, error: type[InvalidInput]
+    ) -> Fraction:
+        """Return how many units an amount means, exactly."""
+        exact = _amount(name, amount, above=above, error=error) * self.bottom / self.top
+        noisy = isinstance(amount, float) and len(_printed(amount).as_tuple().digits) > TYPED
+        rounded = self._without_noise(amount) if noisy else None
+        return exact if rounded is None else rounded
+
+    def _without_noise(self, amount: Any) -> Fraction | None:
+        """Return how many units a float means with ``DIGITS`` digits; None if the unit sees more.
+
+        >>> cent = Denomination(1, 100)
+        >>> cent._without_noise(0.1 + 0.7), cent._without_noise(0.799999)
+        (Fraction(80, 1), Fraction(799999, 10000))
+        """
+        if not isinstance(amount, float) or amount.is_integer():
+            return None
+        rounded = Fraction(Decimal(f"{amount:.{DIGITS}g}")) * self.bottom / self.top
+        printed = _fraction(amount) * self.bottom / self.top
+        return rounded if abs(rounded - printed) <= NOISE else None
 
     def _within_reach(self, name: str, units: int, amount: Any, error: type[InvalidInput]) -> int:
         if units >= LARGEST:
@@ -155,27 +193,38 @@ def denomination(unit: Any, *, error: type[InvalidInput] = InvalidInput) -> Deno
     return Denomination(exact.numerator, exact.denominator)
 
 
-def _without_noise(amount: Any) -> Any:
-    """Return a float without what a sum of floats is off by in its last digits."""
-    if isinstance(amount, float) and not amount.is_integer() and math.isfinite(amount):
-        return Decimal(f"{amount:.{DIGITS}g}")
-    return amount
-
-
 def _amount(name: str, amount: Any, *, above: float | None, error: type[InvalidInput]) -> Fraction:
     """Return a finite amount of at least 0 exactly; a float means the decimal it prints as."""
+    exact = _as_fraction(name, amount, error)
+    if above is not None and exact <= above:
+        raise checks.refuse(name, f"be greater than {above:g}", amount, error=error)
+    if exact < 0:
+        raise checks.refuse(name, "be at least 0", amount, error=error)
+    return exact
+
+
+def _as_fraction(name: str, amount: Any, error: type[InvalidInput]) -> Fraction:
+    value = amount
     if isinstance(amount, str):
         try:
-            amount = Decimal(amount)
+            value = Decimal(amount)
         except ArithmeticError:
             raise checks.refuse(name, "be a number", amount, error=error) from None
-    if isinstance(amount, Decimal) and amount.is_finite() and abs(amount.adjusted()) < 30:
-        checks.number(name, float(amount), low=0, above=above, error=error)
-        return Fraction(amount)
-    if isinstance(amount, Decimal):
-        raise checks.refuse(name, "be a finite amount", amount, error=error)
-    return _fraction(checks.number(name, amount, low=0, above=above, error=error))
+    if isinstance(value, Rational) and not isinstance(value, bool):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if not isinstance(value, Decimal):
+        return _fraction(checks.number(name, value, error=error))
+    if not value.is_finite():
+        raise checks.refuse(name, "be finite", amount, error=error)
+    if value and abs(value.adjusted()) > EXPONENTS:
+        rule = f"be 0 or between 1e-{EXPONENTS} and 1e{EXPONENTS}"
+        raise checks.refuse(name, rule, amount, "round it", error)
+    return Fraction(value)
 
 
 def _fraction(amount: float) -> Fraction:
-    return Fraction(Decimal(repr(float(amount))))
+    return Fraction(_printed(amount))
+
+
+def _printed(amount: float) -> Decimal:
+    return Decimal(repr(float(amount)))  # one of numpy would print its type too

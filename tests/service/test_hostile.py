@@ -272,6 +272,8 @@ PATHS = [
     *("/api/campaigns/spring/latest?limit=", "/api/campaigns/spring/log?format=xml"),
     *("/api/campaigns/spring/log?format=csv&format=jsonl&format=parquet", "/api/campaigns/';--"),
     *("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static/nothing.js"),
+    *("/static/%00", "/static/style.css%00", "/static/" + "x" * 300, "/static/" + "x/" * 5000),
+    *("/static", "/static/", "/static/vendor", "/static/%ff"),
 ]
 
 
@@ -281,13 +283,33 @@ def test_a_hostile_path(client: httpx.Client, path: str) -> None:
     assert 400 <= raw(client, f"GET {path} HTTP/1.1", b"")[0] < 500
 
 
-@pytest.mark.parametrize(
-    "decision", ["0", "-1", "1.5", "one", "9" * 400, "99999999", "1%00", "%31%30", "²"]
-)
+DECISIONS = [
+    *("0", "-1", "1.5", "one", "9" * 400, "99999999", "1%00", "%31%30", "²", "+1", "1_0", "%201"),
+    *("1%20", "１２", "٣", "१", "0x1", "1e0", str(2**53), str(2**64)),
+]
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
 @pytest.mark.parametrize("verb", ["settle", "reward", "cancel"])
 def test_a_hostile_decision(client: httpx.Client, verb: str, decision: str) -> None:
     body = {"settle": {"cost": 1}, "reward": {"value": 1}}.get(verb)
     refused(client.post(f"{DECIDE}/{decision}/{verb}", json=body))
+
+
+@pytest.mark.parametrize("decision", ["+1", "0_1", "%201", "１", "1%0b"])
+def test_an_id_that_only_python_reads_as_one_is_none(client: httpx.Client, decision: str) -> None:
+    """Decision 1 exists, and would be settled."""
+    answer = client.post(f"{DECIDE}/{decision}/settle", json={"cost": 1})
+    assert answer.status_code == 404
+    assert refused(answer)["message"].endswith("; an id is written in digits")
+
+
+@pytest.mark.parametrize("header", ["Host", "Origin", "Authorization", "Cookie", "Sec-Fetch-Site"])
+def test_a_header_that_access_depends_on_is_sent_once(client: httpx.Client, header: str) -> None:
+    twice = f"{header}: 127.0.0.1\r\n{header}: 127.0.0.1\r\n".encode()
+    status, answer = raw(client, "GET /api/campaigns HTTP/1.1", twice)
+    assert status == 400
+    assert f"the header {header.lower()} must be sent once".encode() in answer
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException, NotFoundException
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from almoner.service import errors, health, metrics
+from almoner.service import errors, health, metrics, static
 from almoner.service.api import campaigns, decisions, document, logs, plans
 from almoner.service.api.wire import JsonRequest, JsonResponse
+from almoner.service.connections import BODY_LIMIT
 from almoner.service.demo import NAME, show
 from almoner.service.desks import Desks
 from almoner.service.door.access import Access
@@ -28,12 +29,9 @@ from almoner.service.page import pages
 from almoner.service.page.html import nowhere
 from almoner.store import Store
 
-__all__ = ["BODY_LIMIT", "RATE", "create_app"]
+__all__ = ["RATE", "create_app"]
 
 log = logging.getLogger("almoner.service")
-
-BODY_LIMIT = 2_000_000
-"""Bytes of a request: room for the largest batch with keys."""
 
 RATE = 1_000.0
 """Requests per second that one client may make in the long run; a batch counts as one."""
@@ -44,7 +42,16 @@ KEYS_EVERY = 2.0
 LOADING = 3.0
 """Seconds within which kernels are loaded that were compiled before."""
 
-MODULES: tuple[Any, ...] = (campaigns, decisions, logs, plans, health, metrics, pages)
+MODULES: tuple[Any, ...] = (
+    campaigns,
+    decisions,
+    logs,
+    plans,
+    health,
+    metrics,
+    pages,
+    static,
+)
 """Where the routes are."""
 
 
@@ -85,6 +92,14 @@ def create_app(
     desks = Desks(store, on_batch=counted.shared)
     access = Access(Keyring(store), locked=locked, rate=rate, hosts=hosts, secret=session_secret)
     readiness = Readiness(desks, demo=NAME if demo else None)
+    exports = logs.Exports()
+    state = {
+        "desks": desks,
+        "access": access,
+        "metrics": counted,
+        "readiness": readiness,
+        "exports": exports,
+    }
 
     def door(app: ASGIApp) -> ASGIApp:
         return _Door(app, access, counted)
@@ -100,6 +115,7 @@ def create_app(
             for chore in chores:
                 chore.cancel()
             await asyncio.gather(*chores, return_exceptions=True)
+            exports.close()
             await desks.close()
 
     return Litestar(
@@ -109,7 +125,7 @@ def create_app(
         response_class=JsonResponse,
         exception_handlers={**errors.HANDLERS, NotFoundException: nowhere},
         openapi_config=document.config(),
-        state=State({"desks": desks, "access": access, "metrics": counted, "readiness": readiness}),
+        state=State(state),
         lifespan=[lifespan],
         logging_config=None,
         request_max_body_size=BODY_LIMIT,

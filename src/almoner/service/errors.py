@@ -52,9 +52,11 @@ WORDS = {
     403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
+    408: "too_slow",
     413: "too_large",
     415: "unsupported_media_type",
     429: "too_many_requests",
+    431: "headers_too_large",
     503: "not_ready",
 }
 """The word for each status that the service itself answers with."""

@@ -13,18 +13,20 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from types import FrameType
+from typing import Any
 
 import uvicorn
 
 from almoner.errors import InvalidInput, StoreError
 from almoner.service.app import create_app
+from almoner.service.connections import BoundedProtocol
 from almoner.service.door.access import LOOPBACK_HOSTS
 from almoner.service.door.keys import Keyring
 from almoner.service.door.sessions import SECRET
 from almoner.service.health import COMPILING, PREPARING
 from almoner.store import open_store
 
-__all__ = ["serve"]
+__all__ = ["serve", "server_config"]
 
 GRACE = 30
 """Seconds to finish what was asked before a stop signal; then connections are cut."""
@@ -68,18 +70,24 @@ def serve(
             when_warm=_settle,
             when_slow=lambda: say(f"{COMPILING} {PREPARING}" if demo else COMPILING),
         )
-        config = uvicorn.Config(
-            app,
-            access_log=False,
-            log_level="warning",
-            proxy_headers=False,  # anyone could claim to be anyone
-            server_header=False,
-            timeout_graceful_shutdown=GRACE,
-        )
         sys.setswitchinterval(SWITCH_SECONDS)
         with _listening(host, port) as listener:
             say(f"almoner serves at {_url(listener)}")
-            _Server(config).run(sockets=[listener])
+            _Server(server_config(app)).run(sockets=[listener])
+
+
+def server_config(app: Any, http: type[BoundedProtocol] = BoundedProtocol) -> uvicorn.Config:
+    """Return how uvicorn serves the application, on connections with limits."""
+    return uvicorn.Config(
+        app,
+        http=http,
+        ws="none",  # the service has no use for it, and its connections would have no limits
+        access_log=False,
+        log_level="warning",
+        proxy_headers=False,  # anyone could claim to be anyone
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+    )
 
 
 class _Server(uvicorn.Server):

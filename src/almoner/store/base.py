@@ -66,6 +66,16 @@ class Store(Protocol):
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them, without holding up writers."""
 
+    def last(self, name: str) -> int:
+        """Return the ``seq`` of the last event of a campaign; 0 if there is none."""
+
+    def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
+        """Return all events about the decisions after one and up to another, in their order.
+
+        Events after ``last`` are left out, so that all pages of a log are of one moment. Nothing is
+        held open between two pages: no writer and no clean-up of a database waits for a reader.
+        """
+
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
 

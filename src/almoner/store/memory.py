@@ -105,6 +105,24 @@ class MemoryStore:
         """Yield the events of a campaign after one of them."""
         yield from self._log(name).events(after)
 
+    def last(self, name: str) -> int:
+        """Return the ``seq`` of the last event of a campaign; 0 if there is none."""
+        log = self._log(name)
+        with log.lock:
+            return len(log.rows)
+
+    def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
+        """Return all events about the decisions after one and up to another, in their order."""
+        log = self._log(name)
+        with log.lock:
+            return [
+                event
+                for decision in log.rows[after : min(through, last)]
+                if decision.kind == DECIDED
+                for event in log.by_decision[decision.seq]
+                if event.seq <= last
+            ]
+
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
         return list(self._keys.values())

@@ -133,6 +133,19 @@ class SqlStore:
         rows = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", campaign, after)
         return map(Event._make, rows)
 
+    def last(self, name: str) -> int:
+        """Return the ``seq`` of the last event of a campaign; 0 if there is none."""
+        query = "SELECT max(seq) FROM almoner_events WHERE campaign = ?"
+        ((last,),) = self._database.stream(query, self._id(name))
+        return int(last or 0)
+
+    def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
+        """Return all events about the decisions after one and up to another, in their order."""
+        # A range of the index almoner_once; the plus keeps planners from the primary key.
+        where = "decision > ? AND decision <= ? AND +seq <= ? ORDER BY decision, kind"
+        rows = self._database.stream(_SELECT + where, self._id(name), after, through, last)
+        return [Event._make(row) for row in rows]
+
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
         query = "SELECT name, digest, permits, created, revoked FROM almoner_api_keys"

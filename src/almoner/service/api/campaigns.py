@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -130,9 +131,9 @@ async def latest(
 def _latest(desk: AsyncAgent, last: int, limit: int) -> list[LoggedDecision]:
     reach = EVENTS_PER_DECISION * limit
     while True:
-        found = list(decisions(desk.agent, max(0, last - reach)))
+        found = deque(decisions(desk.agent, max(0, last - reach)), maxlen=limit)
         if len(found) >= limit or reach >= last:
-            return [LoggedDecision(**row) for row in reversed(found[-limit:])]
+            return [LoggedDecision(**row) for row in reversed(found)]
         reach *= 4
 
 

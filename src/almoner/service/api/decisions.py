@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from litestar import Request, post
+from litestar.connection import ASGIConnection
+from litestar.handlers import BaseRouteHandler
 from litestar.params import FromPath, JSONBody
 
 from almoner.async_agent import AsyncAgent
 from almoner.decision import Decision, Settlement
+from almoner.errors import UnknownDecision
 from almoner.requests import Decide, Reward, arrivals
 from almoner.service.api.answers import Decisions
 from almoner.service.api.bodies import Strict
@@ -19,6 +22,13 @@ __all__ = ["ROUTES"]
 
 CAMPAIGN = "/api/campaigns/{name:str}"
 PATH = f"{CAMPAIGN}/decisions"
+
+
+def digits_only(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
+    """Refuse an id that Python reads as a number though it is not digits: ``+1``, ``1_0``."""
+    written = connection.scope["path"].split("/")[-2]
+    if not (written.isascii() and written.isdigit()):
+        raise UnknownDecision(f"there is no decision {written[:60]!r}; an id is written in digits")
 
 
 @post(PATH, dto=Strict[Visit], return_dto=None, status_code=200, responses=ERRORS)
@@ -45,6 +55,7 @@ async def decide_batch(
     return_dto=None,
     status_code=200,
     responses=ERRORS,
+    guards=[digits_only],
 )
 async def settle(
     request: Request[Any, Any, Any],
@@ -63,6 +74,7 @@ async def settle(
     return_dto=None,
     status_code=204,
     responses=ERRORS,
+    guards=[digits_only],
 )
 async def reward(
     request: Request[Any, Any, Any],
@@ -90,7 +102,7 @@ async def reward_batch(
     await desk.ask(*[Reward(int(entry.id), entry.value) for entry in data.rewards])
 
 
-@post(f"{PATH}/{{decision:int}}/cancel", status_code=200, responses=ERRORS)
+@post(f"{PATH}/{{decision:int}}/cancel", status_code=200, responses=ERRORS, guards=[digits_only])
 async def cancel(
     request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int]
 ) -> Settlement:

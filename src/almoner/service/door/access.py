@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from litestar.types import HTTPScope
 
+from almoner.service.door.cookies import cookies_in
 from almoner.service.door.keys import ADMINISTER, DECIDE, Keyring
 from almoner.service.door.limits import Buckets
 from almoner.service.door.sessions import Sessions
@@ -102,9 +102,9 @@ class Access:
     def admit(self, scope: HTTPScope) -> None:
         """Let a request in, or refuse it with a sentence."""
         path = scope["path_template"]
+        headers = _wanted(scope)
         if path in OPEN:
             return
-        headers = _wanted(scope)
         if self._hosts is not None and not self.needs_key:
             self._check_host(headers)
         brought = self.credentials(scope)
@@ -135,17 +135,18 @@ class Access:
 
 def session_in(headers: dict[bytes, bytes]) -> str | None:
     """Return the session that a browser brings as the page's cookie."""
-    if b"cookie" not in headers:
-        return None
-    try:
-        cookies = SimpleCookie(headers[b"cookie"].decode("latin-1"))
-    except CookieError:
-        return None
-    return cookies[COOKIE].value if COOKIE in cookies else None
+    return cookies_in(headers.get(b"cookie", b"")).get(COOKIE)
 
 
 def _wanted(scope: HTTPScope) -> dict[bytes, bytes]:
-    return {name: value for name, value in scope["headers"] if name in WANTED}
+    """Return the headers that access depends on; one that is sent twice has no single meaning."""
+    pairs = [header for header in scope["headers"] if header[0] in WANTED]
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Refused(400, f"the header {twice.decode()} must be sent once, got it twice")
+    return found
 
 
 def _bearer(headers: dict[bytes, bytes]) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 __all__ = ["Buckets"]
 
 MANY = 10_000
-"""Clients remembered at a time; those whose buckets are full again are forgotten first."""
+"""Clients remembered at a time; the one that has been silent longest is forgotten first."""
 
 
 class Buckets:
@@ -32,17 +32,8 @@ class Buckets:
         tokens = min(self._room, tokens + (now - seen) * self._rate)
         if tokens < 1:
             return (1 - tokens) / self._rate
-        if len(self._filled) >= MANY and client not in self._filled:
-            self._forget(now)
-        self._filled[client] = (tokens - 1, now)
-        return 0.0
-
-    def _forget(self, now: float) -> None:
-        """Drop the clients whose buckets are full, and the longest silent one in any case."""
-        self._filled = {
-            client: (tokens, seen)
-            for client, (tokens, seen) in self._filled.items()
-            if tokens + (now - seen) * self._rate < self._room
-        }
+        self._filled.pop(client, None)
         if len(self._filled) >= MANY:
-            del self._filled[min(self._filled, key=lambda client: self._filled[client][1])]
+            del self._filled[next(iter(self._filled))]
+        self._filled[client] = (tokens - 1, now)  # last, so that the first is the longest silent
+        return 0.0

@@ -7,13 +7,10 @@ from another host, and a content security policy says so.
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 from litestar import Request, Response, Router, get
-from litestar.datastructures import CacheControlHeader
 from litestar.params import FromPath
-from litestar.static_files import create_static_files_router
 
 from almoner.async_agent import AsyncAgent
 from almoner.closing import ClosingTime
@@ -120,10 +117,5 @@ ROUTES = [
         route_handlers=sign_in.ROUTES,
         exception_handlers=ERROR_PAGES,
         include_in_schema=False,
-    ),
-    create_static_files_router(
-        "/static",
-        [Path(__file__).parent / "static"],
-        cache_control=CacheControlHeader(no_cache=True),
     ),
 ]

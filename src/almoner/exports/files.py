@@ -1,8 +1,4 @@
-"""Decisions with what became of them, one row each: what off-policy tools read.
-
-``probability`` is the propensity of ``action`` given ``context`` and ``available``, skipping being
-an action like the others; ``reward`` is empty where none has come.
-"""
+"""Write rows as CSV, JSON lines or Parquet, to a file or a pipe, in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,105 +8,47 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from datetime import UTC, datetime
-from itertools import takewhile
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from almoner import checks
 from almoner.agent import Agent
 from almoner.errors import InvalidInput, StoreError
-from almoner.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
-from almoner.terms import SKIP_NAME
+from almoner.exports.rows import COLUMNS, decisions
 
-__all__ = ["COLUMNS", "FORMATS", "as_csv", "as_jsonl", "decisions", "export", "format_of"]
-
-COLUMNS = {
-    "decision": "int64",
-    "time": "string",
-    "round": "int64",
-    "context": "string",
-    "action": "string",
-    "action_index": "int64",
-    "probability": "float64",
-    "reward": "float64",
-    "cost": "float64",
-    "available": "string",
-    "price": "float64",
-    "settled": "bool",
-    "cancelled": "bool",
-    "reason": "string",
-    "key": "string",
-}
-"""The columns of a row, with their types. ``cost`` is what was charged, or what is still held."""
+__all__ = ["FORMATS", "as_csv", "as_jsonl", "export", "format_of"]
 
 FORMATS = ("csv", "jsonl", "parquet")
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
+"""Beginnings of texts that spreadsheets take for formulas (OWASP, CSV injection), full-width signs
+included; and the apostrophe, which marks a text as none."""
 
 STDOUT = "-"
 """The path that stands for standard output."""
 
 
-def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield a row for each decision after one of them, as the log was when the first is asked for.
-
-    Examples
-    --------
-    >>> agent = Agent.open(
-    ...     "memory:", name="spring", contexts=["new"], actions={"coupon": 5}, horizon=9, budget=10)
-    >>> agent.reward(agent.decide("new").id, 1.0)
-    >>> [row] = decisions(agent)
-    >>> row["action"], row["probability"], row["reward"], row["cost"]
-    ('coupon', 1.0, 1.0, 5.0)
-    """
-    later: dict[int, dict[str, Event]] = {}
-    last = after
-    for event in agent.events(after):
-        last = event.seq
-        if event.kind in (SETTLED, REWARDED, CANCELLED):
-            later.setdefault(event.decision or 0, {})[event.kind] = event
-    # What was written meanwhile is left out: it is not known what became of it.
-    for event in takewhile(lambda event: event.seq <= last, agent.events(after)):
-        if event.kind == DECIDED:
-            yield _row(agent, event, later.get(event.seq, {}))
-
-
-def _row(agent: Agent, event: Event, later: dict[str, Event]) -> dict[str, Any]:
-    amount, actions = agent.terms.unit.amount, agent.terms.actions
-    settled, rewarded = later.get(SETTLED), later.get(REWARDED)
-    cost = event.reserve or 0
-    if settled is not None:
-        cost = settled.charged or 0
-    elif CANCELLED in later:
-        cost = 0
-    allowed = list(actions) if event.available is None else json.loads(event.available)
-    return {
-        "decision": event.seq,
-        "time": datetime.fromtimestamp(event.at / 1e6, UTC).isoformat(),
-        "round": event.round,
-        "context": event.context,
-        "action": SKIP_NAME if event.action is None else event.action,
-        "action_index": -1 if event.action is None else actions.index(event.action),
-        "probability": event.probability,
-        "reward": None if rewarded is None else rewarded.reward,
-        "cost": amount(cost),
-        "available": json.dumps([SKIP_NAME, *allowed]),
-        "price": event.price,
-        "settled": settled is not None,
-        "cancelled": CANCELLED in later,
-        "reason": event.reason,
-        "key": event.key,
-    }
-
-
 def as_csv(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Yield lines of CSV, the header first."""
+    """Yield lines of CSV, the header first, with texts that no spreadsheet takes for formulas."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS)
     writer.writeheader()
     for row in rows:
         yield _taken(text)
-        writer.writerow(row)
+        writer.writerow({name: _harmless(value) for name, value in row.items()})
     yield _taken(text)
+
+
+def _harmless(value: Any) -> Any:
+    """Return a value with an apostrophe before a text that a spreadsheet would run as a formula.
+
+    A text that begins with an apostrophe gets another, so that one is to be removed on reading.
+
+    >>> [_harmless(value) for value in ("=1+1", "'=1", "new", -1)]
+    ["'=1+1", "''=1", 'new', -1]
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def as_jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -161,6 +99,9 @@ def export(agent: Agent, path: str | Path, *, form: str | None = None) -> int:
     return count
 
 
+ROW_GROUP = 4_000
+"""Rows that are written to Parquet at a time."""
+
 Writer = Callable[[Iterable[dict[str, Any]], BinaryIO], None]
 
 
@@ -192,11 +133,30 @@ def _parquet() -> Writer:
     schema = pa.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
 
     def put(rows: Iterable[dict[str, Any]], file: BinaryIO) -> None:
-        whole = io.BytesIO()  # a pipe does not say where it stands, and Parquet asks
-        pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), whole)
-        file.write(whole.getbuffer())
+        rows = iter(rows)
+        with pq.ParquetWriter(_Counted(file), schema) as writer:
+            while group := list(islice(rows, ROW_GROUP)):
+                writer.write_table(pa.Table.from_pylist(group, schema=schema))
 
     return put
+
+
+class _Counted(io.RawIOBase):
+    """A file that knows its position: Parquet asks for it, and a pipe does not say."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._size = file, 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._size
+
+    def write(self, data: Any) -> int:
+        self._file.write(data)
+        self._size += len(data)
+        return len(data)
 
 
 _WRITERS: dict[str, Callable[[], Writer]] = {
