@@ -105,7 +105,7 @@ def test_at_a_boundary_the_next_step_gets_nothing(problem: Problem, data: st.Dat
     assume(len(boundaries))
     at = data.draw(st.sampled_from(boundaries.tolist()))
     solution = solve(problem, ratio=at)
-    nearly = TOLERANCE / 2 * boundaries[-1]
+    nearly = TOLERANCE / 2 * at
     below, above = (solve(problem, ratio=at + shift) for shift in (-nearly, nearly))
     assert below.price == above.price == solution.price
     assert below.probabilities == pytest.approx(above.probabilities, abs=1e-9)
