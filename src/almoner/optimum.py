@@ -37,6 +37,9 @@ LARGEST_TABLE = 10**7
 UNIT_WORK, GRID_WORK = 5e11, 4e10
 """Elements of arrays to work out in one band, at equal and at unequal costs: a minute or two."""
 
+ROUND = 512
+"""What a round takes besides, in elements of arrays."""
+
 FINE = 100
 """A dearest cost of more units than this is one on a fine grid."""
 
@@ -52,17 +55,19 @@ def optimal_gain(problem: Problem) -> float:
     reach = program.first_reach
     while True:
         if program.work(reach) > 1 or program.budget > LARGEST_TABLE:
-            raise too_large(problem, program.grid, "the exact oracle", between + REMEDY)
+            raise too_large(problem, program.grid, "the exact oracle", REMEDY, between)
         low = program.bound(reach, above=False)
         high = low if reach >= program.budget else program.bound(reach, above=True)
         if high - low <= max(ABSOLUTE, RELATIVE * high):
             return (low + high) / 2
         reach *= 2
         idle = problem.horizon * float(problem.context_probs @ problem.default_rewards)
-        between = f"the optimum lies between {idle + low:.10g} and {idle + high:.10g}; "
+        between = f": the optimum lies between {idle + low:.12g} and {idle + high:.12g}"
 
 
-def too_large(problem: Problem, grid: Grid | Plan, what: str, remedy: str) -> NotComputable:
+def too_large(
+    problem: Problem, grid: Grid | Plan, what: str, remedy: str, known: str = ""
+) -> NotComputable:
     """Return the refusal of a program that would take too long or too much memory."""
     if grid.costs.max() > FINE:
         needs = (
@@ -74,7 +79,7 @@ def too_large(problem: Problem, grid: Grid | Plan, what: str, remedy: str) -> No
             f"fewer rounds or contexts, got horizon={problem.horizon}, "
             f"budget={problem.budget:g} and {len(problem.context_probs)} contexts"
         )
-    return NotComputable(f"{what} needs {needs}; {remedy}")
+    return NotComputable(f"{what} needs {needs}{known}; {remedy}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +165,7 @@ class Program:
 
     def work(self, reach: int) -> float:
         """Return how much there is to compute in a band, as a share of what is acceptable."""
-        width = min(self.budget, 2 * reach) + 64
+        width = min(self.budget, 2 * reach) + ROUND
         if self.dearest == 1:
             return 2 * self.problem.horizon * (width + len(self.prices)) / UNIT_WORK
         return 3 * self.problem.horizon * width * self.grid.costs.size / GRID_WORK

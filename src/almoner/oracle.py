@@ -26,8 +26,8 @@ TIE = 1e-12
 REACH = 4.0
 """Most of a distribution of the budget lies within so many √T dearest costs of its mean."""
 
-UNIT_WORK, GRID_WORK = 1e11, 2e10
-"""Probabilities to carry forward, times contexts or pairs: a minute or two."""
+LARGEST_WORK = 2e10
+"""Probabilities to carry forward, times contexts or pairs: half a minute."""
 
 
 def upper_bound(problem: Problem) -> float:
@@ -102,12 +102,13 @@ def exact_value(problem: Problem, policy: Policy | str) -> float:
     return _idle_reward(problem) + _policy_gain_on_grid(problem, plan, hulls)
 
 
-def _refuse_size(problem: Problem, plan: Plan, options: int, most: float) -> None:
+def _refuse_size(problem: Problem, plan: Plan, options: int) -> None:
     """Refuse to carry the distribution of the budget forward where that would take too long."""
     dearest = int(plan.costs.max())
     budget = min(plan.budget, dearest * problem.horizon)
-    band = min(budget, 2 * REACH * dearest * problem.horizon**0.5)
-    if band * problem.horizon * options > most or budget > LARGEST_TABLE:
+    band = 16 + min(budget, 2 * REACH * dearest * problem.horizon**0.5)
+    work = band * problem.horizon * options + len(problem.context_probs) ** 2
+    if work > LARGEST_WORK or budget > LARGEST_TABLE:
         raise too_large(problem, plan, "exact_value", "use simulate")
 
 
@@ -115,7 +116,7 @@ def _policy_gain(problem: Problem, plan: Plan) -> float:
     from almoner.compiled import interruptibly
     from almoner.core.exact import policy_gain, rank_weights
 
-    _refuse_size(problem, plan, len(problem.context_probs), UNIT_WORK)
+    _refuse_size(problem, plan, len(problem.context_probs))
     values = plan.prior.max(axis=1)
     tied_actions = plan.prior >= values[:, None] - TIE
     truth = problem.gains
@@ -139,7 +140,7 @@ def _policy_gain_on_grid(problem: Problem, plan: Plan, hulls: Hulls) -> float:
     from almoner.core.exact import policy_gain_on_grid
     from almoner.core.state import new_memo, new_state
 
-    _refuse_size(problem, plan, plan.costs.size, GRID_WORK)
+    _refuse_size(problem, plan, plan.costs.size)
     alike = (np.abs(plan.prior[:, :, None] - plan.prior[:, None, :]) <= TIE) & (
         plan.costs[:, :, None] == plan.costs[:, None, :]
     )

@@ -15,7 +15,13 @@ from almoner.policy.plan import Plan
 __all__ = ["policy_gain", "policy_gain_on_grid", "rank_weights"]
 
 NEGLIGIBLE = 1e-22
-"""Budgets less likely than this are left out of a distribution."""
+"""Budgets less likely than this are left out of a distribution.
+
+That leaves out at most 1e-22 for each budget of each round, and what a left-out path could have
+gained is at most 1 in each of T rounds. With equal costs only the ends are cut, no more than T + 2B
+times, so the error is below 1e-22 · T(T + 2B): 3e-12 at T = 10^5. With unequal costs gaps are cut
+too, and it is below 1e-22 · T²·n for n budgets in the distribution: 3e-11 at T = 10^4, n = 3,000.
+"""
 
 _ROUNDED, _SKIP_ALWAYS = RoundedLP.code, SkipAlways.code
 

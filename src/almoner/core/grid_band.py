@@ -57,7 +57,9 @@ def grid_bound(
         for b in range(max(0, low - dearest), bottom):
             now[b] = _outside(planes, moduli, cycles[0], b, tau - 1) if above else -math.inf
         for b in range(top + 1, high + 1):
-            now[b] = _outside(planes, moduli, cycles[0], b, tau - 1) if above else now[b - 1] - price
+            now[b] = (
+                _outside(planes, moduli, cycles[0], b, tau - 1) if above else now[b - 1] - price
+            )
         _advance(probs, gains, costs, drift, now, after, best, low, high)
         now, after = after, now
         bottom, top = low, high
@@ -89,7 +91,9 @@ def _advance(
         for action in range(gains.shape[1]):
             cost = costs[context, action]
             first = min(max(low, cost), high + 1)
-            _improve(best[first : high + 1], now[first - cost : high + 1 - cost], gains[context, action])
+            _improve(
+                best[first : high + 1], now[first - cost : high + 1 - cost], gains[context, action]
+            )
         _add(after[low : high + 1], best[low : high + 1], probs[context])
 
 

@@ -128,9 +128,7 @@ def _make_concave(now: Floats, end: int, step: int, last: int) -> None:
 
 
 @compiled
-def _find_peaks(
-    planes: Planes, peaks: Floats, now: Floats, low: int, high: int, tau: int
-) -> None:
+def _find_peaks(planes: Planes, peaks: Floats, now: Floats, low: int, high: int, tau: int) -> None:
     """Write the largest X at the price of each plane, over all budgets.
 
     The plan is concave and touches a plane inside the wedge, so that outside it is best next to it.
