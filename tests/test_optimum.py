@@ -1,4 +1,4 @@
-"""The certified optimum against plain dynamic programming, where its band leaves most budgets out."""
+"""The certified optimum against plain dynamic programming, where its band is narrow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import almoner as al
 from almoner.optimum import Program
-from almoner.scenarios import scenario
 
 
 def plain(problem: al.Problem) -> float:

@@ -177,7 +177,8 @@ class Pieces(NamedTuple):
 def step_runs(costs: npt.NDArray[Any], steps: Ints) -> npt.NDArray[Any]:
     """Return by how much every hull step raises the cost."""
     context, start, end = steps.T
-    return costs[context, end] - np.where(start >= 0, costs[context, start], 0)
+    runs: npt.NDArray[Any] = costs[context, end] - np.where(start >= 0, costs[context, start], 0)
+    return runs
 
 
 def pieces(slopes: Floats, weights: Floats, runs: npt.NDArray[Any]) -> Pieces:

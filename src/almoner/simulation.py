@@ -39,7 +39,7 @@ CHUNK_ROUNDS = 4_000_000
 """A chunk takes about half a second: often enough for a progress bar, rare enough to be free."""
 
 LARGEST_SIMULATION, LONGEST_TRACE = 1e13, 25_000_000
-"""Rounds times pairs in all runs, which take some hours; rounds of a trace, which take a gigabyte."""
+"""Rounds times pairs in all runs: some hours. Rounds of a trace: a gigabyte."""
 
 
 def simulate(
