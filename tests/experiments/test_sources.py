@@ -67,7 +67,7 @@ def test_words_and_layout_do_not_count(package: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("core/exact.py", "NEGLIGIBLE = 1e-22", "REACH = 5.0"),
+        ("core/exact.py", "NEGLIGIBLE = 1e-22", "NEGLIGIBLE = 1e-23"),
         ("oracle.py", "TIE = 1e-12", "TIE = 1e-9"),
         ("experiments/theory.py", "LEVELS = (0.01,", "LEVELS = (0.02,"),
     ],
