@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import PAPER_TEN
 
 import almoner as al
 from almoner.optimum import Program
@@ -118,3 +119,17 @@ def test_the_bounds_hold_in_every_band(seed: int, horizon: int, equal: bool, rea
     if reach >= program.budget:
         assert low == pytest.approx(optimum, abs=1e-9)
         assert high == pytest.approx(optimum, abs=1e-9)
+
+
+def test_bounds_that_do_not_meet_are_named_instead_of_a_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first band of this problem leaves them 4e-5 apart, and here there is no second one."""
+    problem = PAPER_TEN(10_000, 0.4801)
+    optimum = al.optimal_value(problem)
+    monkeypatch.setattr(Program, "work", lambda self, reach: reach / self.first_reach)
+    with pytest.raises(al.NotComputable, match=": the optimum lies between") as refused:
+        al.optimal_value(problem)
+    between = str(refused.value).split("between ")[1].split(";")[0]
+    low, high = map(float, between.split(" and "))
+    assert low <= optimum <= high < low + 1e-4
