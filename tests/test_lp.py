@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from problems import PAPER_TEN, any_cost_problems, unit_problems
+from problems import MEANS, PAPER_TEN, any_cost_problems, context_probs, tables, unit_problems
 from scipy.optimize import linprog
 
 from almoner.checks import Floats
@@ -105,7 +106,7 @@ def test_at_a_boundary_the_next_step_gets_nothing(problem: Problem, data: st.Dat
     assume(len(boundaries))
     at = data.draw(st.sampled_from(boundaries.tolist()))
     solution = solve(problem, ratio=at)
-    nearly = TOLERANCE / 2 * boundaries[-1]
+    nearly = TOLERANCE / 2 * at
     below, above = (solve(problem, ratio=at + shift) for shift in (-nearly, nearly))
     assert below.price == above.price == solution.price
     assert below.probabilities == pytest.approx(above.probabilities, abs=1e-9)
@@ -340,3 +341,64 @@ def test_the_paper_s_algorithm_4_finds_the_same_candidates(pairs: list[tuple[int
         return set(points) - inner
 
     assert corners(hull) == corners(literal)
+
+
+def exact_value_of(problem: Problem, ratio: float) -> Fraction:
+    """Fill the steps of all hulls by falling slope, in rational arithmetic."""
+    steps = []
+    for chance, means, costs in zip(
+        problem.context_probs, problem.reward_means, problem.costs, strict=True
+    ):
+        points = [(Fraction(c), Fraction(u)) for c, u in zip(costs, means, strict=True)]
+        cost, gain = Fraction(0), Fraction(0)
+        while rest := [(c, u) for c, u in points if c > cost and u > gain]:
+            slope = max((u - gain) / (c - cost) for c, u in rest)
+            top = max(c for c, u in rest if (u - gain) / (c - cost) == slope)
+            steps.append((slope, Fraction(chance) * (top - cost)))
+            cost, gain = top, gain + slope * (top - cost)
+    value, room = Fraction(0), Fraction(ratio)
+    for slope, weight in sorted(steps, reverse=True):
+        used = min(room, weight)
+        value, room = value + slope * used, room - used
+    return value
+
+
+MAGNITUDES = st.builds(
+    lambda digit, power: digit * 10.0**power, st.integers(1, 9), st.integers(-9, 9)
+)
+
+
+@given(
+    data=st.data(),
+    contexts=st.integers(1, 4),
+    actions=st.integers(1, 4),
+    digit=st.integers(1, 9),
+    power=st.integers(-15, 6),
+)
+@settings(max_examples=300)
+def test_the_value_is_exact_at_every_scale_of_costs_and_ratios(
+    data: st.DataObject, contexts: int, actions: int, digit: int, power: int
+) -> None:
+    """Costs from 1e-9 to 1e9, ratios from 1e-15 to 1e6: no scale may hide another."""
+    problem = Problem(
+        context_probs=data.draw(context_probs(contexts)),
+        reward_means=data.draw(tables(MEANS, contexts, actions)),
+        costs=data.draw(tables(MAGNITUDES, contexts, actions)),
+        horizon=1,
+        budget=1,
+    )
+    ratio = digit * 10.0**power
+    solution, exact = solve(problem, ratio=ratio), float(exact_value_of(problem, ratio))
+    assert solution.value == pytest.approx(exact, rel=1e-9)
+    reached = problem.context_probs @ (solution.probabilities * problem.reward_means).sum(axis=1)
+    assert reached == pytest.approx(exact, rel=1e-9)
+    spend = problem.context_probs @ (solution.probabilities * problem.costs).sum(axis=1)
+    assert spend <= ratio * (1 + 1e-9)
+
+
+def test_a_cheap_action_counts_beside_one_a_million_million_times_dearer() -> None:
+    problem = one_context([(1e-6, 0.89), (1e6, 0.9)])
+    assert solve(problem, ratio=1e-6).value == pytest.approx(0.89, rel=1e-12)
+    assert solve(problem, ratio=1e-7).price == pytest.approx(0.89e6, rel=1e-12)
+    long = one_context([(1, 0.8), (1e6, 0.9)]).replace(horizon=10**13, budget=10)
+    assert long.horizon * solve(long).value == pytest.approx(8.0, rel=1e-12)

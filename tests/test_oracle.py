@@ -265,3 +265,16 @@ def test_ctrl_c_is_heard_in_the_middle_of_a_long_program() -> None:
     _, said = child.communicate(timeout=60)
     assert child.returncode != 0
     assert "KeyboardInterrupt" in said
+
+
+@pytest.mark.parametrize("ratio", [0.05, 0.4, 0.93])
+def test_what_is_left_out_of_a_distribution_does_not_count(ratio: float) -> None:
+    """Under alp the budget left is hypergeometric, and a round at b of τ brings v(b/τ)."""
+    horizon = 1000
+    problem = PAPER_TWO(horizon, ratio)
+    budget, value = int(problem.budget), 0.0
+    for tau in range(1, horizon + 1):
+        left = np.arange(max(0, budget - horizon + tau), min(budget, tau) + 1)
+        brought = np.interp(left / tau, [0, 0.4, 1], [0, 0.32, 0.56])
+        value += stats.hypergeom.pmf(left, horizon, budget, tau) @ brought
+    assert al.exact_value(problem, al.alp()) == pytest.approx(value, abs=1e-9)

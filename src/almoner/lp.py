@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -38,10 +38,22 @@ from almoner import checks
 from almoner.checks import Floats
 from almoner.compiled import compiled
 
-__all__ = ["Solution", "Statistics", "candidates", "solve"]
+__all__ = [
+    "Pieces",
+    "Solution",
+    "Statistics",
+    "candidates",
+    "hull_steps",
+    "pieces",
+    "solve",
+    "step_runs",
+]
 
 TOLERANCE = 1e-12
-"""Gains nearer than this are equal; so are ratios and slopes, at the scale of the costs."""
+"""Slopes, ratios and gains are equal if they differ by no more than this share of themselves."""
+
+ROUNDING = 1e-15
+"""A difference of two rewards between 0 and 1 may be wrong by this much, however small it is."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -100,18 +112,12 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     ratio = problem.ratio if ratio is None else checks.number("ratio", ratio, low=0)
     gains = problem.reward_means - problem.default_rewards[:, None]
     slopes, weights, steps = hull_steps(problem.context_probs, gains, problem.costs)
+    prices, boundaries, weight_of, group = pieces(slopes, weights, step_runs(problem.costs, steps))
 
-    # Steps of equal slope form a group and are filled at a common rate: no label decides.
-    nearly = TOLERANCE * np.maximum(slopes, 1 / max(1.0, problem.costs.max()))
-    new_group = np.diff(slopes, prepend=math.inf) < -nearly
-    group = np.cumsum(new_group) - 1
-    price_of = slopes[new_group]
-    weight_of = np.bincount(group, weights, len(price_of)).astype(np.float64)
-    boundaries: Floats = np.cumsum(weight_of)
-    room = ratio - (boundaries - weight_of)
-    slack = TOLERANCE * boundaries.max(initial=0)
-    rate_of = np.clip(np.where(room > slack, room, 0) / weight_of, 0, 1)
-    open_prices = price_of[ratio < boundaries - slack]
+    starts = np.append(0.0, boundaries)[:-1]  # boundaries − weight_of would cancel
+    room = np.where(ratio > starts * (1 + TOLERANCE), ratio - starts, 0)
+    rate_of = np.clip(room / weight_of, 0, 1)
+    open_prices = prices[ratio < boundaries * (1 - TOLERANCE)]
 
     probabilities = np.zeros(gains.shape)
     context, start, end = steps.T
@@ -124,7 +130,7 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     return Solution(
         probabilities=probabilities,
         value=float(
-            problem.context_probs @ problem.default_rewards + (rate_of * weight_of) @ price_of
+            problem.context_probs @ problem.default_rewards + (rate_of * weight_of) @ prices
         ),
         price=float(open_prices[0]) if len(open_prices) else 0.0,
         boundaries=boundaries,
@@ -145,6 +151,45 @@ def hull_steps(context_probs: Floats, gains: Floats, costs: Floats) -> tuple[Flo
     return slopes[order], weights[order], steps[order]
 
 
+class Pieces(NamedTuple):
+    """The linear pieces of v, steepest first: steps of equal slope form one piece.
+
+    They are filled at a common rate, so that the order of the contexts does not matter.
+
+    Attributes
+    ----------
+    prices
+        Slope of each piece.
+    boundaries
+        Ratio at which each piece ends.
+    weights
+        Length of each piece in budget per round.
+    piece_of
+        Piece of every hull step.
+    """
+
+    prices: Floats
+    boundaries: Floats
+    weights: Floats
+    piece_of: Ints
+
+
+def step_runs(costs: npt.NDArray[Any], steps: Ints) -> npt.NDArray[Any]:
+    """Return by how much every hull step raises the cost."""
+    context, start, end = steps.T
+    runs: npt.NDArray[Any] = costs[context, end] - np.where(start >= 0, costs[context, start], 0)
+    return runs
+
+
+def pieces(slopes: Floats, weights: Floats, runs: npt.NDArray[Any]) -> Pieces:
+    """Group hull steps, given by falling slope, into the linear pieces of v."""
+    nearly = np.maximum(TOLERANCE * slopes, ROUNDING / runs)
+    first = np.diff(slopes, prepend=math.inf) < -nearly
+    piece_of = np.cumsum(first) - 1
+    widths = np.bincount(piece_of, weights, np.count_nonzero(first)).astype(np.float64)
+    return Pieces(slopes[first], np.cumsum(widths), widths, piece_of)
+
+
 @compiled
 def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
     """Write the candidates of one context into ``chosen``, cheapest first; return how many.
@@ -157,8 +202,9 @@ def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
         best, steepest = -1, 0.0
         for action in range(len(gains)):
             if costs[action] > cost and gains[action] > gain:
-                slope = (gains[action] - gain) / (costs[action] - cost)
-                nearly = TOLERANCE / (costs[action] - cost)  # as good as level, at this distance
+                rise, run = gains[action] - gain, costs[action] - cost
+                slope = rise / run
+                nearly = max(TOLERANCE * rise, ROUNDING) / run
                 if (
                     best < 0
                     or slope > steepest + nearly

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from almoner import checks
 from almoner.checks import Floats
-from almoner.errors import UntriedPairs
+from almoner.errors import NotComputable, UntriedPairs
 from almoner.money import amounts, budget_left
 from almoner.oracle import optimal_value, upper_bound
 from almoner.plain import PlainPolicy, as_plain, play_plain
@@ -37,6 +37,9 @@ ESTIMATORS = ("reduced", "raw")
 
 CHUNK_ROUNDS = 4_000_000
 """A chunk takes about half a second: often enough for a progress bar, rare enough to be free."""
+
+LARGEST_SIMULATION, LONGEST_TRACE = 1e13, 25_000_000
+"""Rounds times pairs in all runs: some hours. Rounds of a trace: a gigabyte."""
 
 
 def simulate(
@@ -102,6 +105,7 @@ def simulate(
     estimator = checks.choice("estimator", estimator, ESTIMATORS)
     places = _marks(marks, problem.horizon)
     threads = checks.whole("threads", os.cpu_count() or 1 if threads is None else threads)
+    _refuse_length("simulate", problem, runs, kept=not isinstance(policy, Policy))
     ceiling = upper_bound(problem)
     benchmark = ceiling if against == "upper bound" else optimal_value(problem)
     world, price = _world(problem)
@@ -164,6 +168,7 @@ def trace(
     problem = checks.kind("problem", problem, Problem, FROM_FILE)
     policy = recipe(policy) if isinstance(policy, str) else policy
     seed, run = checks.whole("seed", seed, low=0), checks.whole("run", run, low=0)
+    _refuse_length("trace", problem, 1, kept=True)
     world, _ = _world(problem)
     if not isinstance(policy, Policy):
         return play_plain(problem, as_plain(policy), world, _root(seed), run)
@@ -180,6 +185,16 @@ def trace(
         budget_left=after,
         unusable=float(unusable(after[-1], problem.costs)),
     )
+
+
+def _refuse_length(what: str, problem: Problem, runs: int, *, kept: bool) -> None:
+    """Refuse what would take days, or more memory than there is where every round is kept."""
+    work = problem.horizon * runs * (problem.costs.size + 100)
+    if work > LARGEST_SIMULATION or (kept and problem.horizon > LONGEST_TRACE):
+        raise NotComputable(
+            f"{what} needs fewer rounds, got horizon={problem.horizon} and runs={runs} with "
+            f"{len(problem.context_probs)} contexts; scale the problem down"
+        )
 
 
 def _warn_of_untried(found: int, runs: int) -> None:

@@ -60,14 +60,14 @@ def test_words_and_layout_do_not_count(package: Path) -> None:
         "# A comment.\n" + steps.read_text(encoding="utf-8") + "\n\n", encoding="utf-8"
     )
     change(package / "lp.py", '"""', '"""Other words. ')
-    change(package / "core" / "exact.py", "REACH = 4.0", "REACH = (4.0)")
+    change(package / "core" / "exact.py", "NEGLIGIBLE = 1e-22", "NEGLIGIBLE = (1e-22)")
     assert fresh() == before
 
 
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("core/exact.py", "REACH = 4.0", "REACH = 5.0"),
+        ("core/exact.py", "NEGLIGIBLE = 1e-22", "NEGLIGIBLE = 1e-23"),
         ("oracle.py", "TIE = 1e-12", "TIE = 1e-9"),
         ("experiments/theory.py", "LEVELS = (0.01,", "LEVELS = (0.02,"),
     ],

@@ -1,11 +1,8 @@
-"""Exact values by recursion over the budget left: of the best policy, and of a given one."""
+"""Exact values of policies that know all statistics, by recursion over the budget left."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import numpy.typing as npt
 
 from almoner.checks import Floats
 from almoner.compiled import compiled, exposed
@@ -15,161 +12,35 @@ from almoner.core.steps import ratio_of, serve_share
 from almoner.policy.allocation import RoundedLP, SkipAlways
 from almoner.policy.plan import Plan
 
-__all__ = ["optimal_gain", "optimal_gain_on_grid", "policy_gain", "policy_gain_on_grid"]
-
-REACH = 4.0
-"""Half-width of the band of budgets that matter, in √T around the straight line.
-
-By Hoeffding's inequality the budget leaves ±4√T with a probability below 2e-14.
-"""
+__all__ = ["policy_gain", "policy_gain_on_grid", "rank_weights"]
 
 NEGLIGIBLE = 1e-22
-"""Budgets less likely than this are left out of a distribution."""
+"""Budgets less likely than this are left out of a distribution.
+
+That leaves out at most 1e-22 for each budget of each round, and what a left-out path could have
+gained is at most 1 in each of T rounds. With equal costs only the ends are cut, no more than T + 2B
+times, so the error is below 1e-22 · T(T + 2B): 3e-12 at T = 10^5. With unequal costs gaps are cut
+too, and it is below 1e-22 · T²·n for n budgets in the distribution: 3e-11 at T = 10^4, n = 3,000.
+"""
 
 _ROUNDED, _SKIP_ALWAYS = RoundedLP.code, SkipAlways.code
 
 
 @compiled
-def optimal_gain(gains: Floats, mass: Floats, worth: Floats, horizon: int, budget: int) -> float:
-    """Return the most that ``budget`` unit-cost actions can gain in ``horizon`` rounds.
+def rank_weights(values: Floats, weights: Floats, near: float) -> tuple[Floats, Floats]:
+    """Return the weight of the contexts ranked above each one, and of the others level with it.
 
-    ``gains`` are the positive best gains g of the contexts, falling; ``mass`` and ``worth`` the
-    running sums of their probabilities π and of π·g. With D(b) = V(τ, b) − V(τ, b−1), what the
-    b-th unit of budget is worth with τ rounds to go, and φ(d) = Σ_j π_j (g_j − d)⁺, dynamic
-    programming reads
-
-        V(τ+1, b) = V(τ, b) + φ(D(b)),    D'(b) = D(b) + φ(D(b)) − φ(D(b−1)).
-
-    D falls in b, so φ is linear on runs of b between the gains, and within a run D' is an average
-    of neighbours: no cancellation, no search. Outside a band of a few √T around the straight line
-    from (T, B) the fluid limit is taken for D, because the budget never gets there.
+    They are added up in their order, as in a run: at one half a last bit decides what `rounded`
+    does.
     """
-    count = len(gains)
-    if budget <= 0 or count == 0:
-        return 0.0
-    reach = int(REACH * math.sqrt(horizon)) + 10
-    now, after = np.zeros(budget + 2), np.zeros(budget + 2)
-    now[0] = after[0] = math.inf
-    starts = np.ones(count, np.int64)
-    value, anchor, top = 0.0, 0, 0
-    for tau in range(1, horizon + 1):
-        centre = (budget * tau) // horizon
-        low, high = max(1, centre - reach), min(budget, centre + reach)
-        for b in range(top + 1, high + 1):
-            now[b] = _fluid_price(gains, mass, b / (tau - 1)) if tau > 1 else 0.0
-        top = high
-        if centre > anchor:
-            value += now[centre]
-            anchor = centre
-        if anchor > 0:
-            value += _phi(gains, mass, worth, now[anchor])
-        _advance(gains, mass, worth, starts, now, after, low, high)
-        now, after = after, now
-    return value
-
-
-@compiled
-def _advance(
-    gains: Floats,
-    mass: Floats,
-    worth: Floats,
-    starts: npt.NDArray[np.int64],
-    now: Floats,
-    after: Floats,
-    low: int,
-    high: int,
-) -> None:
-    """Write D with one round more into ``after``; ``starts`` holds where each run of b begins."""
-    count = len(gains)
-    after[low - 1] = now[low - 1]
-    for place in range(count):
-        start = max(starts[place], low)
-        while start <= high and now[start] >= gains[place]:
-            start += 1
-        starts[place] = start
-    for b in range(low, min(starts[0], high + 1)):
-        after[b] = now[b]
-    for place in range(count):
-        start, stop = starts[place], high + 1 if place + 1 == count else starts[place + 1]
-        if start >= stop:
-            continue
-        here = worth[place] - mass[place] * now[start]
-        after[start] = now[start] + here - _phi(gains, mass, worth, now[start - 1])
-        weight = mass[place]
-        for b in range(start + 1, stop):
-            after[b] = now[b] + weight * (now[b - 1] - now[b])
-
-
-@compiled
-def _phi(gains: Floats, mass: Floats, worth: Floats, price: float) -> float:
-    """Return Σ_j π_j (g_j − price)⁺."""
-    above = 0
-    while above < len(gains) and gains[above] > price:
-        above += 1
-    return worth[above - 1] - mass[above - 1] * price if above > 0 else 0.0
-
-
-@compiled
-def _fluid_price(gains: Floats, mass: Floats, ratio: float) -> float:
-    """Return what a little more budget is worth when randomness averages out."""
-    for place in range(len(gains)):
-        if mass[place] > ratio:
-            return gains[place]
-    return 0.0
-
-
-@compiled
-def optimal_gain_on_grid(
-    probs: Floats,
-    gains: Floats,
-    costs: npt.NDArray[np.int64],
-    horizon: int,
-    budget: int,
-    edges: Floats,
-    heights: Floats,
-) -> float:
-    """Return the most that ``budget`` units can gain where costs differ but are whole numbers.
-
-    Plain dynamic programming, V(τ+1, b) = Σ_j π_j max over what b affords of g_jk + V(τ, b − c_jk),
-    action by action over runs of b, in the band that the budget never leaves. Outside it the fluid
-    limit τ·v(b/τ) is taken, where v runs straight between the points (``edges``, ``heights``).
-    """
-    dearest = costs.max()
-    reach = int(REACH * dearest * math.sqrt(horizon)) + dearest
-    now, after, best = np.zeros(budget + 1), np.zeros(budget + 1), np.zeros(budget + 1)
-    top = budget
-    for tau in range(1, horizon + 1):
-        centre = (budget * tau) // horizon
-        low, high = max(0, centre - reach), min(budget, centre + reach)
-        for b in range(max(0, low - dearest), low):
-            now[b] = _fluid_gain(edges, heights, b, tau - 1)
-        for b in range(top + 1, high + 1):
-            now[b] = _fluid_gain(edges, heights, b, tau - 1)
-        top = high
-        after[low : high + 1] = 0.0
-        for context in range(len(probs)):
-            best[low : high + 1] = now[low : high + 1]
-            for action in range(gains.shape[1]):
-                gain, cost = gains[context, action], costs[context, action]
-                first = max(low, cost)
-                here, there = best[first : high + 1], now[first - cost : high + 1 - cost]
-                for place in range(len(here)):
-                    value = gain + there[place]
-                    here[place] = value if value > here[place] else here[place]
-            for b in range(low, high + 1):
-                after[b] += probs[context] * best[b]
-        now, after = after, now
-    return now[budget]
-
-
-@compiled
-def _fluid_gain(edges: Floats, heights: Floats, b: int, tau: int) -> float:
-    """Return τ·v(b/τ) of a concave v given by its corners, the first of which is (0, 0)."""
-    for place in range(1, len(edges)):
-        if b <= edges[place] * tau:
-            slope = (heights[place] - heights[place - 1]) / (edges[place] - edges[place - 1])
-            return tau * heights[place - 1] + (b - edges[place - 1] * tau) * slope
-    return tau * heights[-1]
+    ahead, tied = np.zeros(len(values)), np.zeros(len(values))
+    for context in range(len(values)):
+        for other in range(len(values)):
+            if values[other] > values[context] + near:
+                ahead[context] += weights[other]
+            elif other != context and values[other] >= values[context] - near:
+                tied[context] += weights[other]
+    return ahead, tied
 
 
 @compiled

@@ -24,6 +24,7 @@ SOURCES = (
     "experiments/theory.py",
     "lp.py",
     "money.py",
+    "optimum.py",
     "oracle.py",
     "problem.py",
     "runs.py",
