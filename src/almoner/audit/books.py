@@ -4,15 +4,15 @@ All of it is plain code of its own, from the terms and the events alone: a mista
 or in its ledger would show here.
 
 Any decision can be followed up at any time, so something is kept of each, in arrays: 13 bytes for
-an event (the number of its offer, its round, what became of it), and 8 for a key. Beyond that, memory
-grows with the different pairs of context and action, and not with the log.
+an event (the number of its offer, its round, what became of it), and 8 for a key. Beyond that,
+memory grows with the different pairs of context and action, and not with the log.
 """
 
 from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
@@ -109,9 +109,12 @@ class Books:
             **dict.fromkeys((PAUSED, RESUMED, CLOSED), self._switch),
         }
 
-    def enter(self, events: Iterable[Event]) -> None:
+    def enter(self, events: Sequence[Event]) -> None:
         """Book events that follow those before; refuse whatever should not be there."""
         budget = self.terms.budget
+        self._offered.extend([-1] * len(events))
+        self._round.extend([-1] * len(events))
+        self._outcomes.extend(bytes(len(events)))
         for event in events:
             kind = event.kind
             if event.seq != self.last + 1:
@@ -119,9 +122,6 @@ class Books:
             if kind not in UNUSED:
                 self._broken(event, f"is of the unknown kind {kind!r}")
             self.last = event.seq
-            self._offered.append(-1)
-            self._round.append(-1)
-            self._outcomes.append(0)
             try:
                 self._enter[kind](event)
             except (TypeError, ValueError, LookupError) as reason:  # no comparison has foreseen it
@@ -178,8 +178,9 @@ class Books:
             self._broken(event, f"has the probability {event.probability}")
         self.reserved += event.reserve or 0
         self.decisions += 1
-        self._offered[-1] = number
-        self._round[-1] = -1 if event.round is None else event.round
+        self._offered[event.seq] = number
+        if event.round is not None:
+            self._round[event.seq] = event.round
 
     def _new_offer(self, event: Event, offer: Offer) -> int:
         """Number an offer that is made for the first time, if it is one of the terms."""

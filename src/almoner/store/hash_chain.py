@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import islice
+from itertools import compress, islice
 from marshal import dumps
+from operator import ne
 from typing import Any, NamedTuple
 
 from almoner.events import Event
@@ -97,24 +98,42 @@ class CheckedLog:
             self._head = head
             self._at_head = self._start if head == (0, self._start) else None
         while rows := [*islice(self._rows, CHUNK)]:
-            yield [self._checked(row) for row in rows]
+            yield self._checked(rows)
         if self._read_head is not None:
             self._compare(head, self._read_head)
 
-    def _checked(self, row: Any) -> Event:
-        event, checksum = Event._make(row[:-1]), row[-1]
-        self._last = event.seq
-        if event.seq == self._head.seq:
-            self._at_head = checksum
-        if checksum is not None:
-            if self.sealed_from is None:
-                self.sealed_from = event.seq
-            if link(self._before, event) != checksum:
-                self._report(self._changed(event))
-            self._before = checksum
-        elif self.sealed_from is not None:
-            self._report(f"event {event.seq} ({event.kind}) has no checksum, but one before it has")
-        return event
+    def _checked(self, rows: list[Any]) -> list[Event]:
+        """Return the events of some rows; report what is wrong with their checksums."""
+        events = [Event._make(row[:-1]) for row in rows]
+        checksums = [row[-1] for row in rows]
+        self._last = events[-1].seq
+        if events[0].seq <= self._head.seq <= self._last:
+            at_head = [row[-1] for row in rows if row[0] == self._head.seq]
+            self._at_head = at_head[0] if at_head else None
+        if None in checksums:
+            self._check_some(events, checksums)
+        else:
+            self._check_all(events, checksums)
+        return events
+
+    def _check_all(self, events: Sequence[Event], checksums: Sequence[bytes]) -> None:
+        """Check events that all have checksums, which is to be quick."""
+        self.sealed_from = self.sealed_from or events[0].seq
+        befores = [self._before, *checksums]
+        self._before = befores.pop()
+        found = [*map(link, befores, events)]
+        if found != checksums:
+            wrong = next(compress(events, map(ne, found, checksums)))
+            self._report(self._changed(wrong))
+
+    def _check_some(self, events: Sequence[Event], checksums: Sequence[bytes | None]) -> None:
+        """Check events of which some were written without a checksum."""
+        for event, checksum in zip(events, checksums, strict=True):
+            if checksum is not None:
+                self._check_all([event], [checksum])
+            elif self.sealed_from is not None:
+                what = f"event {event.seq} ({event.kind})"
+                self._report(f"{what} has no checksum, but one before it has")
 
     def _compare(self, head: Head | None, read_head: Callable[[], Head | None]) -> None:
         """Report an end of the log that is not the one recorded."""
