@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from inspect import signature
-from itertools import islice
 from typing import Any
 
 from almoner import checks
 from almoner.campaign import Campaign
+from almoner.catch_up import CATCH_UP, Follower
 from almoner.decision import Decision, Settlement
 from almoner.errors import InvalidTerms, StoreError, UnknownCampaign
 from almoner.events import CLOSED, PAUSED, RESUMED, Event
@@ -34,8 +34,8 @@ from almoner.requests import (
     arrivals,
     rewards,
 )
-from almoner.snapshot import read_snapshot, write_snapshot
-from almoner.store import Store, Writer, open_store
+from almoner.snapshot import write_snapshot
+from almoner.store import Store, open_store
 from almoner.terms import Terms, campaign_name, make_terms, refuse_differences
 from almoner.turn import Request, Turn
 from almoner.turns import Turns
@@ -46,9 +46,6 @@ log = logging.getLogger("almoner")
 
 SNAPSHOT_EVERY = 5_000
 """Events between two snapshots: opening a campaign folds no more than these."""
-
-CATCH_UP = 1_000
-"""Events to fold while a transaction keeps others waiting; more are folded before it."""
 
 REQUIRED = ("contexts", "actions", "horizon", "budget")
 """The terms that a new campaign cannot do without."""
@@ -76,9 +73,7 @@ class Agent:
         self.store, self.name, self.terms = store, name, terms
         self._clock = clock
         self._turns = Turns(self._serve)
-        self._campaign: Campaign | None = None
-        self._saved = 0
-        self._tip: Event | None = None
+        self._follower = Follower(store, name, terms)
         self._lent = self._closed = False
         self.watch = Watch(self)
 
@@ -254,106 +249,26 @@ class Agent:
         """Answer several callers in one transaction; runs in one thread at a time."""
         if self._closed:
             raise closed(self.name)
-        campaign, self._campaign = self._campaign, None  # forgotten, should anything go wrong
-        limit = CATCH_UP
+        follower, limit = self._follower, CATCH_UP
         while True:
             with self.store.writing(self.name) as writer:
-                campaign, level = self._caught_up(campaign, writer, limit)
-                if level:
+                campaign = follower.catch_up(writer, limit)
+                if campaign is not None:
                     turn = Turn(campaign, writer, self.now())
                     turn.look_up(callers)
                     answers = turn.answer(callers)
                     if turn.added:
-                        self._tip = turn.added[-1]
+                        follower.tip = turn.added[-1]
                         writer.append(turn.added)
-                        if campaign.seq - self._saved >= SNAPSHOT_EVERY:
+                        if campaign.seq - follower.saved >= SNAPSHOT_EVERY:
                             writer.save_snapshot(write_snapshot(campaign))
-                            self._saved = campaign.seq
+                            follower.saved = campaign.seq
                     break
-            campaign = self._folded(campaign)
-            limit *= 8  # so that others cannot write faster than this for ever
-        self._campaign = campaign
+            follower.fold()
+            follower.keep_snapshot(every=SNAPSHOT_EVERY)
+            limit *= 8  # others cannot write faster than this for ever
+        follower.campaign = campaign
         return answers
-
-    def _caught_up(
-        self, campaign: Campaign | None, writer: Writer, limit: int
-    ) -> tuple[Campaign, bool]:
-        """Return the campaign as the log has it now, and True; or False if it is far behind.
-
-        It is read anew if it was not known, or if the log no longer holds the event that was last
-        here: a server that was restored may have forgotten what it had confirmed, and then nothing
-        that was folded from it is true.
-        """
-        if campaign is not None:
-            tail = _tail(writer, campaign, limit)
-            if campaign.seq and (not tail or tail[0] != self._tip):
-                log.warning("campaign %r: the log was rewound; it is read anew", self.name)
-                campaign = None
-        if campaign is None:
-            campaign = self._read(writer)
-            tail = _tail(writer, campaign, limit)
-        news = tail[1:] if campaign.seq else tail
-        if len(tail) > limit:
-            self._tip = tail[0] if campaign.seq else None
-            return campaign, False
-        if tail:
-            self._tip = tail[-1]
-        if news:
-            campaign.apply(news)
-        return campaign, True
-
-    def _folded(self, campaign: Campaign) -> Campaign | None:
-        """Fold in the log as far as it is now, beside any transaction, and keep a snapshot.
-
-        The next transaction finds out whether it still holds the event that was folded last. None
-        is returned if it no longer holds the one folded before.
-        """
-        events = self.events(max(0, campaign.seq - 1))
-        if campaign.seq and next(events, None) != self._tip:
-            return None
-        while part := [*islice(events, CATCH_UP)]:
-            campaign.apply(part)
-            self._tip = part[-1]
-        if campaign.seq - self._saved >= SNAPSHOT_EVERY:
-            self._keep(campaign)
-        return campaign
-
-    def _keep(self, campaign: Campaign) -> None:
-        """Keep a snapshot of what was folded beside a transaction, if the log still holds it."""
-        snapshot = write_snapshot(campaign)
-        try:
-            with self.store.writing(self.name) as writer:
-                if writer.events(campaign.seq - 1, 1) == [self._tip]:
-                    writer.save_snapshot(snapshot)
-                    self._saved = campaign.seq
-        except StoreError as reason:  # of a store that may only be read; it saves time, no more
-            log.debug("campaign %r: no snapshot is kept: %s", self.name, reason)
-
-    def _read(self, writer: Writer) -> Campaign:
-        """Return the campaign as it was at its snapshot, or before its first event."""
-        campaign = Campaign(self.terms)
-        saved = read_snapshot(campaign, writer.snapshot())
-        if saved and not _tail(writer, campaign, 0):
-            log.warning(
-                "campaign %r: events are missing, as the log ends before event %d, at which a "
-                "snapshot was taken; almoner ledger verify says more",
-                self.name,
-                campaign.seq,
-            )
-            saved = False
-        if not saved:
-            campaign = Campaign(self.terms)
-        campaign.warm_up()
-        self._saved = campaign.seq
-        return campaign
-
-
-def _tail(writer: Writer, campaign: Campaign, limit: int) -> list[Event]:
-    """Return the event of the log that was folded last, if any, and those after it.
-
-    If there are more than ``limit``, one more is returned.
-    """
-    return writer.events(max(0, campaign.seq - 1), limit + 1)
 
 
 def closed(name: str) -> StoreError:
