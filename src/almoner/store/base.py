@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from almoner.events import Event
-from almoner.store.hash_chain import CheckedLog
+from almoner.store.checked_log import CheckedLog
 
 __all__ = ["ALL", "ApiKey", "Store", "Writer"]
 

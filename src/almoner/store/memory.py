@@ -8,7 +8,7 @@ from threading import RLock
 from almoner.errors import UnknownCampaign
 from almoner.events import DECIDED, Event
 from almoner.store.base import ALL, ApiKey
-from almoner.store.hash_chain import CheckedLog
+from almoner.store.checked_log import CheckedLog
 
 __all__ = ["MemoryStore"]
 

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 from almoner.errors import StoreError, UnknownCampaign
 from almoner.events import Event
 from almoner.store.base import ALL, ApiKey
-from almoner.store.hash_chain import CheckedLog, Head, link, root
+from almoner.store.checked_log import CheckedLog
+from almoner.store.hash_chain import Head, marked, root
 from almoner.store.migrations import CHAINED, migrate
 
 __all__ = ["Database", "ReadOnly", "SqlStore", "Statements"]
@@ -224,13 +225,11 @@ class _Writer:
 
         If that row was removed meanwhile, what is added does not follow from the row before it.
         """
-        checksum = (self._head and self._head.checksum) or self._root()
-        rows = []
-        for event in events:
-            checksum = link(checksum, event)
-            rows.append((self._campaign, *event, checksum))
-        self._transaction.insert(_INTO, rows)
-        self._head = Head(events[-1].seq, checksum)
+        before = (self._head and self._head.checksum) or self._root()
+        marks = marked(before, events)
+        rows = zip(events, marks, strict=True)
+        self._transaction.insert(_INTO, [(self._campaign, *event, mark) for event, mark in rows])
+        self._head = Head(events[-1].seq, marks[-1])
         # No row is added where it is missing: that must still be seen.
         update = "UPDATE almoner_heads SET seq = ?, checksum = ? WHERE campaign = ?"
         self._transaction.run(update, *self._head, self._campaign)
