@@ -166,12 +166,18 @@ class Books:
         number = self._numbers.get(offer)
         if number is None:
             number = self._new_offer(event, offer)
-        allowed = None if event.available is None else _listed(event.available)
-        if event.action is not None:
-            if allowed is not None and event.action not in allowed:
+        if event.available is not None:
+            allowed = _listed(event.available)
+            if event.action is not None and event.action not in allowed:
                 self._broken(event, f"takes {event.action!r}, which was not available")
+        if event.action is not None:
             self._act(event)
-        self._count(event)
+        if self.switched == RESUMED:  # arrivals are counted, one after the other
+            if event.round != self.rounds:
+                self._broken(event, f"is arrival {event.round}, where {self.rounds} was due")
+            self.rounds += 1
+        elif event.round is not None:
+            self._broken(event, f"counts an arrival while the campaign is {self.switched}")
         if event.key is not None:
             self.keys.add(event.key)
         if not 0.0 < (event.probability or 0.0) <= 1.0:
@@ -204,16 +210,6 @@ class Books:
                 )
         self._offers.append(offer)
         return self._numbers.setdefault(offer, len(self._offers) - 1)
-
-    def _count(self, event: Event) -> None:
-        """Arrivals are counted, one after the other, while the campaign runs."""
-        if self.switched != RESUMED:
-            if event.round is not None:
-                self._broken(event, f"counts an arrival while the campaign is {self.switched}")
-            return
-        if event.round != self.rounds:
-            self._broken(event, f"is arrival {event.round}, where {self.rounds} was due")
-        self.rounds += 1
 
     def _act(self, event: Event) -> None:
         """Refuse an action that was taken out of time."""
