@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -37,7 +38,8 @@ class Log:
     def run(self, statement: str, *values: Any) -> list[Any]:
         with self.agent.store._database.transaction() as transaction:  # type: ignore[attr-defined]
             campaign = "(SELECT id FROM almoner_campaigns WHERE name = ?)"
-            return transaction.run(statement.replace("ours", f"campaign = {campaign}"), *values)
+            statement = statement.replace("ours", f"campaign = {campaign}")
+            return [*transaction.run(statement, *values)]
 
     def set(self, seq: int, column: str, value: Any) -> None:
         update = f'UPDATE almoner_events SET "{column}" = ? WHERE ours AND seq = ?'  # noqa: S608
@@ -201,6 +203,17 @@ def test_those_who_write_alternately_keep_one_chain(kind: str) -> None:
         log = place.store().checked_log(place.name)
         assert sum(len(events) for events in log.chunks()) == 12 + 20 * 18
         assert (log.fault, log.sealed_from) == (None, 1)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_those_who_write_at_once_keep_one_chain(kind: str) -> None:
+    """Each has a connection of its own, and waits for the others between reading and writing."""
+    with fresh_place(kind) as place:
+        agents = [place.create(horizon=9_999, budget=9_999), place.open(), place.open()]
+        with ThreadPoolExecutor(len(agents)) as pool:
+            done = [pool.submit(agent.decide, "new") for agent in agents * 20]
+        assert len({one.result().id for one in done}) == 60
+        assert audit(place.store(), place.name).sealed_from == 1
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])

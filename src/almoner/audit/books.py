@@ -94,7 +94,7 @@ class Books:
         self.keys = KeyDigests()
         horizon = terms.horizon
         self._end = horizon if isinstance(horizon, ClosingTime) else None
-        self._arrivals = None if isinstance(horizon, ClosingTime) else horizon
+        self._arrivals = 0 if isinstance(horizon, ClosingTime) else horizon
         # By event: the number of the offer that was decided on or -1, the round or -1, outcomes.
         self._offered, self._round, self._outcomes = (
             array("i", [-1]),
