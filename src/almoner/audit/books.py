@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from almoner.audit.keys import KeyDigests
 from almoner.closing import ClosingTime
@@ -52,11 +52,6 @@ UNUSED = {
     for kind, used in _USED.items()
 }
 """What a row of each kind leaves empty."""
-
-_EMPTY = {kind: (None,) * len(names) for kind, names in UNUSED.items()}
-_GET_UNUSED: dict[str, Callable[[Event], Any]] = {
-    kind: itemgetter(*map(Event._fields.index, names)) for kind, names in UNUSED.items()
-}
 
 _OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4}
 """What can become of a decision, as bits."""
@@ -103,10 +98,15 @@ class Books:
         )
         self._numbers: dict[Offer, int] = {}
         self._offers: list[Offer] = []
-        self._enter = {
+        enter = {
             DECIDED: self._decide,
             **dict.fromkeys(_OUTCOMES, self._follow_up),
             **dict.fromkeys((PAUSED, RESUMED, CLOSED), self._switch),
+        }
+        # By kind: how to book an event, its unused columns, and what these must be.
+        self._kinds = {
+            kind: (enter[kind], itemgetter(*map(Event._fields.index, names)), (None,) * len(names))
+            for kind, names in UNUSED.items()
         }
 
     def enter(self, events: Sequence[Event]) -> None:
@@ -116,14 +116,14 @@ class Books:
         self._round.extend([-1] * len(events))
         self._outcomes.extend(bytes(len(events)))
         for event in events:
-            kind = event.kind
             if event.seq != self.last + 1:
                 self._broken(event, f"follows event {self.last}")
-            if kind not in UNUSED:
-                self._broken(event, f"is of the unknown kind {kind!r}")
+            if event.kind not in self._kinds:
+                self._broken(event, f"is of the unknown kind {event.kind!r}")
+            book, unused, empty = self._kinds[event.kind]
             self.last = event.seq
             try:
-                self._enter[kind](event)
+                book(event)
             except (TypeError, ValueError, LookupError) as reason:  # no comparison has foreseen it
                 self._broken(event, f"cannot be booked on these terms: {reason}")
             left = budget - self.spent - self.reserved
@@ -131,8 +131,9 @@ class Books:
                 self._broken(event, f"overspends the budget by {-left}")
             if event.left != left:
                 self._broken(event, f"says that {event.left} is left, where {left} is")
-            if _GET_UNUSED[kind](event) != _EMPTY[kind]:
-                field = next(name for name in UNUSED[kind] if getattr(event, name) is not None)
+            if unused(event) != empty:
+                names = UNUSED[event.kind]
+                field = next(name for name in names if getattr(event, name) is not None)
                 self._broken(event, f"must have no {field}, has {getattr(event, field)!r}")
 
     @property
