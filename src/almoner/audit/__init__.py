@@ -23,6 +23,9 @@ __all__ = ["Audit", "audit"]
 def audit(store: Store, name: str) -> Audit:
     """Go through the log of a campaign; raise `BrokenLedger` at the first thing that is wrong.
 
+    Contradictions between the events come first, then those to the snapshot, then to the checksums
+    (see `almoner.store.hash_chain` for what these cannot show).
+
     Examples
     --------
     >>> from almoner import Agent
@@ -45,11 +48,8 @@ def audit(store: Store, name: str) -> Audit:
     for events in log.chunks():
         books.enter(events)
         comparison.follow(events)
-    again = (
-        first_repetition(store.events(name), digests)
-        if (digests := books.keys.repeated())
-        else None
-    )
+    digests = books.keys.repeated()
+    again = first_repetition(store.events(name), digests) if digests else None
     fault = comparison.fault or log.fault
     if again is not None:
         fault = f"event {again.seq} ({again.kind}) uses the key {again.key!r} again"

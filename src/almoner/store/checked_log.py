@@ -57,7 +57,7 @@ class CheckedLog:
         self.fault: str | None = None
 
     def chunks(self) -> Iterator[list[Event]]:
-        """Yield the events, some at a time."""
+        """Yield the events, some at a time; the caller refuses numbers that are not consecutive."""
         # Before the first row is read: the log must have come at least as far as its head.
         head = self._read_head() if self._read_head is not None else None
         if head is not None:
@@ -65,13 +65,12 @@ class CheckedLog:
             self._at_head = self._before if head.checksum is not None else None
         while rows := [*islice(self._rows, CHUNK)]:
             events = [*map(_EVENT, map(_COLUMNS, rows))]
+            yield events
             checksums = [row[-1] for row in rows]
             self._last = events[-1].seq
             if events[0].seq <= self._head.seq <= self._last:
-                seqs = [event.seq for event in events]
-                self._at_head = dict(zip(seqs, checksums, strict=True)).get(self._head.seq)
+                self._at_head = checksums[self._head.seq - events[0].seq]
             self._check(events, checksums)
-            yield events
         if self._group:
             self._report(f"event {self._last} has no checksum, but one before it has")
         if self._read_head is not None:
@@ -91,7 +90,7 @@ class CheckedLog:
             if checksum or len(group) > GROUP:
                 if link(before, group) != checksum:
                     self._report(self._changed(group[0].seq, event.seq))
-                before = checksum
+                before = checksum if isinstance(checksum, bytes) else b""
                 group.clear()
         self._before = before
 
