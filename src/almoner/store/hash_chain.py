@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 __all__ = ["GROUP", "Head", "link", "marked", "root"]
 
 GROUP = 64
-"""Events that can share a checksum: one for each would double what an event takes to write."""
+"""Events that can share a checksum: one for each takes more than a microsecond an event."""
 
 BYTES = 16
 """Length of a checksum: the beginning of a SHA-256, which processors have instructions for."""
