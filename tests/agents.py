@@ -119,6 +119,18 @@ def _database() -> str:
     return fresh_database(postgres_url())
 
 
+def rewind(place: Place, last: int) -> None:
+    """Forget the events after one of them, as a server does that is restored from a copy."""
+    store = place.store()
+    database = getattr(store, "_database", None)
+    if database is None:
+        with store.writing(place.name) as writer:
+            writer.undo(last, writer.saved)  # type: ignore[attr-defined]
+        return
+    with database.transaction() as transaction:
+        transaction.run("DELETE FROM almoner_events WHERE seq > ?", last)
+
+
 def state_of(state: State) -> dict[str, Any]:
     """Return a copy of all that was learned, for comparisons."""
     return {name: values.tolist() for name, values in state._asdict().items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,12 @@ def change(seq: int, what: str) -> str:
 EMPTY = ", ".join(
     f"{name} = NULL" for name in ("probability", "price", "reason", "key", "available")
 )
+
+
+def verify(url: str, code: int = 0) -> str:
+    result = CliRunner().invoke(main, ["ledger", "verify", url])
+    assert result.exit_code == code, result.output
+    return result.output
 
 
 def switched(kind: str) -> str:
@@ -166,6 +173,61 @@ def test_tampering_is_found(path: Path, statement: str, sentence: str) -> None:
     assert "campaign 'spring': event" in result.output
     assert sentence in " ".join(result.output.split())
     assert result.output.count("\n") == 1
+
+
+def test_how_much_is_sealed_is_said(path: Path) -> None:
+    url = f"sqlite:///{path}"
+    assert "8 events verified" in verify(url)
+    assert "sealed from event 1 on" in verify(url)
+    tamper(
+        path, "UPDATE almoner_events SET checksum = NULL; UPDATE almoner_heads SET checksum = NULL"
+    )
+    assert "not sealed, as it was written without checksums" in verify(url)
+    with al.Agent.open(url, name="spring") as agent:
+        agent.decide("new", available=[])
+    assert "sealed from event 9 on, as those before were written without" in verify(url)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "reward = 0.5", "price = 0.5", "probability = 0.5", "at = at + 1", "key = 'z'",
+        "reason = 'horizon'",
+    ],
+)  # fmt: skip
+def test_what_books_cannot_know_is_found_by_checksums(path: Path, what: str) -> None:
+    seq = 4 if "reward" in what else 7
+    tamper(path, change(seq, what))
+    output = verify(f"sqlite:///{path}", code=1)
+    assert f"event {seq} does not follow from event {seq - 1}: something in them was" in output
+    assert output.count("\n") == 1
+
+
+def test_a_last_event_that_was_removed_is_found(path: Path) -> None:
+    tamper(path, "DELETE FROM almoner_events WHERE seq = 8")
+    output = verify(f"sqlite:///{path}", code=1)
+    assert "the last one written was event 8, but the log ends after event 7" in output
+
+
+def test_memory_does_not_grow_with_the_objects_of_a_log(tmp_path: Path) -> None:
+    """Of every event a few bytes are kept, in arrays."""
+    with al.Agent.open(
+        f"sqlite:///{tmp_path / 'shop.db'}",
+        name="spring",
+        contexts=["new"],
+        actions={"coupon": 5},
+        horizon=99_999,
+        budget=60,
+        seed=1,
+    ) as agent:
+        peaks = []
+        for count in (4_000, 20_000):
+            agent.decide_many(["new"] * count, keys=[f"{count} {key}" for key in range(count)])
+            tracemalloc.start()
+            audit(agent.store, "spring")
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    assert peaks[1] - peaks[0] < 20_000 * 60  # an Event with its values takes some 400
 
 
 def test_a_snapshot_that_disagrees_with_the_log_is_found(

@@ -18,6 +18,7 @@ from typing import Any
 
 from almoner import checks
 from almoner.campaign import Campaign
+from almoner.catch_up import CATCH_UP, Follower
 from almoner.decision import Decision, Settlement
 from almoner.errors import InvalidTerms, StoreError, UnknownCampaign
 from almoner.events import CLOSED, PAUSED, RESUMED, Event
@@ -33,8 +34,8 @@ from almoner.requests import (
     arrivals,
     rewards,
 )
-from almoner.snapshot import read_snapshot, write_snapshot
-from almoner.store import Store, Writer, open_store
+from almoner.snapshot import write_snapshot
+from almoner.store import Store, open_store
 from almoner.terms import Terms, campaign_name, make_terms, refuse_differences
 from almoner.turn import Request, Turn
 from almoner.turns import Turns
@@ -73,9 +74,7 @@ class Agent:
         self.store, self.name, self.terms = store, name, terms
         self._clock = clock
         self._turns = Turns(self._serve)
-        self._campaign: Campaign | None = None
-        self._saved = 0
-        self._tip: Event | None = None
+        self._follower = Follower(store, name, terms)
         self._lent = self._closed = False
         self.watch = Watch(self)
 
@@ -253,65 +252,26 @@ class Agent:
         """Answer several callers in one transaction; runs in one thread at a time."""
         if self._closed:
             raise closed(self.name)
-        campaign, self._campaign = self._campaign, None  # forgotten, should anything go wrong
-        with self.store.writing(self.name) as writer:
-            campaign = self._caught_up(campaign, writer)
-            turn = Turn(campaign, writer, self.now())
-            turn.look_up(callers)
-            answers = turn.answer(callers)
-            if turn.added:
-                self._tip = turn.added[-1]
-                writer.append(turn.added)
-                if campaign.seq - self._saved >= SNAPSHOT_EVERY:
-                    writer.save_snapshot(write_snapshot(campaign))
-                    self._saved = campaign.seq
-        self._campaign = campaign
+        follower, limit = self._follower, CATCH_UP
+        while True:
+            with self.store.writing(self.name) as writer:
+                campaign = follower.catch_up(writer, limit)
+                if campaign is not None:
+                    turn = Turn(campaign, writer, self.now())
+                    turn.look_up(callers)
+                    answers = turn.answer(callers)
+                    if turn.added:
+                        follower.tip = turn.added[-1]
+                        writer.append(turn.added)
+                        if campaign.seq - follower.saved >= SNAPSHOT_EVERY:
+                            writer.save_snapshot(write_snapshot(campaign))
+                            follower.saved = campaign.seq
+                    break
+            follower.fold()
+            follower.keep_snapshot(every=SNAPSHOT_EVERY)
+            limit *= 8  # others cannot write faster than this for ever
+        follower.campaign = campaign
         return answers
-
-    def _caught_up(self, campaign: Campaign | None, writer: Writer) -> Campaign:
-        """Return the campaign as the log has it now.
-
-        It is read anew if it was not known, or if the log no longer holds the event that was last
-        here: a server that was restored may have forgotten what it had confirmed, and then nothing
-        that was folded from it is true.
-        """
-        if campaign is not None:
-            tail = _tail(writer, campaign)
-            if campaign.seq and (not tail or tail[0] != self._tip):
-                log.warning("campaign %r: the log was rewound; it is read anew", self.name)
-                campaign = None
-        if campaign is None:
-            campaign = self._read(writer)
-            tail = _tail(writer, campaign)
-        news = tail[1:] if campaign.seq else tail
-        if tail:
-            self._tip = tail[-1]
-        if news:
-            campaign.apply(news)
-        return campaign
-
-    def _read(self, writer: Writer) -> Campaign:
-        """Return the campaign as it was at its snapshot, or before its first event."""
-        campaign = Campaign(self.terms)
-        saved = read_snapshot(campaign, writer.snapshot())
-        if saved and not _tail(writer, campaign):
-            log.warning(
-                "campaign %r: events are missing, as the log ends before event %d, at which a "
-                "snapshot was taken; almoner ledger verify says more",
-                self.name,
-                campaign.seq,
-            )
-            saved = False
-        if not saved:
-            campaign = Campaign(self.terms)
-        campaign.warm_up()
-        self._saved = campaign.seq
-        return campaign
-
-
-def _tail(writer: Writer, campaign: Campaign) -> list[Event]:
-    """Return the event of the log that was folded last, if any, and those after it."""
-    return writer.events(max(0, campaign.seq - 1))
 
 
 def closed(name: str) -> StoreError:

@@ -284,35 +284,37 @@ class Campaign:
         """Yield events to be folded, and make sure that each left what it says it did."""
         for event in events:
             yield event
-            if event.left != self.ledger.left:
+            budget, spent, reserved, _ = self.ledger  # faster than to ask it for what is left
+            if event.left != budget - spent - reserved:
                 raise BrokenLedger(f"{self.ledger.left} is left, and it says {event.left}")
 
     def _row(self, event: Event) -> Row | None:
         """Fold an event into the ledger; return what the kernels need to know of it."""
-        if event.kind in _STATUS:
+        kind, reserve, cost = event.kind, event.reserve or 0, event.cost or 0
+        if kind in _STATUS:
             self._switch(event)
             return None
-        place = self.contexts[event.context or ""]
+        place = self.policy.contexts[event.context or ""]
         action = SKIP if event.action is None else self.actions[event.action]
         counted = -1 if event.round is None else event.round
-        held = {"reserve": event.reserve or 0, "cost": event.cost or 0}
-        if event.kind == REWARDED:
+        if kind == REWARDED:
             return LEARNED, place, action, counted
-        if event.kind == DECIDED:
-            self.ledger = hold(self.ledger, **held)
+        if kind == DECIDED:
+            if reserve or cost:
+                self.ledger = hold(self.ledger, reserve=reserve, cost=cost)
             if event.round is None:
                 return None
             self._attend(event.at)
             return BOOKED, place, action, counted
-        if event.kind == CANCELLED:
-            self.ledger = release(self.ledger, **held)
+        if kind == CANCELLED:
+            self.ledger = release(self.ledger, reserve=reserve, cost=cost)
             return WITHDRAWN, place, action, self._units_left()
-        if event.kind == SETTLED:
+        if kind == SETTLED:
             bill = event.bill or 0
-            self.ledger, self._charged = settle(self.ledger, **held, bill=bill)
-            self.overrun += max(0, bill - held["reserve"])
+            self.ledger, self._charged = settle(self.ledger, reserve=reserve, cost=cost, bill=bill)
+            self.overrun += max(0, bill - reserve)
             return SYNCED, self._units_left(), SKIP, -1
-        raise ValueError(f"an event of kind {event.kind!r} is not known here")
+        raise ValueError(f"an event of kind {kind!r} is not known here")
 
     def _switch(self, event: Event) -> None:
         self.status = _STATUS[event.kind]

@@ -6,24 +6,12 @@ import logging
 from typing import Any
 
 import pytest
-from agents import Place, folded, standing
+from agents import Place, folded, rewind, standing
 
 import almoner as al
 from almoner.events import Event
 
 TEN: dict[str, Any] = {"actions": {"mail": 1.0}, "budget": 10, "horizon": 10}
-
-
-def rewind(place: Place, last: int) -> None:
-    """Forget the events after one of them, as a server does that is restored from a copy."""
-    store = place.store()
-    database = getattr(store, "_database", None)
-    if database is None:
-        with store.writing(place.name) as writer:
-            writer.undo(last, writer.saved)  # type: ignore[attr-defined]
-        return
-    with database.transaction() as transaction:
-        transaction.run("DELETE FROM almoner_events WHERE seq > ?", last)
 
 
 def test_an_agent_that_knew_more_starts_from_what_is_left(

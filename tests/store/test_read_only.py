@@ -24,7 +24,7 @@ from almoner.cli import main
 from almoner.store import open_store
 from almoner.store.migrations import MIGRATIONS, refuse_unreadable
 
-VERSION_1 = Path(__file__).parent / "logs" / "version-1.sql"
+LOGS = Path(__file__).parent / "logs"
 NOBODY = 65534
 
 
@@ -104,13 +104,18 @@ def test_a_store_is_read_and_left_as_it_was(folder: Path, url: str, tmp_path: Pa
     assert contents(folder) == before
 
 
-def test_a_store_of_an_older_version_is_read_as_it_is(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("dump", "events"), [("version-1", 61), ("version-2", 57)])
+def test_a_store_of_an_older_version_is_read_as_it_is(
+    folder: Path, tmp_path: Path, dump: str, events: int
+) -> None:
     with closing(sqlite3.connect(folder / "old.db")) as old:
-        old.executescript(VERSION_1.read_text(encoding="utf-8"))
+        old.executescript((LOGS / f"{dump}.sql").read_text(encoding="utf-8"))
     before = contents(folder)
     for code, output in reading(f"sqlite:///{folder / 'old.db'}", tmp_path):
         assert code == 0, output
-    assert "61 events verified" in ledger("verify", f"sqlite:///{folder / 'old.db'}")[1]
+    output = ledger("verify", f"sqlite:///{folder / 'old.db'}")[1]
+    assert f"{events} events verified" in output
+    assert "not sealed, as it was written without checksums" in output
     assert contents(folder) == before
 
 
@@ -222,9 +227,12 @@ def test_on_a_server(tmp_path: Path) -> None:
     with al.Agent.open(url, name="spring", **TERMS) as agent:
         agent.decide_many(["new"] * 3)
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("DROP TABLE almoner_api_keys")
-            connection.execute("DELETE FROM almoner_schema WHERE version = 2")
-            with agent.store.writing("spring"):  # whose lock readers do not wait for
+            connection.execute("DROP TABLE almoner_api_keys, almoner_heads")
+            connection.execute("ALTER TABLE almoner_events DROP COLUMN checksum")
+            connection.execute("DELETE FROM almoner_schema WHERE version > 1")
+            campaign = "SELECT 1 FROM almoner_campaigns FOR UPDATE"
+            with connection.transaction(), connection.cursor() as cursor:
+                cursor.execute(campaign)  # a lock that readers do not wait for
                 for code, output in reading(url, tmp_path):
                     assert code == 0, output
             assert connection.execute("SELECT max(version) FROM almoner_schema").fetchone() == (1,)

@@ -6,10 +6,13 @@ It does its own arithmetic, so that a mistake in the ledger would show here.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from almoner.audit.books import Audit, Books
+from almoner.audit.keys import first_repetition
 from almoner.campaign import Campaign
 from almoner.errors import BrokenLedger, UnknownCampaign
+from almoner.events import Event
 from almoner.snapshot import read_snapshot
 from almoner.store.base import Store
 from almoner.terms import Terms
@@ -19,6 +22,9 @@ __all__ = ["Audit", "audit"]
 
 def audit(store: Store, name: str) -> Audit:
     """Go through the log of a campaign; raise `BrokenLedger` at the first thing that is wrong.
+
+    Contradictions between the events come first, then those to the snapshot, then to the checksums
+    (see `almoner.store.hash_chain` for what these cannot show).
 
     Examples
     --------
@@ -37,23 +43,54 @@ def audit(store: Store, name: str) -> Audit:
     books = Books(name, terms)
     with store.writing(name) as writer:  # before the log, which must have come at least as far
         snapshot = writer.snapshot()
-    reached, saved, again = _reached(snapshot), Campaign(terms), Campaign(terms)
-    readable = read_snapshot(saved, snapshot)
-    for event in store.events(name):
-        books.enter(event)
-        if readable and event.seq <= reached:
-            again.apply([event])
-            if event.seq == reached and again.to_dict() != saved.to_dict():
-                raise BrokenLedger(
-                    f"campaign {name!r}: the snapshot after event {reached} is not what the log "
-                    "says; delete the snapshot"
-                )
-    if books.last < reached:
-        raise BrokenLedger(
-            f"campaign {name!r}: events are missing: a snapshot was taken after event {reached}, "
-            f"but the log ends after event {books.last}"
-        )
-    return books.close()
+    comparison = _Comparison(terms, snapshot)
+    log = store.checked_log(name)
+    for events in log.chunks():
+        books.enter(events)
+        comparison.follow(events)
+    digests = books.keys.repeated()
+    again = first_repetition(store.events(name), digests) if digests else None
+    fault = comparison.fault or log.fault
+    if again is not None:
+        fault = f"event {again.seq} ({again.kind}) uses the key {again.key!r} again"
+    if fault is not None:
+        raise BrokenLedger(f"campaign {name!r}: {fault}")
+    return books.close(sealed_from=log.sealed_from)
+
+
+class _Comparison:
+    """A second fold of the log, up to its snapshot, which must be the same."""
+
+    def __init__(self, terms: Terms, snapshot: str | None) -> None:
+        self._reached = _reached(snapshot)
+        self._saved, self._again = Campaign(terms), Campaign(terms)
+        self._readable = read_snapshot(self._saved, snapshot)
+        self._last = 0
+        self._differs = False
+
+    def follow(self, events: Sequence[Event]) -> None:
+        """Fold events."""
+        self._last = events[-1].seq
+        due = events[: max(0, self._reached - self._again.seq)]
+        if self._readable and due:
+            self._again.apply(due)
+            if self._again.seq == self._reached:
+                self._differs = self._again.to_dict() != self._saved.to_dict()
+
+    @property
+    def fault(self) -> str | None:
+        """The contradiction between snapshot and log, if there is one."""
+        if self._differs:
+            return (
+                f"the snapshot after event {self._reached} is not what the log says; delete the "
+                "snapshot"
+            )
+        if self._last < self._reached:
+            return (
+                f"events are missing: a snapshot was taken after event {self._reached}, but the "
+                f"log ends after event {self._last}"
+            )
+        return None
 
 
 def _reached(snapshot: str | None) -> int:

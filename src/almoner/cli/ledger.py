@@ -11,6 +11,7 @@ import click
 from almoner.cli.show import counted
 
 if TYPE_CHECKING:
+    from almoner.audit import Audit
     from almoner.store import Store
 
 __all__ = ["ledger"]
@@ -40,8 +41,10 @@ def verify(url: str, campaign: str | None) -> None:
     """Prove from the log that no campaign ever overspent.
 
     Every event is booked again: what is spent, reserved and left adds up to the budget after each
-    of them, nothing is settled or rewarded twice, and the snapshot agrees. If not, the
-    exit code is 1; it is 2 if the store cannot be read.
+    of them, nothing is settled or rewarded twice, and the snapshot agrees. The log is sealed by a
+    chain of checksums from the event named on: no event was changed, added or removed there, nor
+    were the terms, unless somebody computed all checksums anew. If anything is wrong, the exit code
+    is 1; it is 2 if the store cannot be read.
     """
     from almoner.audit import audit
     from almoner.terms import Terms
@@ -56,6 +59,7 @@ def verify(url: str, campaign: str | None) -> None:
                 f"spent {amount(found.spent):,} + reserved {amount(found.reserved):,} + "
                 f"left {amount(found.left):,} = budget {amount(found.budget):,}"
                 + (f"; overruns {amount(found.overrun):,}" if found.overrun else "")
+                + f"; {_sealing(found)}"
             )
         if not names:
             click.echo("there is no campaign in this store")
@@ -88,6 +92,17 @@ def export(url: str, campaign: str, out: str, form: str | None) -> None:
         count = write(agent, out, form=form)
     if out != "-":
         click.echo(f"{counted(count, 'decision')} of {campaign} written to {out}")
+
+
+def _sealing(found: Audit) -> str:
+    """Return in words how much of a log is protected by checksums."""
+    if found.sealed_from is None:
+        return "not sealed, as it was written without checksums" if found.events else "no events"
+    if found.sealed_from == 1:
+        return "sealed from event 1 on"
+    return (
+        f"sealed from event {found.sealed_from} on, as those before were written without checksums"
+    )
 
 
 @contextmanager

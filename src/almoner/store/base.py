@@ -12,8 +12,12 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from almoner.events import Event
+from almoner.store.checked_log import CheckedLog
 
-__all__ = ["ApiKey", "Store", "Writer"]
+__all__ = ["ALL", "ApiKey", "Store", "Writer"]
+
+ALL = 2**62
+"""A limit that no log reaches."""
 
 
 class ApiKey(NamedTuple):
@@ -29,8 +33,8 @@ class ApiKey(NamedTuple):
 class Writer(Protocol):
     """The exclusive right to write a campaign's log, for one transaction."""
 
-    def events(self, after: int) -> list[Event]:
-        """Return the events after one of them, in their order."""
+    def events(self, after: int, limit: int = ALL) -> list[Event]:
+        """Return the events after one of them, in their order; no more than ``limit``."""
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
         """Return all events of each of these decisions that exists, the decision itself first."""
@@ -75,6 +79,9 @@ class Store(Protocol):
         Events after ``last`` are left out, so that all pages of a log are of one moment. Nothing is
         held open between two pages: no writer and no clean-up of a database waits for a reader.
         """
+
+    def checked_log(self, name: str) -> CheckedLog:
+        """Return all events of a campaign for an audit, with a check of their checksums if any."""
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""

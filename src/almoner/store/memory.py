@@ -7,7 +7,8 @@ from threading import RLock
 
 from almoner.errors import UnknownCampaign
 from almoner.events import DECIDED, Event
-from almoner.store.base import ApiKey
+from almoner.store.base import ALL, ApiKey
+from almoner.store.checked_log import CheckedLog
 
 __all__ = ["MemoryStore"]
 
@@ -23,8 +24,8 @@ class _Log:
         self.saved: str | None = None
         self.lock = RLock()
 
-    def events(self, after: int) -> list[Event]:
-        return self.rows[after:]
+    def events(self, after: int, limit: int = ALL) -> list[Event]:
+        return self.rows[after : after + limit]
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
         return {one: self.by_decision[one] for one in decisions if one in self.by_decision}
@@ -122,6 +123,10 @@ class MemoryStore:
                 for event in log.by_decision[decision.seq]
                 if event.seq <= last
             ]
+
+    def checked_log(self, name: str) -> CheckedLog:
+        """Return all events of a campaign for an audit; in memory they have no checksums."""
+        return CheckedLog((*event, None) for event in self.events(name))
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""

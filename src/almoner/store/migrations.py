@@ -11,7 +11,7 @@ from typing import Any
 
 from almoner.errors import StoreError
 
-__all__ = ["MIGRATIONS", "migrate", "refuse_unreadable"]
+__all__ = ["CHAINED", "MIGRATIONS", "migrate", "refuse_unreadable"]
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -67,7 +67,26 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         )
         """,
     ),
+    (
+        # Events written before this step have none. SQLite has no type BYTEA, and keeps bytes.
+        "ALTER TABLE almoner_events ADD COLUMN checksum BYTEA",
+        """
+        CREATE TABLE almoner_heads (
+            campaign BIGINT PRIMARY KEY REFERENCES almoner_campaigns (id),
+            seq BIGINT NOT NULL,
+            checksum BYTEA
+        )
+        """,
+        """
+        INSERT INTO almoner_heads (campaign, seq)
+        SELECT id, (SELECT coalesce(max(seq), 0) FROM almoner_events WHERE campaign = id)
+        FROM almoner_campaigns
+        """,
+    ),
 )
+
+CHAINED = 3
+"""The first version whose events have checksums."""
 
 READABLE = 1
 """The oldest version whose campaigns can be read as they are; a step that alters them raises it."""
@@ -75,8 +94,10 @@ READABLE = 1
 _VERSION_TABLE = "CREATE TABLE IF NOT EXISTS almoner_schema (version BIGINT PRIMARY KEY)"
 
 
-def migrate(execute: Callable[[str], Any], steps: Sequence[Sequence[str]] = MIGRATIONS) -> None:
+def migrate(execute: Callable[[str], Any], steps: Sequence[Sequence[str]] = MIGRATIONS) -> int:
     """Bring a store up to date, inside the transaction that ``execute`` runs in.
+
+    Return the version that it has then.
 
     ``execute`` runs a statement and returns its rows.
     """
@@ -86,12 +107,15 @@ def migrate(execute: Callable[[str], Any], steps: Sequence[Sequence[str]] = MIGR
         for statement in steps[number]:
             execute(statement)
         execute(f"INSERT INTO almoner_schema (version) VALUES ({number + 1})")  # noqa: S608
+    return len(steps)
 
 
 def refuse_unreadable(
     execute: Callable[[str], Any], *, name: str, find: str, readable: int = READABLE
-) -> None:
+) -> int:
     """Refuse a store whose campaigns cannot be read as they are; change nothing.
+
+    Return its version.
 
     ``find`` is a query that has a row if there is a table of versions.
     """
@@ -103,6 +127,7 @@ def refuse_unreadable(
             f"{name} was written by an older almoner (its schema is version {version}) and cannot "
             "be read as it is; open it with Agent.open or almoner serve, which brings it up to date"
         )
+    return version
 
 
 def _version(execute: Callable[[str], Any], known: int) -> int:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any, Protocol
 
 from almoner.errors import StoreError, UnknownCampaign
 from almoner.events import Event
-from almoner.store.base import ApiKey
-from almoner.store.migrations import migrate
+from almoner.store.base import ALL, ApiKey
+from almoner.store.checked_log import CheckedLog
+from almoner.store.hash_chain import Head, marked, root
+from almoner.store.migrations import CHAINED, migrate
 
 __all__ = ["Database", "ReadOnly", "SqlStore", "Statements"]
 
@@ -19,7 +22,13 @@ CHUNK = 500
 
 _COLUMNS = ", ".join(f'"{name}"' for name in Event._fields)
 _SELECT = f"SELECT {_COLUMNS} FROM almoner_events WHERE campaign = ? AND "  # noqa: S608
-_INTO = f"almoner_events (campaign, {_COLUMNS})"
+_INTO = f"almoner_events (campaign, {_COLUMNS}, checksum)"
+_UNCHAINED = "SELECT id, 0, NULL FROM almoner_campaigns WHERE name = ?"
+# Both rows are locked: from one that is not, PostgreSQL would return what it was before the wait.
+_CHAINED = (
+    "SELECT id, seq, checksum FROM almoner_campaigns JOIN almoner_heads ON campaign = id "
+    "WHERE name = ?"
+)
 
 
 class Statements(Protocol):
@@ -75,14 +84,14 @@ class SqlStore:
     def __init__(
         self,
         database: Database,
-        prepare: Callable[[Callable[..., Any]], None] = migrate,
+        prepare: Callable[[Callable[..., Any]], int] = migrate,
     ) -> None:
         self._database = database
         self._process = os.getpid()
         self._ids: dict[str, int] = {}
         try:
             with self._alone() as transaction:
-                prepare(transaction.run)
+                self._chained = prepare(transaction.run) >= CHAINED
         except BaseException:
             database.close()
             raise
@@ -102,13 +111,16 @@ class SqlStore:
     def create(self, name: str, terms: str) -> str:
         """Create a campaign unless it exists; return the terms that it has now."""
         with self._alone() as transaction:
-            transaction.run(
+            created = transaction.run(
                 "INSERT INTO almoner_campaigns SELECT coalesce(max(id), 0) + 1, "
                 "CAST(? AS TEXT), CAST(? AS TEXT) FROM almoner_campaigns WHERE true "
-                "ON CONFLICT DO NOTHING",
+                "ON CONFLICT DO NOTHING RETURNING id",
                 name,
                 terms,
             )
+            for (campaign,) in created:
+                insert = "INSERT INTO almoner_heads (campaign, seq, checksum) VALUES (?, 0, ?)"
+                transaction.run(insert, campaign, root(name, terms))
             rows = transaction.run("SELECT terms FROM almoner_campaigns WHERE name = ?", name)
         return str(rows[0][0])
 
@@ -121,11 +133,7 @@ class SqlStore:
                 "uses it"
             )
         with self._database.transaction() as transaction:
-            rows = transaction.run(
-                f"SELECT id FROM almoner_campaigns WHERE name = ?{self._database.locking}",  # noqa: S608
-                name,
-            )
-            yield _Writer(transaction, _only(rows, name))
+            yield _Writer(transaction, *self._lock(transaction, name))
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them, without holding up writers."""
@@ -145,6 +153,16 @@ class SqlStore:
         where = "decision > ? AND decision <= ? AND +seq <= ? ORDER BY decision, kind"
         rows = self._database.stream(_SELECT + where, self._id(name), after, through, last)
         return [Event._make(row) for row in rows]
+
+    def checked_log(self, name: str) -> CheckedLog:
+        """Return all events of a campaign for an audit, with a check of their checksums if any."""
+        column = "checksum" if self._chained else "NULL"
+        query = f"SELECT {_COLUMNS}, {column} FROM almoner_events WHERE campaign = ? ORDER BY seq"  # noqa: S608
+        rows = self._database.stream(query, self._id(name))
+        if not self._chained:
+            return CheckedLog(rows)
+        start = root(name, self.terms(name) or "")
+        return CheckedLog(rows, start, partial(self._head, name))
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
@@ -178,6 +196,19 @@ class SqlStore:
                 transaction.run(statement)
             yield transaction
 
+    def _head(self, name: str) -> Head | None:
+        with self._database.transaction() as transaction:
+            rows = transaction.run(_CHAINED, name)
+        return Head(*rows[0][1:]) if rows else None
+
+    def _lock(self, transaction: Statements, name: str) -> tuple[int, Head | None]:
+        """Lock a campaign; return its id and the head of its log, None if that is missing."""
+        locking = self._database.locking
+        rows = transaction.run((_CHAINED if self._chained else _UNCHAINED) + locking, name)
+        if rows:
+            return rows[0][0], Head(*rows[0][1:])
+        return _only(transaction.run(_UNCHAINED + locking, name), name), None
+
     def _id(self, name: str) -> int:
         if name not in self._ids:
             with self._database.transaction() as transaction:
@@ -187,11 +218,11 @@ class SqlStore:
 
 
 class _Writer:
-    def __init__(self, transaction: Statements, campaign: int) -> None:
-        self._transaction, self._campaign = transaction, campaign
+    def __init__(self, transaction: Statements, campaign: int, head: Head | None) -> None:
+        self._transaction, self._campaign, self._head = transaction, campaign, head
 
-    def events(self, after: int) -> list[Event]:
-        return self._select("seq > ? ORDER BY seq", after)
+    def events(self, after: int, limit: int = ALL) -> list[Event]:
+        return self._select("seq > ? ORDER BY seq LIMIT ?", after, limit)
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
         found: dict[int, list[Event]] = {}
@@ -203,7 +234,22 @@ class _Writer:
         return {event.key or "": event for event in self._among("key", keys)}
 
     def append(self, events: Sequence[Event]) -> None:
-        self._transaction.insert(_INTO, [(self._campaign, *event) for event in events])
+        """Add events, chained to the head of the log and not to its last row.
+
+        If that row was removed meanwhile, what is added does not follow from the row before it.
+        """
+        before = (self._head and self._head.checksum) or self._root()
+        marks = marked(before, events)
+        rows = zip(events, marks, strict=True)
+        self._transaction.insert(_INTO, [(self._campaign, *event, mark) for event, mark in rows])
+        self._head = Head(events[-1].seq, marks[-1])
+        # No row is added where it is missing: that must still be seen.
+        update = "UPDATE almoner_heads SET seq = ?, checksum = ? WHERE campaign = ?"
+        self._transaction.run(update, *self._head, self._campaign)
+
+    def _root(self) -> bytes:
+        query = "SELECT name, terms FROM almoner_campaigns WHERE id = ?"
+        return root(*self._transaction.run(query, self._campaign)[0])
 
     def snapshot(self) -> str | None:
         query = "SELECT body FROM almoner_snapshots WHERE campaign = ?"

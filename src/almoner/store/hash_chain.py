@@ -1,0 +1,74 @@
+"""Hash chain of a log: checksums of events, each of which covers the checksum before it too.
+
+Events that are written together share a checksum, up to `GROUP` of them: the last one carries it,
+and the others carry an empty one. The chain starts from a digest of the campaign's name and terms.
+Its head, the number and the checksum of the last event, is kept in a table of its own and written
+in the same transaction. So an event that was changed, removed, added or moved without the chain is
+found, the last one included. The checksums hold no secret: whoever can write the store can compute
+all of them and the head anew, and an older copy of a whole store is a valid store.
+
+Events are encoded by ``marshal`` in its version 2, which writes a value in one way only: numbers in
+binary, texts in UTF-8, nothing by reference. A column that is added later goes to the end of
+`Event`, and is encoded where it is not empty, so that old rows keep their checksums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from marshal import dumps
+from typing import Any, NamedTuple
+
+__all__ = ["GROUP", "Head", "link", "marked", "root"]
+
+GROUP = 64
+"""Events that can share a checksum: one for each takes more than a microsecond an event."""
+
+BYTES = 16
+"""Length of a checksum: the beginning of a SHA-256, which processors have instructions for."""
+
+FORMAT = 2
+"""The version of marshal's format: from 3 on, equal values can be written in different ways."""
+
+COLUMNS = 18
+"""The columns that are encoded even if they are empty."""
+
+_NEGATIVE_ZERO, _ZERO = dumps(-0.0, FORMAT), dumps(0.0, FORMAT)
+
+
+class Head(NamedTuple):
+    """The end of a log: how many events it has, and the checksum of the last if it has one."""
+
+    seq: int
+    checksum: bytes | None
+
+
+def root(name: str, terms: str) -> bytes:
+    """Return the checksum from which the chain of a campaign starts."""
+    return sha256(dumps((name, terms), FORMAT)).digest()[:BYTES]
+
+
+def link(before: bytes, events: Sequence[Sequence[Any]]) -> bytes:
+    """Return the checksum of events that follow one with the checksum ``before``."""
+    encoded = dumps([*map(_columns, events)], FORMAT)
+    # SQLite stores -0.0 as 0.0.
+    encoded = encoded.replace(_NEGATIVE_ZERO, _ZERO)
+    return sha256(before + encoded).digest()[:BYTES]
+
+
+def marked(before: bytes, events: Sequence[Sequence[Any]]) -> list[bytes]:
+    """Return what each event carries of the checksums of all: one, or an empty one."""
+    marks: list[bytes] = []
+    for start in range(0, len(events), GROUP):
+        group = events[start : start + GROUP]
+        before = link(before, group)
+        marks += [b""] * (len(group) - 1)
+        marks.append(before)
+    return marks
+
+
+def _columns(event: Sequence[Any]) -> Sequence[Any]:
+    width = len(event)
+    while width > COLUMNS and event[width - 1] is None:
+        width -= 1
+    return event[:width]  # of an Event this is a plain tuple, which marshal asks for

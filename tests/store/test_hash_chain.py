@@ -1,0 +1,293 @@
+"""Whatever is changed in a log without its checksums is found, on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from agents import TERMS, Place, fresh_place
+
+import almoner as al
+from almoner.audit import audit
+from almoner.campaign import Campaign
+from almoner.errors import BrokenLedger
+from almoner.events import KINDS, Event
+from almoner.store.hash_chain import COLUMNS, GROUP, link, marked, root
+
+EVENT = Event(1, "decided", 1_770_000_000_000_000, 5, 1, 0, "Grüße 🌷", "mail", 1, 2, 0.1, 1e-300)
+
+
+class Log:
+    """A campaign with an event of every kind, each written on its own, and a way to change it."""
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.name = place, place.name
+        self.agent = agent = place.create()
+        bought = agent.decide("new", available=["coupon"], key="a")
+        agent.settle(bought.id, cost=4)
+        agent.reward(bought.id, 0.5)
+        agent.cancel(agent.decide("new", available=["mail"]).id)
+        agent.pause()
+        agent.decide("returning", key="b")  # a skip
+        agent.resume()
+        agent.end()
+        self.last = 9
+
+    def run(self, statement: str, *values: Any) -> list[Any]:
+        with self.agent.store._database.transaction() as transaction:  # type: ignore[attr-defined]
+            campaign = "(SELECT id FROM almoner_campaigns WHERE name = ?)"
+            statement = statement.replace("ours", f"campaign = {campaign}")
+            return [*transaction.run(statement, *values)]
+
+    def set(self, seq: int, column: str, value: Any) -> None:
+        update = f'UPDATE almoner_events SET "{column}" = ? WHERE ours AND seq = ?'  # noqa: S608
+        self.run(update, value, self.name, seq)
+
+    def fault(self) -> str | None:
+        """What is wrong with the checksums, and that an audit says so."""
+        log = self.agent.store.checked_log(self.name)
+        for events in log.chunks():
+            if [event.seq for event in events] != [*range(1, len(events) + 1)]:
+                log.fault = "events are missing"
+                break
+        if log.fault is None:
+            audit(self.agent.store, self.name)
+        else:
+            with pytest.raises(BrokenLedger, match=f"campaign '{self.name}': "):
+                audit(self.agent.store, self.name)
+        return log.fault
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def log(request: pytest.FixtureRequest) -> Iterator[Log]:
+    with fresh_place(request.param) as place:
+        yield Log(place)
+
+
+def another(column: str, value: Any) -> Any:
+    """Return another value that a column may have."""
+    if column in ("cost", "charged") and value:
+        return value - 1
+    if column in ("probability", "price", "reward"):
+        return value / 2 if value else 0.25
+    if column in ("kind", "context", "action", "reason", "key", "available"):
+        return f"{value}x"
+    return 1 if value is None else value + 1_000
+
+
+def test_the_log_has_all_kinds_and_is_in_order(log: Log) -> None:
+    assert {event.kind for event in log.agent.events()} == set(KINDS)
+    assert log.fault() is None
+    assert audit(log.agent.store, log.name).sealed_from == 1
+
+
+@pytest.mark.parametrize("column", Event._fields)
+def test_every_column_of_every_event_is_covered(log: Log, column: str) -> None:
+    for event in [*log.agent.events()]:
+        value = getattr(event, column)
+        if column == "seq":
+            log.set(event.seq, column, 1_000)
+            assert log.fault() is not None
+            log.set(1_000, column, value)
+            continue
+        log.set(event.seq, column, another(column, value))
+        assert f"event {event.seq} does not follow from" in (log.fault() or "")
+        log.set(event.seq, column, value)
+    assert log.fault() is None
+
+
+def test_values_that_differ_by_one_bit_are_different(log: Log) -> None:
+    log.set(3, "reward", 0.5 + 2**-53)
+    assert "event 3 does not follow from event 2" in (log.fault() or "")
+
+
+@pytest.mark.parametrize("seq", [1, 2, 5, 8, 9])
+def test_a_row_that_was_removed_is_missed(log: Log, seq: int) -> None:
+    log.run("DELETE FROM almoner_events WHERE ours AND seq = ?", log.name, seq)
+    assert "events are missing" in (log.fault() or "")
+
+
+def test_a_removed_end_is_found_after_the_campaign_went_on(log: Log) -> None:
+    """The chain goes on from its head, so that to write again does not mend it."""
+    log.run("DELETE FROM almoner_events WHERE ours AND seq > ?", log.name, 7)
+    agent = log.place.open()
+    agent.decide("new")
+    assert "event 8 does not follow from event 7" in (log.fault() or "")
+
+
+def test_rows_that_changed_places_are_found(log: Log) -> None:
+    for before, after in ((6, 100), (8, 6), (100, 8)):
+        log.set(before, "seq", after)
+    assert "event 6 does not follow from event 5" in (log.fault() or "")
+
+
+def test_a_row_that_was_added_is_found(log: Log) -> None:
+    """Even one that is chained as it should be, if it is not recorded as the last one."""
+    (before,) = log.run(
+        "SELECT campaign, checksum FROM almoner_events WHERE ours AND seq = 9", log.name
+    )
+    event = Event(seq=10, kind="resumed", at=1, left=1)
+    for checksum, sentence in (
+        (None, "event 10 has no checksum, but one before it has"),
+        (b"", "event 10 has no checksum, but one before it has"),
+        (b"x" * 16, "event 10 does not follow from event 9"),
+        (link(bytes(before[1]), [event]), "event 10 was added, but not recorded as the last one"),
+    ):
+        log.run(
+            'INSERT INTO almoner_events (campaign, seq, kind, at, "left", checksum) '
+            "VALUES (?, 10, 'resumed', 1, 1, ?)",
+            before[0],
+            checksum,
+        )
+        assert sentence in (log.fault() or "")
+        log.run("DELETE FROM almoner_events WHERE ours AND seq = 10", log.name)
+
+
+@pytest.mark.parametrize("column", ["name", "terms"])
+def test_terms_and_a_name_that_were_changed_are_found(log: Log, column: str) -> None:
+    if column == "name":
+        log.run("UPDATE almoner_campaigns SET name = 'other' WHERE name = ?", log.name)
+        log.name = "other"
+    else:
+        log.run(
+            "UPDATE almoner_campaigns SET terms = replace(terms, ?, ?) WHERE name = ?",
+            '"seed": 1',
+            '"seed": 2',
+            log.name,
+        )
+    assert "event 1 does not follow from the name and the terms" in (log.fault() or "")
+
+
+def test_terms_of_a_campaign_without_events_are_covered(log: Log) -> None:
+    al.Agent.open(log.agent.store, name=f"{log.name}-new", **TERMS)
+    log.name = f"{log.name}-new"
+    assert log.fault() is None
+    log.run("UPDATE almoner_campaigns SET terms = terms || ' ' WHERE name = ?", log.name)
+    assert "its name and its terms are not what was recorded" in (log.fault() or "")
+
+
+@pytest.mark.parametrize("value", [None, b"", b"y" * 16, b"y"])
+@pytest.mark.parametrize("seq", [1, 4, 9])
+def test_checksums_that_were_changed_or_removed_are_found(
+    log: Log, seq: int, value: bytes | None
+) -> None:
+    log.set(seq, "checksum", value)
+    assert log.fault() is not None
+
+
+def test_a_checksum_of_another_type_is_found() -> None:
+    """SQLite keeps any type in any column."""
+    with fresh_place("sqlite") as place:
+        log = Log(place)
+        for value in (5, "text", 0, ""):
+            log.set(4, "checksum", value)
+            assert log.fault() is not None
+
+
+def test_checksums_that_were_removed_up_to_an_event_are_found(log: Log) -> None:
+    """As if the log had been written without, up to there."""
+    for seq in range(1, 6):
+        log.set(seq, "checksum", None)
+    assert "event 6 does not follow from the name and the terms" in (log.fault() or "")
+
+
+def test_a_head_that_was_removed_or_changed_is_found(log: Log) -> None:
+    log.run("UPDATE almoner_heads SET checksum = ? WHERE ours", b"y" * 16, log.name)
+    assert "event 9 is not what was recorded" in (log.fault() or "")
+    log.run("UPDATE almoner_heads SET seq = 8 WHERE ours", log.name)
+    assert "event 8 is not what was recorded" in (log.fault() or "")
+    log.run("DELETE FROM almoner_heads WHERE ours", log.name)
+    assert log.fault() == "the record of its last event is missing"
+    log.agent.decide("new")  # it goes on, and that does not hide it
+    assert log.fault() is not None
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_those_who_write_alternately_keep_one_chain(kind: str) -> None:
+    with fresh_place(kind) as place:
+        agents = [place.create(), place.open()]
+        for number in range(12):
+            agents[number % 2].decide_many(["new"] * (1 + 20 * (number % 4)))
+        log = place.store().checked_log(place.name)
+        assert sum(len(events) for events in log.chunks()) == 12 + 20 * 18
+        assert (log.fault, log.sealed_from) == (None, 1)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_those_who_write_at_once_keep_one_chain(kind: str) -> None:
+    """Each has a connection of its own, and waits for the others between reading and writing."""
+    with fresh_place(kind) as place:
+        agents = [place.create(horizon=9_999, budget=9_999), place.open(), place.open()]
+        with ThreadPoolExecutor(len(agents)) as pool:
+            done = [pool.submit(agent.decide, "new") for agent in agents * 20]
+        assert len({one.result().id for one in done}) == 60
+        assert audit(place.store(), place.name).sealed_from == 1
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_of_events_written_together_the_group_is_named(kind: str) -> None:
+    with fresh_place(kind) as place:
+        agent = place.create(horizon=9_999, budget=9_999)
+        agent.decide_many(["new"] * (GROUP + 30))
+        with agent.store._database.transaction() as transaction:  # type: ignore[attr-defined]
+            transaction.run("UPDATE almoner_events SET at = at + 1 WHERE seq = 70")
+        with pytest.raises(BrokenLedger, match="events 65 to 94 do not follow from event 64"):
+            audit(agent.store, place.name)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_group_without_an_end_is_not_gathered_for_ever(kind: str) -> None:
+    with fresh_place(kind) as place:
+        agent = place.create(horizon=9_999, budget=9_999)
+        agent.decide_many(["new"] * 3 * GROUP)
+        with agent.store._database.transaction() as transaction:  # type: ignore[attr-defined]
+            transaction.run("UPDATE almoner_events SET checksum = ?", b"")
+        with pytest.raises(BrokenLedger, match="events 1 to 65 do not follow from the name"):
+            audit(agent.store, place.name)
+
+
+def test_what_is_read_back_has_the_checksum_of_what_was_written() -> None:
+    """Whatever a database makes of values at the edge of their types."""
+    extreme = [
+        EVENT._replace(left=2**62, price=float("inf"), available='["a\\n"]', key="k ? %s\t"),
+        EVENT._replace(seq=2, decision=2, price=-0.0, probability=1.0, cost=0, reserve=2**53 + 1),
+        EVENT._replace(seq=3, decision=3, price=5e-324, probability=1.0, context="\u0378\ue000'"),
+        Event(seq=4, kind="rewarded", at=-1, left=0, decision=1, reward=-0.0),
+    ]
+    for kind in ("sqlite", "postgres"):
+        with fresh_place(kind) as place:
+            store = place.store()
+            store.create(place.name, "the terms")
+            for event in extreme:
+                with store.writing(place.name) as writer:
+                    writer.append([event])
+            log = place.store().checked_log(place.name)
+            assert sum(len(events) for events in log.chunks()) == 4
+            assert log.fault is None
+
+
+def test_checksums_stay_what_they_are() -> None:
+    """Logs keep them for years: under every Python, and with columns that are added later."""
+    start = root("spring", '{"budget": 5}')
+    assert start.hex() == "ddcc4477cabcf91ca17ff1ad271002fe"
+    assert link(start, [EVENT]).hex() == "56921b6ae4be2dbb058c7ca3e9007947"
+    assert link(start, [EVENT, EVENT._replace(seq=2)]).hex() == "bec5ce83c59226056c07d7ab67ff3adb"
+    assert len(Event._fields) >= COLUMNS
+    wider = (*EVENT, *[None] * (COLUMNS - len(EVENT)), None, None)
+    assert link(start, [wider]) == link(start, [EVENT])
+    assert link(start, [(*wider[:-1], 0)]) != link(start, [EVENT])
+    assert marked(start, [EVENT] * (GROUP + 2)) == [
+        *[b""] * (GROUP - 1),
+        link(start, [EVENT] * GROUP),
+        b"",
+        link(link(start, [EVENT] * GROUP), [EVENT] * 2),
+    ]
+
+
+def test_in_memory_there_are_no_checksums(memory: Place) -> None:
+    agent = memory.create()
+    agent.decide("new")
+    assert audit(agent.store, memory.name).sealed_from is None
+    assert agent.look(Campaign.to_dict)["seq"] == 1
