@@ -39,8 +39,18 @@ class Message(NamedTuple):
         """Whether it asks for a commit, or says that there was one."""
         if self.sender == BACKEND:
             return self.kind == "C" and self.body == b"COMMIT\0"
-        query = self.body if self.kind == "Q" else self.body.partition(b"\0")[2]
-        return self.kind in {"P", "Q"} and query.upper().startswith(b"COMMIT")
+        return self._query().startswith(b"COMMIT")
+
+    @property
+    def writes(self) -> bool:
+        """Whether it asks for rows to be added."""
+        return self._query().startswith((b"COPY", b"INSERT"))
+
+    def _query(self) -> bytes:
+        """Return the statement of a simple query, or of one to be prepared."""
+        if self.sender == BACKEND or self.kind not in {"P", "Q"}:
+            return b""
+        return (self.body if self.kind == "Q" else self.body.partition(b"\0")[2]).upper()
 
 
 @dataclass
@@ -52,8 +62,15 @@ class Fault:
     how: str
     struck: Message | None = None
     passed: int = 0
+    written: bool = False
+    """Whether the server was asked to add rows before."""
     commit_asked: bool = False
-    """Whether a commit had been passed on to the server in full when the fault struck."""
+    """Whether the server was asked to commit them before."""
+
+    @property
+    def at_commit(self) -> bool:
+        """Whether it struck a commit of rows, or the answer to one."""
+        return self.struck is not None and self.struck.commits and self.written
 
 
 class Proxy:
@@ -137,17 +154,14 @@ class Proxy:
     def _happens_to(self, message: Message) -> str | None:
         with self._lock:
             fault = self._fault
-            if fault is None or message.sender not in {fault.sender, FRONTEND}:
+            if fault is None:
                 return None
-            struck = False
-            if message.sender == fault.sender:
-                fault.passed += 1
-                struck = fault.passed == fault.number
-            if struck:
-                fault.struck = message
-                self._fault = None
+            fault.passed += message.sender == fault.sender
+            if message.sender == fault.sender and fault.passed == fault.number:
+                fault.struck, self._fault = message, None
                 return fault.how
-            fault.commit_asked |= message.sender == FRONTEND and message.commits
+            fault.written |= message.writes
+            fault.commit_asked |= message.sender == FRONTEND and message.commits and fault.written
             return None
 
 
