@@ -43,7 +43,14 @@ TERMS: dict[str, Any] = {
 }
 KEYS = 60
 BILLS = ["0", "0.30", "2.20", "2.205", "4.50", "9"]
-VERBS = {"decide": 8, "decide_many": 3, "settle": 5, "reward": 4, "cancel": 2, "read": 5}
+VERBS: dict[str, float] = {
+    "decide": 8,
+    "decide_many": 3,
+    "settle": 5,
+    "reward": 4,
+    "cancel": 2,
+    "read": 5,
+}
 VERBS |= {"pause": 0.3, "resume": 0.9}
 
 
@@ -75,7 +82,7 @@ class Client:
         """Record so many operations."""
         for _ in range(operations):
             [verb] = self.rng.choices([*VERBS], [*VERBS.values()])
-            asked = getattr(self, f"_{verb}", dict)()
+            asked: dict[str, Any] = getattr(self, f"_{verb}", dict)()
             call = self._reading if verb == "read" else getattr(self.agent, verb)
             self.history.append(self._record(verb, asked, call))
         return self.history

@@ -67,7 +67,8 @@ def test_a_ledger_adds_up_after_every_operation(unit: str) -> None:
     rng = random.Random(f"ledger {unit}")  # noqa: S311
     money, worth = denomination(unit), Fraction(unit)
     ledger = Ledger(budget=10**12)
-    spent, held = Fraction(0), []
+    spent = Fraction(0)
+    held: list[dict[str, int]] = []
     for _ in range(STEPS):
         what = rng.choice(["hold", "hold", "settle", "release"] if held else ["hold"])
         if what == "hold":
