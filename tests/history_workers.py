@@ -30,7 +30,7 @@ import almoner.store.postgres
 import almoner.store.sqlite
 from almoner import Agent, AlmonerError
 
-PATIENCE = 120  # seconds for a program that takes about five
+PATIENCE = 600  # seconds for a program that takes about five on a quiet machine
 BUDGET, HORIZON = 12_000, 160
 TERMS: dict[str, Any] = {
     "contexts": CONTEXTS,
