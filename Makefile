@@ -20,14 +20,21 @@ else
 endif
 	@touch $@
 
+# Install packages $(2) unless the command $(1) finds them there.
+define installed
+	@$(1) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null; } || \
+	{ echo "the tests need $(2): install them, or run make as root where apt-get is" >&2; exit 1; }
+	@$(1) || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2) >/dev/null; }
+	@touch $@
+endef
+
 # The tests click through the page in a real browser, and follow the guide's curl commands.
 .venv/browser: .venv/ready
-	@command -v chromium >/dev/null && command -v curl >/dev/null || \
-	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null; } || \
-	{ echo "the tests need chromium and curl: install them, or run make as root where apt-get is" >&2; exit 1; }
-	@command -v chromium >/dev/null && command -v curl >/dev/null || \
-	{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium curl >/dev/null; }
-	@touch $@
+	$(call installed,command -v chromium >/dev/null && command -v curl >/dev/null,chromium curl)
+
+# The tests inject faults into file I/O with a library in C.
+.venv/compiler: .venv/ready
+	$(call installed,cc -E -include dlfcn.h -x c /dev/null >/dev/null 2>&1,gcc libc6-dev)
 
 setup: .venv/ready ## set everything up in .venv, and do nothing else
 	@echo "run source .venv/bin/activate to have almoner in this terminal"
@@ -38,7 +45,7 @@ run: .venv/ready ## reproduce the paper's experiments in quick form, into result
 serve: .venv/ready ## the service with its page and a demonstration campaign, on 127.0.0.1:8000
 	$(BIN)/almoner serve --store sqlite:///almoner-demo.db --demo
 
-test: .venv/ready .venv/browser ## run all tests
+test: .venv/ready .venv/browser .venv/compiler ## run all tests
 	$(BIN)/python -m pytest
 
 check: .venv/ready ## formatting, lint, types, import arrows

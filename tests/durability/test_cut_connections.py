@@ -1,0 +1,187 @@
+"""PostgreSQL connections cut, or stalled, at every message of every kind of operation.
+
+Cut before its commit has reached the server, an operation has not happened; cut at the answer to
+the commit, it has; the caller is told of an error and asks again, and it happens once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from agents import assert_sentence
+from journals import Note, prove
+from postgres_proxy import BACKEND, BEFORE, FRONTEND, HALFWAY, STALL, Fault, Proxy
+from postgres_server import fresh_database, postgres_url
+from shifts import CONTEXTS, NAME, TERMS
+
+from almoner import Agent, StoreError
+from almoner.events import CANCELLED, REWARDED, SETTLED
+
+AGREED = {**TERMS, "horizon": 100_000, "budget": 100_000}
+ENOUGH = 400
+"""More messages than any operation takes."""
+
+
+@dataclass
+class Bench:
+    """An agent behind the proxy, one that is not, and all that either was answered."""
+
+    proxy: Proxy
+    direct: Agent
+    agent: Agent
+    notes: list[Note] = field(default_factory=list)
+    numbers: int = 0
+
+    def number(self) -> int:
+        """Return a number for a key, used once."""
+        self.numbers += 1
+        return self.numbers
+
+    def length(self) -> int:
+        """Return how many events the log has."""
+        return int(self.direct.look(lambda campaign: campaign.seq))
+
+    def target(self) -> int:
+        """Return the id of a new action to follow up."""
+        decision = self.direct.decide(CONTEXTS[0], available=["mail"])
+        assert decision.action == "mail"
+        self.notes.append(Note.of(decision, None))
+        return decision.id
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Bench]:
+    url = fresh_database(postgres_url())
+    with (
+        closing(Proxy(url)) as proxy,
+        Agent.open(url, name=NAME, **AGREED) as direct,
+        Agent.open(proxy.url, name=NAME) as agent,
+    ):
+        yield Bench(proxy, direct, agent)
+
+
+Work = tuple[Callable[[Agent], Any], Callable[[Any], list[Note]], int]
+"""What to ask an agent, what to note of the answer, and how many events it adds to the log."""
+
+
+def decide(bench: Bench) -> Work:
+    number = bench.number()
+    context, key = CONTEXTS[number % 3], f"visit-{number}"
+    return lambda agent: agent.decide(context, key=key), lambda one: [Note.of(one, key)], 1
+
+
+def decide_many(bench: Bench) -> Work:
+    keys = [f"batch-{bench.number()}" for _ in CONTEXTS]
+    return (
+        lambda agent: agent.decide_many(CONTEXTS, keys=keys),
+        lambda decisions: [Note.of(*pair) for pair in zip(decisions, keys, strict=True)],
+        len(keys),
+    )
+
+
+def settle(bench: Bench) -> Work:
+    target, bill = bench.target(), (0.4, 1.7)[bench.number() % 2]
+    note = Note(SETTLED, target, amount=bill)
+    return lambda agent: agent.settle(target, cost=bill), lambda _: [note], 1
+
+
+def reward(bench: Bench) -> Work:
+    target = bench.target()
+    return (
+        lambda agent: agent.reward(target, 0.5),
+        lambda _: [Note(REWARDED, target, amount=0.5)],
+        1,
+    )
+
+
+def cancel(bench: Bench) -> Work:
+    target = bench.target()
+    return lambda agent: agent.cancel(target), lambda _: [Note(CANCELLED, target)], 1
+
+
+def pause(bench: Bench) -> Work:
+    bench.direct.resume()
+    return Agent.pause, lambda _: [], 1
+
+
+def create(bench: Bench) -> Work:
+    """Create another campaign, on a connection of its own."""
+    name = f"campaign-{bench.number()}"
+
+    def work(agent: Agent) -> None:
+        place = bench.proxy.url if agent is bench.agent else bench.direct.store
+        with Agent.open(place, name=name, **AGREED) as created:
+            assert created.ledger.left == created.ledger.budget
+        assert bench.direct.store.campaigns().count(name) == 1
+
+    return work, lambda _: [], 0
+
+
+OPERATIONS = [decide, decide_many, settle, reward, cancel, pause, create]
+
+
+def strike(bench: Bench, prepare: Callable[[Bench], Work], fault: Fault) -> bool:
+    """Ask for something while a fault happens, and again; return whether it struck."""
+    ask, notes, events = prepare(bench)
+    before = bench.length()
+    bench.proxy.arm(fault)
+    error = answer = None
+    try:
+        answer = ask(bench.agent)
+    except StoreError as reason:
+        error = reason
+        assert_sentence(reason)
+    bench.proxy.disarm()
+    happened = bench.length() - before
+    assert happened in {0, events}, "a part of it happened"
+    if error is None:
+        assert happened == events, "it was acknowledged, and lost"
+    elif fault.struck is None or fault.how == STALL:
+        raise AssertionError("an error without a cause") from error
+    elif fault.at_commit and fault.sender == BACKEND:
+        assert happened == events, "it was committed, and lost"
+    elif not fault.commit_asked:
+        assert happened == 0, "it happened without a commit"
+    again = ask(bench.agent)
+    assert error is not None or answer == again
+    assert ask(bench.direct) == again
+    assert bench.length() == before + events, "it happened twice"
+    bench.notes += notes(again)
+    return fault.struck is not None
+
+
+WAYS = [(sender, how) for sender in (FRONTEND, BACKEND) for how in (BEFORE, HALFWAY)]
+
+
+@pytest.mark.parametrize("prepare", OPERATIONS, ids=lambda prepare: prepare.__name__)
+def test_an_operation_cut_at_any_message_happens_once(
+    prepare: Callable[[Bench], Work], bench: Bench
+) -> None:
+    step = 5 if prepare is create else 1  # it takes four times the messages, and as many times long
+    struck: list[Fault] = []
+    for offset, (sender, how) in enumerate(WAYS):
+        for number in range(1 + offset % step, ENOUGH, step):
+            fault = Fault(sender, number, how)
+            if not strike(bench, prepare, fault):
+                break
+            struck.append(fault)
+    commits = {(fault.sender, fault.how) for fault in struck if fault.at_commit}
+    assert commits == {*WAYS} or prepare is create
+    assert len(struck) > 60
+    bench.direct.resume()
+    prove(bench.direct.store, NAME, bench.notes)
+
+
+def test_a_stall_at_any_message_is_waited_for(bench: Bench) -> None:
+    stalled = 0
+    for sender in (FRONTEND, BACKEND):
+        for number in range(1, ENOUGH):
+            if not strike(bench, decide, Fault(sender, number, STALL)):
+                break
+            stalled += 1
+    assert stalled > 30
+    prove(bench.direct.store, NAME, bench.notes)
