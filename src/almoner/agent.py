@@ -22,6 +22,7 @@ from almoner.decision import Decision, Settlement
 from almoner.errors import InvalidTerms, StoreError, UnknownCampaign
 from almoner.events import CLOSED, PAUSED, RESUMED, Event
 from almoner.ledger import Ledger
+from almoner.process import Process
 from almoner.report import Report, Watch
 from almoner.requests import (
     Cancel,
@@ -71,6 +72,7 @@ class Agent:
     ) -> None:
         self.store, self.name, self.terms = store, name, terms
         self._clock = clock
+        self._process = Process()
         self._turns = Turns(self._serve)
         self._campaign: Campaign | None = None
         self._saved = 0
@@ -196,7 +198,7 @@ class Agent:
         """Close the campaign for good; settlements and rewards are still taken."""
         self._turns.ask((Switch(CLOSED),))
 
-    def ask_all(self, callers: Sequence[Sequence[Request]]) -> list[Any]:
+    def ask_all(self, callers: Sequence[Sequence[Request]]) -> Sequence[Any]:
         """Carry out the requests of several callers in one transaction.
 
         Each caller gets a list of answers, or the error that its requests met: then none of them
@@ -232,6 +234,8 @@ class Agent:
 
     def close(self) -> None:
         """Let go of the store, unless it was handed in open; the campaign stays there."""
+        if not self._process.is_current():  # the store is the parent's
+            return
         self._closed = True
         if not self._lent:
             self.store.close()
@@ -250,7 +254,9 @@ class Agent:
         """Answer several callers in one transaction; runs in one thread at a time."""
         if self._closed:
             raise closed(self.name)
-        campaign, self._campaign = self._campaign, None  # forgotten, should anything go wrong
+        # Forgotten until the commit, along with its last event and snapshot, which are read anew
+        # wherever the campaign is.
+        campaign, self._campaign = self._campaign, None
         with self.store.writing(self.name) as writer:
             campaign = self._caught_up(campaign, writer)
             turn = Turn(campaign, writer, self.now())

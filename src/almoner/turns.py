@@ -1,35 +1,45 @@
-"""Turns: many callers, one transaction. The first to wait at the door goes in for all who follow.
+"""Group commit for threads: one of the waiting callers runs a transaction for all of them.
 
 There is no thread of its own and nothing to shut down. While one transaction is on its way to the
-disk, those who come gather for the next one (group commit).
+disk, callers queue for the next one. Any of them may be interrupted at any bytecode: no state
+depends on its being tidied up by the caller who set it.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from threading import Lock
 from typing import Any
+
+from almoner.errors import AlmonerError, StoreError
+from almoner.mutex import POLL, Mutex, Signal
+from almoner.process import Process
 
 __all__ = ["Turns"]
 
 LINGER = 0.01
-"""For how many seconds, at most, the door stays shut while those who were served leave."""
+"""For how many seconds, at most, the next transaction waits for followers to wake and leave."""
+
+LANES = 2
+"""Chains in which followers wake each other. To wake all at once, only for them to contend for the
+interpreter, takes longer; with a single chain nobody is awake when the interpreter falls free."""
 
 
-class _Batch:
-    """What several callers ask, and the answers once there are any: then the gates are open."""
+GONE: tuple[Any, ...] = ()
+"""In place of answers: the caller was interrupted and waits for none."""
 
-    __slots__ = ("answers", "asked", "following", "gates", "left", "served")
 
-    def __init__(self) -> None:
-        self.asked: list[Sequence[Any]] = []
-        self.answers: list[Any] = []
-        self.following = 0
-        self.served = False
-        self.gates = Lock(), Lock()
-        self.left = Lock()
-        for lock in (*self.gates, self.left):
-            lock.acquire()
+class _Call:
+    """The requests of a caller in the queue, and the answers once there are any."""
+
+    __slots__ = ("answers", "asked", "following", "taken", "wake")
+
+    def __init__(self, asked: Sequence[Sequence[Any]]) -> None:
+        self.asked = asked
+        self.answers: Sequence[Any] | None = None
+        self.taken = False
+        self.wake = Signal()
+        self.following: Signal | None = None
 
 
 class Turns:
@@ -44,9 +54,9 @@ class Turns:
 
     def __init__(self, serve: Callable[[list[Sequence[Any]]], list[Any | BaseException]]) -> None:
         self._serve = serve
-        self._door = Lock()
-        self._guard = Lock()
-        self._gathering: _Batch | None = None
+        self._process = Process()
+        self._leading = Mutex()
+        self._queue: list[_Call] = []
 
     def ask(self, requests: Sequence[Any]) -> Any:
         """Return the answer to a caller's requests once it is durable."""
@@ -55,74 +65,102 @@ class Turns:
             raise answer
         return answer
 
-    def ask_all(self, callers: Sequence[Sequence[Any]]) -> list[Any]:
+    def ask_all(self, callers: Sequence[Sequence[Any]]) -> Sequence[Any]:
         """Return the answer, or the error, of each of several callers."""
-        if self._gathering is None and self._door.acquire(blocking=False):  # nobody to share with
-            try:
-                return self._serve(list(callers))
-            except BaseException as error:  # as in a batch, where each of them hears of it
-                return [error] * len(callers)
-            finally:
-                self._door.release()
-        with self._guard:
-            batch = self._gathering
-            leads = batch is None
-            if batch is None:
-                batch = self._gathering = _Batch()
-            else:
-                batch.following += 1
-            gate = batch.gates[batch.following % 2]
-            place = len(batch.asked)
-            batch.asked.extend(callers)
-        if leads:
-            self._lead(batch)
-        else:
-            self._follow(batch, gate)
-        return batch.answers[place : place + len(callers)]
-
-    def _lead(self, batch: _Batch) -> None:
-        """Serve a batch, closed to others from the moment that the door lets it in."""
+        self._process.check()
+        call, suspect = _Call(callers), False
         try:
-            with self._door:
-                self._close(batch)
-                batch.answers = self._serve(batch.asked)
-                if self._open_gate(batch):
-                    # Whoever comes back at once with another request shares the next transaction,
-                    # instead of waiting while the very first of them has one to itself.
-                    batch.left.acquire(timeout=LINGER)
-        except BaseException as error:  # all of them hear of it, and nobody waits for ever
-            if batch.served:
-                raise
-            self._close(batch)
-            batch.answers = [error] * len(batch.asked)
-            self._open_gate(batch)
-
-    def _follow(self, batch: _Batch, gate: Lock) -> None:
-        """Wait for the answers. At each of two gates one lets the next one through.
-
-        To wake all at once, only for them to fight for the interpreter, takes longer; with a
-        single gate nobody is awake yet when the interpreter falls free.
-        """
-        try:
-            with gate:
-                pass
+            self._queue.append(call)
+            while call.answers is None:
+                # Its own frame in a variable would be a cycle, left to the garbage collector.
+                claim = self._leading.try_acquire(sys._getframe(), suspect=suspect)
+                if claim is None:
+                    suspect = not call.wake.wait(POLL)
+                    continue
+                try:
+                    self._lead(call)
+                finally:
+                    self._leading.release(claim)
+                    self._wake_next()
+            return call.answers
         finally:
-            with self._guard:
-                batch.following -= 1
-                last = batch.served and batch.following == 0
-            if last:
-                batch.left.release()
+            if call.answers is None:  # interrupted
+                call.answers = GONE
+                self._wake_next()
+            if call.following is not None:
+                call.following.notify()
 
-    def _close(self, batch: _Batch) -> None:
-        with self._guard:
-            if self._gathering is batch:
-                self._gathering = None
+    def _lead(self, call: _Call) -> None:
+        """Serve everyone in the queue, the leader among them."""
+        entries = self._queue[:]
+        batch = [entry for entry in entries if not self._is_settled(entry)]
+        try:
+            if batch:
+                self._answer(batch)
+        except BaseException as error:
+            self._fail(batch, call, error)
+        finally:
+            del self._queue[: len(entries)]  # nobody else removes anything
+            if len(entries) > 1:
+                self._dismiss([e for e in entries if e is not call and e.answers is not GONE])
 
-    def _open_gate(self, batch: _Batch) -> bool:
-        """Let those out who follow, and say whether there are any."""
-        with self._guard:
-            batch.served = True
-            followed = batch.following > 0
-        for gate in batch.gates:
-            gate.release()
-        return followed
+    def _is_settled(self, entry: _Call) -> bool:
+        """Return whether nothing is left to do for a caller.
+
+        One whose leader was interrupted gets an error: its transaction may have been committed.
+        """
+        if entry.answers is None and entry.taken:
+            entry.answers = [_interrupted()] * len(entry.asked)
+        return entry.answers is not None
+
+    def _answer(self, batch: list[_Call]) -> None:
+        for entry in batch:
+            entry.taken = True
+        asked = [requests for entry in batch for requests in entry.asked]
+        answers = self._serve(asked)
+        start = 0
+        for entry in batch:
+            end = start + len(entry.asked)
+            entry.answers = answers[start:end]
+            start = end
+
+    def _fail(self, batch: list[_Call], call: _Call, error: BaseException) -> None:
+        """Tell all callers of a transaction that it failed; what interrupts one is its alone."""
+        told = error if isinstance(error, AlmonerError) else _interrupted(error)
+        unanswered = [entry for entry in batch if entry.answers is None]
+        for entry in unanswered:
+            entry.answers = [error if entry is call else told] * len(entry.asked)
+        if call not in unanswered:
+            raise error
+
+    def _dismiss(self, followers: list[_Call]) -> None:
+        """Wake all followers, each by the one before it, and wait until the last ones are awake.
+
+        A caller who comes back at once with another request then shares the next transaction,
+        instead of waiting while the very first of them has one to itself.
+        """
+        ends = [Signal() for _ in range(LANES)]
+        for lane, end in enumerate(ends):
+            chain = [*followers[lane::LANES]]
+            for entry, after in zip(chain, [*chain[1:], None], strict=True):
+                entry.following = after.wake if after else end
+            (chain[0].wake if chain else end).notify()
+        for end in ends:
+            end.wait(LINGER)
+
+    def _wake_next(self) -> None:
+        """Wake a caller who can lead."""
+        for entry in self._queue[:]:
+            if entry.answers is None:
+                entry.wake.notify()
+                return
+
+
+def _interrupted(error: BaseException | None = None) -> StoreError:
+    """Return the error of callers whose leader was interrupted."""
+    interrupted = StoreError(
+        "the caller who led a shared transaction was interrupted, so that it may or may not have "
+        "been committed; ask again with the same key"
+    )
+    interrupted.__cause__ = error
+    return interrupted
