@@ -43,55 +43,47 @@ class Signal:
     def notify(self) -> None:
         """Wake one thread."""
         if self._lock.locked():
-            with contextlib.suppress(RuntimeError):  # another thread was faster
+            try:
                 self._lock.release()
+            except RuntimeError:  # another thread was faster
+                return
 
 
 class Claim:
     """One ownership of a mutex; it ends when released, or when its function has ended."""
 
-    __slots__ = ("_frame", "_next", "_thread")
+    __slots__ = ("frame", "next", "thread")
 
     def __init__(self, frame: FrameType | None) -> None:
-        self._frame, self._thread = frame, get_ident()
-        self._next: dict[None, Claim] = {}
+        self.frame, self.thread = frame, get_ident()
+        self.next: dict[None, Claim] = {}
 
     def is_last(self) -> bool:
         """Return whether nobody has taken over."""
-        return not self._next
+        return not self.next
 
-    def end(self) -> None:
-        """Let others take over."""
-        self._frame = None  # which would keep all its variables
-
-    def succeed(self, earlier: Claim, *, suspect: bool) -> bool:
-        """Take over from an earlier claim if that has ended; only one claim can.
+    def has_ended(self, frame: FrameType, *, suspect: bool) -> bool:
+        """Return whether another function may take over.
 
         To ask a frame whether it has ended is slow where it has not: it is asked on a suspicion,
         or where it belonged to this thread.
         """
-        frame = earlier._frame
-        if frame is not None and frame is not self._frame:
-            ours = earlier._thread == self._thread
-            if not (ours or suspect):
-                return False
-            try:
-                frame.clear()
-            except RuntimeError:  # it is still executing
-                if ours:
-                    raise StoreError(
-                        "a transaction was begun inside another one of the same thread; end the "
-                        "first one before"
-                    ) from None
-                return False
-        return earlier._next.setdefault(None, self) is self  # atomic
-
-    def latest(self) -> Claim:
-        """Return the last of all claims that followed this one."""
-        claim = self
-        while claim._next:
-            claim = claim._next[None]
-        return claim
+        mine = self.frame
+        if mine is None or mine is frame:
+            return True
+        ours = self.thread == get_ident()
+        if not (ours or suspect):
+            return False
+        try:
+            mine.clear()
+        except RuntimeError:  # it is still executing
+            if ours:
+                raise StoreError(
+                    "a transaction was begun inside another one of the same thread; end the first "
+                    "one before"
+                ) from None
+            return False
+        return True
 
 
 class Mutex:
@@ -105,25 +97,28 @@ class Mutex:
 
     def try_acquire(self, frame: FrameType, *, suspect: bool = False) -> Claim | None:
         """Acquire the lock for a function if it is free; ``suspect`` checks on its owner."""
-        claim, last = Claim(frame), self._last.latest()
-        if not claim.succeed(last, suspect=suspect):
+        last = self._last
+        while last.next:  # an owner was interrupted before it became the last one here
+            last = last.next[None]
+        if last.frame is not None and not last.has_ended(frame, suspect=suspect):
+            return None
+        claim = Claim(frame)
+        if last.next.setdefault(None, claim) is not claim:  # atomic: a claim is followed by one
             return None
         self._last = claim
         return claim
 
     def acquire(self, frame: FrameType) -> Claim:
         """Wait for the lock and acquire it for a function."""
-        return acquire_any((self,), self._signal, frame)[1]
+        return self.try_acquire(frame) or acquire_any((self,), self._signal, frame)[1]
 
     def release(self, claim: Claim) -> None:
         """Release the lock, unless another has taken over."""
-        claim.end()
+        claim.frame = None  # which would keep all its variables
         self._signal.notify()
 
 
-def acquire_any(
-    mutexes: Sequence[Mutex], signal: Signal, frame: FrameType
-) -> tuple[int, Claim]:
+def acquire_any(mutexes: Sequence[Mutex], signal: Signal, frame: FrameType) -> tuple[int, Claim]:
     """Acquire the first of several locks that is free, all of which share a signal."""
     suspect = False
     while True:

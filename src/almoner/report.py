@@ -185,7 +185,7 @@ class Watch:
         self._agent = agent
         self._process = Process()
         self._mutex = Mutex()
-        self._history: History | None = None
+        self._history = History(agent.terms.budget)
 
     def report(self) -> Report:
         """Return how the campaign is doing now."""
@@ -200,7 +200,7 @@ class Watch:
         self._process.check()
         claim = self._mutex.acquire(sys._getframe())
         try:
-            history, self._history = self._history or History(self._agent.terms.budget), None
+            history, self._history = self._history, History(self._agent.terms.budget)
             result = use(history)
             self._history = history
             return result

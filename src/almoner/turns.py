@@ -38,7 +38,7 @@ class _Call:
         self.asked = asked
         self.answers: Sequence[Any] | None = None
         self.taken = False
-        self.wake = Signal()
+        self.wake: Signal | None = None
         self.following: Signal | None = None
 
 
@@ -68,27 +68,44 @@ class Turns:
     def ask_all(self, callers: Sequence[Sequence[Any]]) -> Sequence[Any]:
         """Return the answer, or the error, of each of several callers."""
         self._process.check()
-        call, suspect = _Call(callers), False
-        try:
-            self._queue.append(call)
-            while call.answers is None:
-                # Its own frame in a variable would be a cycle, left to the garbage collector.
-                claim = self._leading.try_acquire(sys._getframe(), suspect=suspect)
-                if claim is None:
-                    suspect = not call.wake.wait(POLL)
-                    continue
+        if not self._queue:  # nobody to share with
+            # Its own frame in a variable would be a cycle, left to the garbage collector.
+            claim = self._leading.try_acquire(sys._getframe())
+            if claim is not None:
                 try:
-                    self._lead(call)
+                    return self._serve(list(callers))
+                except BaseException as error:  # as in a batch
+                    return [error] * len(callers)
                 finally:
                     self._leading.release(claim)
                     self._wake_next()
-            return call.answers
+        call = _Call(callers)
+        try:
+            self._queue.append(call)
+            self._wait(call)
+            return call.answers or ()
         finally:
             if call.answers is None:  # interrupted
                 call.answers = GONE
                 self._wake_next()
             if call.following is not None:
                 call.following.notify()
+
+    def _wait(self, call: _Call) -> None:
+        """Wait for the answers, or lead the next transaction if nobody else does."""
+        suspect = False
+        while call.answers is None:
+            claim = self._leading.try_acquire(sys._getframe(), suspect=suspect)
+            if claim is not None:
+                try:
+                    self._lead(call)
+                finally:
+                    self._leading.release(claim)
+                    self._wake_next()
+            elif call.wake is None:
+                call.wake = Signal()  # before it looks again: from here on it would be woken
+            else:
+                suspect = not call.wake.wait(POLL)
 
     def _lead(self, call: _Call) -> None:
         """Serve everyone in the queue, the leader among them."""
@@ -141,19 +158,22 @@ class Turns:
         """
         ends = [Signal() for _ in range(LANES)]
         for lane, end in enumerate(ends):
-            chain = [*followers[lane::LANES]]
-            for entry, after in zip(chain, [*chain[1:], None], strict=True):
-                entry.following = after.wake if after else end
-            (chain[0].wake if chain else end).notify()
+            chain = [entry for entry in followers[lane::LANES] if entry.wake is not None]
+            signals = [*(entry.wake for entry in chain), end]
+            for entry, following in zip(chain, signals[1:], strict=True):
+                entry.following = following
+            if signals[0] is not None:
+                signals[0].notify()
         for end in ends:
             end.wait(LINGER)
 
     def _wake_next(self) -> None:
         """Wake a caller who can lead."""
-        for entry in self._queue[:]:
-            if entry.answers is None:
-                entry.wake.notify()
-                return
+        if self._queue:
+            for entry in self._queue[:]:
+                if entry.answers is None and entry.wake is not None:
+                    entry.wake.notify()
+                    return
 
 
 def _interrupted(error: BaseException | None = None) -> StoreError:

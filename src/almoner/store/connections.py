@@ -58,6 +58,14 @@ class _Slot:
             self._connection = None
 
 
+class _Campaign:
+    """The transactions on one campaign: one at a time, and the connection of the present one."""
+
+    def __init__(self) -> None:
+        self.mutex = Mutex()
+        self.connection: Any = None
+
+
 class Pool:
     """So many connections at most, opened when they are needed, and one for a campaign at a time.
 
@@ -68,11 +76,14 @@ class Pool:
         self.driver = driver
         self._signal = Signal()
         self._slots = [_Slot(self._signal) for _ in range(size)]
-        self._campaigns: dict[str, Mutex] = {}
+        self._campaigns: dict[str, _Campaign] = {}
 
     def transaction(self, campaign: str) -> Transaction:
         """Begin a transaction, one at a time for each campaign."""
-        return Transaction(self, self._campaigns.setdefault(campaign, Mutex()))
+        return Transaction(self, self._campaigns.get(campaign) or self._new(campaign))
+
+    def _new(self, campaign: str) -> _Campaign:
+        return self._campaigns.setdefault(campaign, _Campaign())
 
     def acquire(self, frame: Any) -> tuple[_Slot, Claim]:
         """Wait for a slot; the first ones are preferred, so that few connections are opened."""
@@ -94,7 +105,7 @@ class Transaction:
 
     __slots__ = ("_campaign", "_claim", "_connection", "_pool", "_slot", "_slot_claim")
 
-    def __init__(self, pool: Pool, campaign: Mutex) -> None:
+    def __init__(self, pool: Pool, campaign: _Campaign) -> None:
         self._pool, self._campaign = pool, campaign
         self._claim: Claim | None = None
         self._slot: _Slot | None = None
@@ -104,9 +115,11 @@ class Transaction:
     def __enter__(self) -> Any:
         frame, driver = owner(), self._pool.driver
         try:
-            self._claim = self._campaign.acquire(frame)
+            self._claim = self._campaign.mutex.acquire(frame)
+            if self._campaign.connection is not None:  # of one who was interrupted: it locks rows
+                self._campaign.connection.close()
             self._slot, self._slot_claim = self._pool.acquire(frame)
-            self._connection = self._slot.take(driver.connect)
+            self._connection = self._campaign.connection = self._slot.take(driver.connect)
             return driver.begin(self._connection)
         except BaseException as error:
             self._abandon()
@@ -114,17 +127,17 @@ class Transaction:
 
     def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
         driver = self._pool.driver
-        if error is None:
-            try:
-                driver.commit(self._connection)
-                self._end(clean=True)
-            except BaseException as reason:
-                self._abandon()
-                raise driver.as_store_error(reason)  # noqa: B904
-        else:
+        if error is not None:
             self._abandon()
             if (other := driver.as_store_error(error)) is not error:
                 raise other
+            return
+        try:
+            driver.commit(self._connection)
+        except BaseException as reason:
+            self._abandon()
+            raise driver.as_store_error(reason)  # noqa: B904
+        self._end(clean=True)
 
     def _abandon(self) -> None:
         """Close the connection, which undoes what was not committed, and let others begin."""
@@ -135,9 +148,12 @@ class Transaction:
             self._end(clean=False)
 
     def _end(self, *, clean: bool) -> None:
+        """Let others begin; by now the connection is either closed or has committed."""
+        if self._claim is not None and self._claim.is_last():
+            self._campaign.connection = None
         if self._slot is not None and self._slot_claim is not None:
             if clean and self._slot_claim.is_last():
                 self._slot.put_back()
             self._slot.mutex.release(self._slot_claim)
         if self._claim is not None:
-            self._campaign.release(self._claim)
+            self._campaign.mutex.release(self._claim)

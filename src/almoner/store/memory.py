@@ -82,7 +82,9 @@ class _Transaction:
 
     def __exit__(self, kind: object, error: object, where: object) -> None:
         if not self.claim.is_last():
-            raise StoreError("a transaction was ended by another one; ask again with the same key")
+            if kind is None:
+                raise StoreError("a transaction was ended by another one; ask again")
+            return
         if kind is None:
             self.log.committed = len(self.log.rows), self.log.saved
         else:
