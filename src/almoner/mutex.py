@@ -62,22 +62,15 @@ class Claim:
         """Return whether nobody has taken over."""
         return not self.next
 
-    def has_ended(self, frame: FrameType, *, suspect: bool) -> bool:
-        """Return whether another function may take over.
-
-        To ask a frame whether it has ended is slow where it has not: it is asked on a suspicion,
-        or where it belonged to this thread.
-        """
-        mine = self.frame
-        if mine is None or mine is frame:
+    def has_ended(self) -> bool:
+        """Return whether its function has ended; refuse to wait for a function of this thread."""
+        frame = self.frame
+        if frame is None:
             return True
-        ours = self.thread == get_ident()
-        if not (ours or suspect):
-            return False
         try:
-            mine.clear()
+            frame.clear()
         except RuntimeError:  # it is still executing
-            if ours:
+            if self.thread == get_ident():
                 raise StoreError(
                     "a transaction was begun inside another one of the same thread; end the first "
                     "one before"
@@ -96,12 +89,19 @@ class Mutex:
         self._last = Claim(None)
 
     def try_acquire(self, frame: FrameType, *, suspect: bool = False) -> Claim | None:
-        """Acquire the lock for a function if it is free; ``suspect`` checks on its owner."""
+        """Acquire the lock for a function if it is free.
+
+        To ask an owner whether it has ended is slow where it has not: it is asked on a suspicion,
+        or where it belonged to this thread.
+        """
         last = self._last
         while last.next:  # an owner was interrupted before it became the last one here
             last = last.next[None]
-        if last.frame is not None and not last.has_ended(frame, suspect=suspect):
-            return None
+        if last.frame is not None and last.frame is not frame:
+            if last.thread != get_ident() and not suspect:
+                return None
+            if not last.has_ended():
+                return None
         claim = Claim(frame)
         if last.next.setdefault(None, claim) is not claim:  # atomic: a claim is followed by one
             return None

@@ -32,13 +32,12 @@ GONE: tuple[Any, ...] = ()
 class _Call:
     """The requests of a caller in the queue, and the answers once there are any."""
 
-    __slots__ = ("answers", "asked", "following", "taken", "wake")
+    __slots__ = ("answers", "asked", "following", "wake")
 
     def __init__(self, asked: Sequence[Sequence[Any]]) -> None:
         self.asked = asked
         self.answers: Sequence[Any] | None = None
-        self.taken = False
-        self.wake: Signal | None = None
+        self.wake = Signal()
         self.following: Signal | None = None
 
 
@@ -57,6 +56,7 @@ class Turns:
         self._process = Process()
         self._leading = Mutex()
         self._queue: list[_Call] = []
+        self._batch: list[_Call] = []
 
     def ask(self, requests: Sequence[Any]) -> Any:
         """Return the answer to a caller's requests once it is durable."""
@@ -102,39 +102,32 @@ class Turns:
                 finally:
                     self._leading.release(claim)
                     self._wake_next()
-            elif call.wake is None:
-                call.wake = Signal()  # before it looks again: from here on it would be woken
             else:
                 suspect = not call.wake.wait(POLL)
+                if call.following is not None:
+                    call.following.notify()
 
     def _lead(self, call: _Call) -> None:
         """Serve everyone in the queue, the leader among them."""
+        for entry in self._batch:  # of a leader who was interrupted
+            if entry.answers is None:
+                entry.answers = [_interrupted()] * len(entry.asked)
         entries = self._queue[:]
-        batch = [entry for entry in entries if not self._is_settled(entry)]
+        self._batch = batch = [entry for entry in entries if entry.answers is None]
         try:
-            if batch:
-                self._answer(batch)
+            self._answer(batch)
         except BaseException as error:
             self._fail(batch, call, error)
         finally:
             del self._queue[: len(entries)]  # nobody else removes anything
             if len(entries) > 1:
                 self._dismiss([e for e in entries if e is not call and e.answers is not GONE])
-
-    def _is_settled(self, entry: _Call) -> bool:
-        """Return whether nothing is left to do for a caller.
-
-        One whose leader was interrupted gets an error: its transaction may have been committed.
-        """
-        if entry.answers is None and entry.taken:
-            entry.answers = [_interrupted()] * len(entry.asked)
-        return entry.answers is not None
+        self._batch = []
 
     def _answer(self, batch: list[_Call]) -> None:
-        for entry in batch:
-            entry.taken = True
-        asked = [requests for entry in batch for requests in entry.asked]
-        answers = self._serve(asked)
+        if not batch:
+            return
+        answers = self._serve([requests for entry in batch for requests in entry.asked])
         start = 0
         for entry in batch:
             end = start + len(entry.asked)
@@ -157,13 +150,11 @@ class Turns:
         instead of waiting while the very first of them has one to itself.
         """
         ends = [Signal() for _ in range(LANES)]
-        for lane, end in enumerate(ends):
-            chain = [entry for entry in followers[lane::LANES] if entry.wake is not None]
-            signals = [*(entry.wake for entry in chain), end]
-            for entry, following in zip(chain, signals[1:], strict=True):
-                entry.following = following
-            if signals[0] is not None:
-                signals[0].notify()
+        signals = [*(follower.wake for follower in followers), *ends]
+        for follower, following in zip(followers, signals[LANES:], strict=True):
+            follower.following = following
+        for first in signals[:LANES]:
+            first.notify()
         for end in ends:
             end.wait(LINGER)
 
@@ -171,7 +162,7 @@ class Turns:
         """Wake a caller who can lead."""
         if self._queue:
             for entry in self._queue[:]:
-                if entry.answers is None and entry.wake is not None:
+                if entry.answers is None:
                     entry.wake.notify()
                     return
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 
+import subprocess
+import sys
+
 import pytest
-from agents import Place, fold
+from agents import TERMS, Place, fold, fresh_place
 from interrupts import elsewhere, interrupted
 
 from almoner import mutex, turns
@@ -52,3 +55,114 @@ def interrupt_decisions(place: Place, step: int) -> int:
     second.decide("new", key="a second connection")
     agent.decide("returning")
     return points + 1
+
+
+def test_readers_work_after_an_interrupt_at_any_bytecode(memory: Place) -> None:
+    """A report that was interrupted halfway through the log counts nothing twice."""
+    agent = memory.create()
+    agent.decide_many(["new", "returning", "new"])
+    for read in (agent.report, agent.watch.curve):
+        wanted = read()
+        for error in interrupted(lambda point: read()):  # noqa: B023
+            agent.decide("new", available=[])
+            found = elsewhere(read)
+            assert error is None or type(found) is type(wanted)
+    assert agent.report() == memory.open().report()
+
+
+def test_stores_work_after_an_interrupt_at_any_bytecode(place: Place) -> None:
+    """Whatever is asked of a store, and a transaction of somebody else's."""
+    store, names = place.store(), list[str]()
+
+    def use(point: int) -> None:
+        store.create(f"{place.name} {point}", "terms")
+        with store.writing(place.name) as writer:
+            writer.save_snapshot(f"{point}")
+        assert store.terms(place.name) == "terms"
+        assert place.name in store.campaigns()
+        assert list(store.events(place.name)) == []
+
+    store.create(place.name, "terms")
+    for _ in interrupted(use, STEPS[place.kind] * 5):
+        names.append(place.name)
+        elsewhere(lambda: use(0))
+        use(-1)
+    with place.store().writing(place.name) as writer:
+        assert writer.snapshot() == "-1"
+    assert len(names) > 10
+
+
+SIGNALS = """
+import signal, sys, threading
+from almoner import Agent
+from almoner.audit import audit
+
+class Limit(Exception):
+    "A soft time limit."
+
+def strike(number, frame):
+    raise Limit
+
+signal.signal(signal.SIGALRM, strike)
+agent = Agent.open(sys.argv[1], name=sys.argv[2])
+done, kept, stop, errors = {}, None, threading.Event(), []
+
+def work(thread):
+    number = 0
+    while not stop.is_set():
+        key = f"thread {thread}, {number}"
+        number += 1
+        for attempt in range(50):
+            try:
+                done[key] = agent.decide("returning", key=key).id
+                break
+            except Exception as error:
+                if "interrupted" not in str(error):
+                    errors.append(error)
+                    return
+
+threads = [threading.Thread(target=work, args=(n,), daemon=True) for n in range(3)]
+for thread in threads:
+    thread.start()
+struck = 0
+for number in range(300):
+    key = f"main {number}"
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-6 + number * 1e-5)
+        done[key] = agent.decide("new", key=key).id
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except Limit as error:
+        kept, struck = error, struck + 1
+        again = agent.decide("new", key=key).id
+        assert done.setdefault(key, again) == again
+stop.set()
+for thread in threads:
+    thread.join(60)
+    assert not thread.is_alive(), "a thread hangs"
+assert not errors, errors
+with Agent.open(sys.argv[1], name=sys.argv[2]) as other:
+    other.decide("new", key="another connection")
+    log = {event.key: event.seq for event in other.events()}
+    audit(other.store, sys.argv[2])
+assert all(log[key] == decision for key, decision in done.items())
+print(struck)
+"""
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
+def test_signals_strike_anywhere(kind: str) -> None:
+    """A time limit raises in the main thread while three other threads share transactions."""
+    with fresh_place(kind) as place:
+        url = "memory:" if kind == "memory" else place.url
+        terms = {**TERMS, "horizon": 10**6, "budget": 10**6}
+        program = SIGNALS
+        if kind == "memory":  # which no other process and no other agent would see
+            opened = "Agent.open(sys.argv[1], name=sys.argv[2])"
+            program = program.replace(opened, f"Agent.open('memory:', name='m', **{terms})", 1)
+            program = program.replace(f"with {opened} as", "with agent as")
+            program = program.replace("sys.argv[2]", "'m'")
+        else:
+            place.create(**terms)
+        command = [sys.executable, "-c", program, str(url), place.name]
+        ran = subprocess.run(command, check=True, timeout=300, capture_output=True, text=True)
+        assert int(ran.stdout) > 10

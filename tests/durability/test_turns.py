@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Event
+from threading import Event, Thread
 from typing import Any
 
 import pytest
+from interrupts import Interrupt, elsewhere, interrupted
 
 from almoner.errors import Conflict, StoreError
 from almoner.mutex import Signal
-from almoner.turns import Turns
+from almoner.turns import Turns, _Call
 
 
 class Clerk:
@@ -54,7 +56,7 @@ def ask_in_order(
 
 def wait_for(turns: Turns, callers: int) -> None:
     """Wait until so many callers queue behind the one who is served."""
-    while sum(len(call.asked) for call in turns._queue) < callers + 1:
+    while sum(len(call.asked) for call in turns._queue) < callers:
         time.sleep(0)
 
 
@@ -176,3 +178,64 @@ def test_several_callers_at_once_get_an_answer_each(clerk: Clerk) -> None:
     assert answers[0] == ["a", "b"]
     assert isinstance(answers[1], ValueError)
     assert answers[2] == []
+
+
+def answer_all(callers: list[Sequence[Any]]) -> list[Any]:
+    return [list(asked) for asked in callers]
+
+
+def test_a_leader_who_is_interrupted_anywhere_leaves_nobody_without_an_answer() -> None:
+    """Three follow; afterwards each has an answer or was told to ask again."""
+    turns, done = Turns(answer_all), set[str]()
+
+    def lead(point: int) -> Any:
+        turns._queue.extend(followers)
+        return turns.ask(("leader",))
+
+    followers = [_Call([(name,)]) for name in "abc"]
+    for error in interrupted(lead):
+        assert elsewhere(lambda: turns.ask(("next",))) == ["next"]
+        assert turns.ask(("same thread",)) == ["same thread"]
+        for follower, name in zip(followers, "abc", strict=True):
+            (answer,) = follower.answers or [None]
+            assert answer == [name] or isinstance(answer, StoreError)
+            done.add(type(answer).__name__)
+        assert not turns._queue
+        assert error is None or isinstance(error, Interrupt)
+        followers = [_Call([(name,)]) for name in "abc"]
+    assert {"list", "StoreError"} <= done
+
+
+def test_a_follower_who_is_interrupted_anywhere_holds_nobody_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("almoner.turns.POLL", 0.001)
+    turns = Turns(answer_all)
+    points = 0
+    for _ in interrupted(lambda point: follow(turns, point)):
+        points += 1
+        assert elsewhere(lambda: turns.ask(("next",))) == ["next"]
+        assert not turns._queue
+        if points == 400:  # several rounds of waiting
+            break
+    assert points == 400
+
+
+def follow(turns: Turns, point: int) -> None:
+    """Ask while another thread leads for ever."""
+    inside, go_on = Event(), Event()
+
+    def lead() -> None:
+        claim = turns._leading.acquire(sys._getframe())
+        inside.set()
+        go_on.wait(60)
+        turns._leading.release(claim)
+
+    leader = Thread(target=lead)
+    leader.start()
+    inside.wait(60)
+    try:
+        turns.ask(("follower",))
+    finally:
+        go_on.set()
+        leader.join()
