@@ -26,22 +26,25 @@ class StoreFile:
     def __init__(self, path: str) -> None:
         self._given, self.path = path, Path(path).resolve()
         self._name, self._log_name = str(self.path), f"{self.path}-wal"
+        self._refusal = ""
         self._identity = self._look(self._name)
 
     def check(self) -> None:
         """Refuse the file if it is not the one that was there first."""
+        if self._refusal:
+            raise StoreError(self._refusal)
         found = self._look(self._name)
         if self._identity is None:
             self._identity = found
         elif found != self._identity:
-            raise self._replaced(self._given, found)
+            self._refuse(self._given, found)
 
     def check_log(self, known: Identity | None) -> Identity | None:
         """Refuse the file, or a write-ahead log that is not the one known; return the log's."""
         self.check()
         found = self._look(self._log_name)
         if known is not None and found != known:
-            raise self._replaced(self._log_name, found)
+            self._refuse(self._log_name, found)
         return found
 
     def _look(self, name: str) -> Identity | None:
@@ -57,9 +60,11 @@ class StoreFile:
             )
         return found.st_dev, found.st_ino
 
-    def _replaced(self, name: str, found: Identity | None) -> StoreError:
+    def _refuse(self, name: str, found: Identity | None) -> None:
+        """Refuse the file, and from now on always: another log may be in place the next time."""
         how = "was deleted" if found is None else "was replaced by another file"
-        return StoreError(
+        self._refusal = (
             f"the store {name!r} {how} while it was open; stop all processes that use it, put the "
             "right file in place, and open it again"
         )
+        raise StoreError(self._refusal)
