@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -103,20 +103,9 @@ def test_limits_of_time_are_set_unless_the_url_has_them(monkeypatch: pytest.Monk
     for use in (lambda: database.transaction().__enter__(), lambda: next(database.stream("x"))):
         with pytest.raises(StoreError, match="no"):
             use()
+    wanted = {"connect_timeout": "3", "keepalives_idle": "5", "host": "h", "dbname": "d"}
     for one in map(conninfo_to_dict, given):
-        assert one == {
-            **postgres.LIMITS,
-            "connect_timeout": 3,
-            "keepalives_idle": "5",
-            "host": "h",
-            "dbname": "d",
-        } or {k: str(v) for k, v in one.items()} == {
-            **postgres.LIMITS,
-            "connect_timeout": "3",
-            "keepalives_idle": "5",
-            "host": "h",
-            "dbname": "d",
-        }
+        assert {k: str(v) for k, v in one.items()} == {**postgres.LIMITS, **wanted}
     assert len(given) == 2
 
 
@@ -149,7 +138,7 @@ class Proxy:
                 Thread(target=self._forward, args=pair, daemon=True).start()
 
     def _forward(self, source: socket.socket, target: socket.socket) -> None:
-        with source:
+        with source, suppress(OSError):  # the other direction has ended
             while data := source.recv(65536):
                 if not self.swallows:  # else the kernel has acknowledged it, and that is all
                     target.sendall(data)

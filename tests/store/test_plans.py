@@ -88,7 +88,7 @@ def use(store: SqlStore, name: str, many: Sequence[int] = range(1, 4)) -> None:
 @pytest.mark.parametrize("analysed", [False, True])
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_every_statement_finds_what_it_wants_by_an_index(kind: str, *, analysed: bool) -> None:
-    """A few decisions at a time: those of a good part of the log PostgreSQL may well read in one go.
+    """A few decisions at a time: for many, PostgreSQL may well read a part of the log in one go.
 
     Where it has no statistics it takes a campaign for a 200th of the log, so that it never reads
     more than 200 rows for each decision that was asked for.
@@ -122,7 +122,8 @@ def test_the_work_of_a_reward_does_not_grow_with_the_log(kind: str) -> None:
         recorder, store = recorded(place)
         counts = [steps(recorder, store, place.name)]
         rows = [
-            Event(2 * LONG + n, DECIDED, 5, 3, 2 * LONG + n, context="new") for n in range(1, 4 * LONG)
+            Event(2 * LONG + n, DECIDED, 5, 3, 2 * LONG + n, context="new")
+            for n in range(1, 4 * LONG)
         ]
         with store.writing(place.name) as writer:
             writer.append(rows)
