@@ -198,7 +198,7 @@ class Agent:
         """Close the campaign for good; settlements and rewards are still taken."""
         self._turns.ask((Switch(CLOSED),))
 
-    def ask_all(self, callers: Sequence[Sequence[Request]]) -> Sequence[Any]:
+    def ask_all(self, callers: Sequence[Sequence[Request]]) -> list[Any]:
         """Carry out the requests of several callers in one transaction.
 
         Each caller gets a list of answers, or the error that its requests met: then none of them

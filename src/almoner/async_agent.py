@@ -221,13 +221,13 @@ class AsyncAgent:
     def _work(self, batch: list[Waiting]) -> None:
         """Carry out a batch in one transaction; runs in a thread."""
         try:
-            answers: Sequence[Any] = self.agent.ask_all([requests for requests, _ in batch])
+            answers = self.agent.ask_all([requests for requests, _ in batch])
         except BaseException as error:  # nobody must be left waiting for ever
             answers = [error] * len(batch)
         if not self._loop.is_closed():  # else there is nobody left to be told
             self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
 
-    def _hand_out(self, batch: list[Waiting], answers: Sequence[Any]) -> None:
+    def _hand_out(self, batch: list[Waiting], answers: list[Any]) -> None:
         for (_, answer), found in zip(batch, answers, strict=True):
             if answer.done():  # the caller has gone; what was done stays done
                 continue

@@ -1,7 +1,7 @@
 """Mutex: a lock that can be taken over from an owner who was interrupted before releasing it.
 
 A signal handler may raise between any two bytecodes, also between acquiring a lock and the ``try``
-whose ``finally`` releases it, or inside ``__exit__``. A `threading.Lock` then stays locked. Here the
+whose ``finally`` releases it, or inside ``__exit__``. A `threading.Lock` then stays locked. Here an
 owner is recorded in the same step that acquires: the frame of the function in whose ``with`` or
 ``try`` block the lock is held. Once that function has returned or raised, its claim has ended,
 whether it was released or not.

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from almoner.process import Process
 from almoner.terms import Terms
 
 __all__ = ["UNSEEN", "ActionReport", "ContextReport", "Estimates", "Report", "Watch"]
+
+Result = TypeVar("Result")
 
 Z95 = 1.959964
 """The two-sided 95 % point of a standard normal."""
@@ -195,7 +197,7 @@ class Watch:
         """Return points along the way, the last one being the present."""
         return self._follow(self._curve)
 
-    def _follow(self, use: Callable[[History], Any]) -> Any:
+    def _follow(self, use: Callable[[History], Result]) -> Result:
         """Return what ``use`` makes of the history; if that fails, it is folded anew."""
         self._process.check()
         claim = self._mutex.acquire(sys._getframe())

@@ -25,19 +25,19 @@ LANES = 2
 interpreter, takes longer; with a single chain nobody is awake when the interpreter falls free."""
 
 
-GONE: tuple[Any, ...] = ()
+GONE: list[Any] = []
 """In place of answers: the caller was interrupted and waits for none."""
 
 
-class _Call:
+class _Call(Signal):
     """The requests of a caller in the queue, and the answers once there are any."""
 
-    __slots__ = ("answers", "asked", "following", "wake")
+    __slots__ = ("answers", "asked", "following")
 
     def __init__(self, asked: Sequence[Sequence[Any]]) -> None:
+        super().__init__()
         self.asked = asked
-        self.answers: Sequence[Any] | None = None
-        self.wake = Signal()
+        self.answers: list[Any] | None = None
         self.following: Signal | None = None
 
 
@@ -65,7 +65,7 @@ class Turns:
             raise answer
         return answer
 
-    def ask_all(self, callers: Sequence[Sequence[Any]]) -> Sequence[Any]:
+    def ask_all(self, callers: Sequence[Sequence[Any]]) -> list[Any]:
         """Return the answer, or the error, of each of several callers."""
         self._process.check()
         if not self._queue:  # nobody to share with
@@ -83,7 +83,7 @@ class Turns:
         try:
             self._queue.append(call)
             self._wait(call)
-            return call.answers or ()
+            return call.answers or GONE
         finally:
             if call.answers is None:  # interrupted
                 call.answers = GONE
@@ -94,18 +94,19 @@ class Turns:
     def _wait(self, call: _Call) -> None:
         """Wait for the answers, or lead the next transaction if nobody else does."""
         suspect = False
+        first = self._queue[:1]  # is none if the call was answered already
+        if first and first[0] is not call and first[0].answers is None:  # that one leads
+            suspect = not call.wait(POLL)
         while call.answers is None:
             claim = self._leading.try_acquire(sys._getframe(), suspect=suspect)
-            if claim is not None:
-                try:
-                    self._lead(call)
-                finally:
-                    self._leading.release(claim)
-                    self._wake_next()
-            else:
-                suspect = not call.wake.wait(POLL)
-                if call.following is not None:
-                    call.following.notify()
+            if claim is None:
+                suspect = not call.wait(POLL)
+                continue
+            try:
+                self._lead(call)
+            finally:
+                self._leading.release(claim)
+                self._wake_next()
 
     def _lead(self, call: _Call) -> None:
         """Serve everyone in the queue, the leader among them."""
@@ -150,7 +151,7 @@ class Turns:
         instead of waiting while the very first of them has one to itself.
         """
         ends = [Signal() for _ in range(LANES)]
-        signals = [*(follower.wake for follower in followers), *ends]
+        signals = [*followers, *ends]
         for follower, following in zip(followers, signals[LANES:], strict=True):
             follower.following = following
         for first in signals[:LANES]:
@@ -163,7 +164,7 @@ class Turns:
         if self._queue:
             for entry in self._queue[:]:
                 if entry.answers is None:
-                    entry.wake.notify()
+                    entry.notify()
                     return
 
 

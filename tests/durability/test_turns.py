@@ -123,7 +123,8 @@ def test_followers_of_one_who_is_interrupted_are_told_that_it_may_have_been_done
     turns = Turns(clerk.serve)
     with ThreadPoolExecutor(3) as pool:
         for error, followers in ((KeyboardInterrupt(), StoreError), (Conflict("x"), Conflict)):
-            clerk.inside.clear(), clerk.go_on.clear()
+            clerk.inside.clear()
+            clerk.go_on.clear()
             asked = ask_in_order(pool, turns, clerk, ["a", "b", "c"])
             clerk.go_on_with(error)
             assert asked[0].result() == ["a"]
@@ -184,8 +185,11 @@ def answer_all(callers: list[Sequence[Any]]) -> list[Any]:
     return [list(asked) for asked in callers]
 
 
-def test_a_leader_who_is_interrupted_anywhere_leaves_nobody_without_an_answer() -> None:
+def test_a_leader_who_is_interrupted_anywhere_leaves_nobody_without_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Three follow; afterwards each has an answer or was told to ask again."""
+    monkeypatch.setattr("almoner.turns.POLL", 0.001)
     turns, done = Turns(answer_all), set[str]()
 
     def lead(point: int) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import Any
@@ -100,7 +100,11 @@ def test_limits_of_time_are_set_unless_the_url_has_them(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(postgres._Connection, "connect", connect)
     database = postgres.PostgresDatabase("postgresql://h/d?connect_timeout=3&keepalives_idle=5")
-    for use in (lambda: database.transaction().__enter__(), lambda: next(database.stream("x"))):
+    uses: list[Callable[[], Any]] = [
+        database.transaction().__enter__,
+        lambda: next(database.stream("x")),
+    ]
+    for use in uses:
         with pytest.raises(StoreError, match="no"):
             use()
     wanted = {"connect_timeout": "3", "keepalives_idle": "5", "host": "h", "dbname": "d"}
