@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ import pytest
 from agents import TERMS, Place, fold, fresh_place
 from interrupts import elsewhere, interrupted
 
-from almoner import mutex, turns
+from almoner import AsyncAgent, mutex, turns
 from almoner.audit import audit
 from almoner.campaign import Campaign
 
@@ -165,3 +166,27 @@ def test_signals_strike_anywhere(kind: str) -> None:
         command = [sys.executable, "-c", program, str(url), place.name]
         ran = subprocess.run(command, check=True, timeout=300, capture_output=True, text=True)
         assert int(ran.stdout) > 10
+
+
+@pytest.mark.filterwarnings("ignore:coroutine", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_event_loop_goes_on_after_an_interrupt_at_any_bytecode(memory: Place) -> None:
+    """Its caller may wait in vain, as with any callback that raises; the next one is answered."""
+    memory.create(horizon=10_000, budget=10_000)
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        loop.set_exception_handler(lambda loop, context: None)
+        shared = runner.run(AsyncAgent.open(memory.url, name=memory.name))
+
+        async def ask(point: int) -> None:
+            asking = loop.create_task(shared.decide("new", key=f"visit {point}"))
+            await asyncio.wait([asking], timeout=0.02)
+            asking.cancel()
+            await asyncio.wait([asking])
+
+        points = 0
+        for points, _ in enumerate(interrupted(lambda point: runner.run(ask(point))), 1):
+            again = shared.decide("new", key=f"visit {points}")
+            assert runner.run(asyncio.wait_for(again, 60)).context == "new"
+        runner.run(shared.close())
+    assert points > 100
+    assert audit(memory.store(), memory.name).decisions == points
