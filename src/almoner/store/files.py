@@ -31,20 +31,19 @@ class StoreFile:
 
     def check(self) -> None:
         """Refuse the file if it is not the one that was there first."""
-        if self._refusal:
-            raise StoreError(self._refusal)
+        self._refuse_again()
         found = self._look(self._name)
         if self._identity is None:
             self._identity = found
         elif found != self._identity:
-            self._refuse(self._given, found)
+            self._replaced(self._given, found)
 
     def check_log(self, known: Identity | None) -> Identity | None:
-        """Refuse the file, or a write-ahead log that is not the one known; return the log's."""
-        self.check()
+        """Refuse a write-ahead log that is not the one known; return the one that is there."""
+        self._refuse_again()
         found = self._look(self._log_name)
         if known is not None and found != known:
-            self._refuse(self._log_name, found)
+            self._replaced(self._log_name, found)
         return found
 
     def _look(self, name: str) -> Identity | None:
@@ -53,18 +52,25 @@ class StoreFile:
         except FileNotFoundError:
             return None
         if found.st_nlink > 1:
-            raise StoreError(
+            self._refuse(
                 f"the store {name!r} has {found.st_nlink} names (hard links), and processes that "
                 "use different ones would each spend the whole budget; remove the other names, or "
-                "make a copy of the file"
+                "make a copy of the file, and open it again"
             )
         return found.st_dev, found.st_ino
 
-    def _refuse(self, name: str, found: Identity | None) -> None:
-        """Refuse the file, and from now on always: another log may be in place the next time."""
+    def _replaced(self, name: str, found: Identity | None) -> None:
         how = "was deleted" if found is None else "was replaced by another file"
-        self._refusal = (
+        self._refuse(
             f"the store {name!r} {how} while it was open; stop all processes that use it, put the "
             "right file in place, and open it again"
         )
-        raise StoreError(self._refusal)
+
+    def _refuse(self, reason: str) -> None:
+        """Refuse the file from now on: another log may be in place the next time."""
+        self._refusal = reason
+        self._refuse_again()
+
+    def _refuse_again(self) -> None:
+        if self._refusal:
+            raise StoreError(self._refusal)

@@ -84,15 +84,22 @@ class SqliteDatabase:
         return connection
 
     def begin(self, connection: _Connection) -> _Statements:
-        """Begin a transaction, unless the file is another one by now."""
+        """Begin a transaction, unless its log is another file by now."""
         connection.execute(self._begin)
-        self._check(connection)
+        if self._reading is None:
+            connection.log = self._file.check_log(connection.log)
+        else:
+            self._reading.refuse_changes()
         return _Statements(connection)
 
     def commit(self, connection: _Connection) -> None:
-        """Commit a transaction, and tell nobody so if the file was replaced meanwhile."""
+        """Commit a transaction; if the file is another one by now, nobody is told so.
+
+        It was written to a file that others no longer find by this name.
+        """
         connection.execute("COMMIT")
-        self._check(connection)
+        self._file.check()
+        self._refuse_changes()
 
     def as_store_error(self, error: BaseException) -> BaseException:
         """Return the error to raise for one of the driver's."""
@@ -128,14 +135,6 @@ class SqliteDatabase:
             connection.close()
             raise
         return connection
-
-    def _check(self, connection: _Connection) -> None:
-        if self._reading is not None:
-            self._reading.refuse_changes()
-            return
-        log = self._file.check_log(connection.log)
-        if connection.log is None:
-            connection.log = log
 
     def _refuse_changes(self) -> None:
         if self._reading is not None:
