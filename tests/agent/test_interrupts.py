@@ -117,7 +117,7 @@ def work(thread):
                 done[key] = agent.decide("returning", key=key).id
                 break
             except Exception as error:
-                if "interrupted" not in str(error):
+                if "interrupted" not in str(error) and not isinstance(error, Limit):
                     errors.append(error)
                     return
 
@@ -164,7 +164,8 @@ def test_signals_strike_anywhere(kind: str) -> None:
         else:
             place.create(**terms)
         command = [sys.executable, "-c", program, str(url), place.name]
-        ran = subprocess.run(command, check=True, timeout=300, capture_output=True, text=True)
+        ran = subprocess.run(command, check=False, timeout=300, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
         assert int(ran.stdout) > 10
 
 
