@@ -23,6 +23,7 @@ from almoner.decision import Decision, Settlement
 from almoner.errors import InvalidTerms, StoreError, UnknownCampaign
 from almoner.events import CLOSED, PAUSED, RESUMED, Event
 from almoner.ledger import Ledger
+from almoner.process import Process
 from almoner.report import Report
 from almoner.requests import (
     Cancel,
@@ -73,6 +74,7 @@ class Agent:
     ) -> None:
         self.store, self.name, self.terms = store, name, terms
         self._clock = clock
+        self._process = Process()
         self._turns = Turns(self._serve)
         self._follower = Follower(store, name, terms)
         self._lent = self._closed = False
@@ -234,6 +236,8 @@ class Agent:
 
     def close(self) -> None:
         """Let go of the store, unless it was handed in open; the campaign stays there."""
+        if not self._process.is_current():  # the store is the parent's
+            return
         self._closed = True
         if not self._lent:
             self.store.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from almoner.agent import Agent, closed
@@ -17,6 +17,7 @@ from almoner.campaign import Campaign
 from almoner.decision import Decision, Settlement
 from almoner.errors import StoreError
 from almoner.events import CLOSED, PAUSED, RESUMED
+from almoner.process import Process
 from almoner.report import Report
 from almoner.requests import (
     Cancel,
@@ -77,8 +78,9 @@ class AsyncAgent:
         self._lent = threads is not None
         self._on_batch = on_batch
         self._queue: list[Waiting] = []
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._batch: list[Waiting] = []
+        self._flight: Future[None] | None = None
+        self._process = Process()
         self._closed = False
 
     @classmethod
@@ -146,10 +148,12 @@ class AsyncAgent:
 
     async def report(self) -> Report:
         """Return how the campaign is doing: money, arrivals, and each action in each context."""
+        self._process.check()
         return await asyncio.to_thread(self.agent.report)
 
     async def ask(self, *requests: Request) -> list[Any]:
         """Return the answers to a caller's requests: all are done or none."""
+        self._process.check()
         if self._closed:
             raise closed(self.name)
         if asyncio.get_running_loop() is not self._loop:
@@ -159,19 +163,24 @@ class AsyncAgent:
             )
         answer: asyncio.Future[list[Any]] = self._loop.create_future()
         self._queue.append((requests, answer))
-        if self._idle.is_set():
-            self._idle.clear()
+        if not self._in_flight():
             # Not at once: whoever else is heard in this round of the event loop comes along.
             self._loop.call_soon(self._send_off)
         return await answer
 
     async def finish(self) -> None:
         """Wait until everything asked is answered."""
-        while not self._idle.is_set():  # somebody may ask again before this is woken
-            await self._idle.wait()
+        self._process.check()
+        while self._queue or self._in_flight():  # somebody may ask again before this is woken
+            if self._flight is not None and self._in_flight():
+                await asyncio.wait([asyncio.wrap_future(self._flight)])
+            else:
+                self._send_off()
 
     async def close(self) -> None:
         """Answer what was asked and let go of the store; the campaign stays there."""
+        if not self._process.is_current():  # threads and store are the parent's
+            return
         self._closed = True
         if not self._loop.is_closed():
             await self.finish()
@@ -185,17 +194,27 @@ class AsyncAgent:
     async def __aexit__(self, *error: object) -> None:
         await self.close()
 
+    def _in_flight(self) -> bool:
+        """Return whether a transaction is being carried out.
+
+        The thread says so, not a flag, which an interrupted callback would never reset.
+        """
+        return self._flight is not None and not self._flight.done()
+
     def _send_off(self) -> None:
         """Have all who wait served in one transaction, but for those who have gone meanwhile."""
+        if self._in_flight():
+            return
         batch = [waiting for waiting in self._queue if not waiting[1].done()]
         self._queue = []
         if not batch:
-            self._idle.set()
             return
         try:
-            self._threads.submit(self._work, batch)
-        except RuntimeError as error:  # whoever lent the threads has stopped them
+            self._batch, self._flight = batch, self._threads.submit(self._work, batch)
+        except BaseException as error:
             self._hand_out(batch, [error] * len(batch))
+            if not isinstance(error, RuntimeError):  # whoever lent the threads has stopped them
+                raise
             return
         self._on_batch(len(batch))
 
@@ -218,7 +237,6 @@ class AsyncAgent:
                 answer.set_exception(found)
             else:
                 answer.set_result(found)
-        if self._queue:
-            self._send_off()
-        else:
-            self._idle.set()
+        if self._batch is batch:  # its thread is about to end
+            self._flight = None
+        self._send_off()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from itertools import takewhile
-from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -18,12 +18,16 @@ from almoner.events import Event
 from almoner.history import History, Point
 from almoner.ledger import Ledger
 from almoner.lp import Solution
+from almoner.mutex import Mutex
 from almoner.policy.contexts import KnownContexts
 from almoner.policy.rewards import KnownRewards
+from almoner.process import Process
 from almoner.report import RESERVED, ActionReport, ContextReport, Report
 from almoner.terms import Terms
 
 __all__ = ["Watch", "Watched"]
+
+Result = TypeVar("Result")
 
 
 class _Standing(NamedTuple):
@@ -80,24 +84,41 @@ class Watch:
 
     def __init__(self, agent: Watched) -> None:
         self._agent = agent
+        self._process = Process()
+        self._mutex = Mutex()
         self._history = History(agent.terms.budget)
-        self._lock = Lock()
 
     def report(self) -> Report:
         """Return how the campaign is doing now."""
-        with self._lock:
-            now = self._agent.now()
-            # While it is held still nobody can decide, so it is only copied then.
-            standing: _Standing = self._agent.look(lambda campaign: _Standing.of(campaign, now))
-            news = self._agent.events(self._history.seq)
-            self._history.apply(takewhile(lambda event: event.seq <= standing.seq, news))
-            return _report(self._agent.name, self._agent.terms, standing, self._history)
+        return self._follow(self._report)
 
     def curve(self) -> list[Point]:
         """Return points along the way, the last one being the present."""
-        with self._lock:
-            self._history.apply(self._agent.events(self._history.seq))
-            return self._history.points()
+        return self._follow(self._curve)
+
+    def _follow(self, use: Callable[[History], Result]) -> Result:
+        """Return what ``use`` makes of the history; if that fails, it is folded anew."""
+        self._process.check()
+        claim = self._mutex.acquire(sys._getframe())
+        try:
+            history, self._history = self._history, History(self._agent.terms.budget)
+            result = use(history)
+            self._history = history
+            return result
+        finally:
+            self._mutex.release(claim)
+
+    def _report(self, history: History) -> Report:
+        now = self._agent.now()
+        # While it is held still nobody can decide, so it is only copied then.
+        standing: _Standing = self._agent.look(lambda campaign: _Standing.of(campaign, now))
+        news = self._agent.events(history.seq)
+        history.apply(takewhile(lambda event: event.seq <= standing.seq, news))
+        return _report(self._agent.name, self._agent.terms, standing, history)
+
+    def _curve(self, history: History) -> list[Point]:
+        history.apply(self._agent.events(history.seq))
+        return history.points()
 
 
 def _report(name: str, terms: Terms, standing: _Standing, history: History) -> Report:

@@ -1,11 +1,8 @@
-"""PostgreSQL servers whose defaults are not ours, and processes forked with a store open."""
+"""PostgreSQL servers whose defaults are not ours."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -15,24 +12,6 @@ from postgres_server import fresh_database, postgres_url
 
 from almoner import Agent
 from almoner.events import DECIDED
-
-FORKING = """
-import os, sys
-from almoner import Agent, StoreError
-
-for url in sys.argv[1:]:
-    with Agent.open(url, name="spring") as agent:
-        agent.decide("new")
-        child = os.fork()
-        if child == 0:
-            try:
-                agent.decide("new")
-            except StoreError as error:
-                os._exit(7 if "open it in the process that uses it" in str(error) else 1)
-            os._exit(1)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-        assert agent.decide("new").id == 2
-"""
 
 
 def new_database(**defaults: str) -> str:
@@ -83,10 +62,3 @@ def test_no_plan_is_kept_from_when_the_log_was_short() -> None:
         database: Any = agent.store._database  # type: ignore[attr-defined]
         with database.transaction() as transaction:
             assert transaction.run("SELECT * FROM pg_prepared_statements") == []
-
-
-def test_a_forked_process_is_told_to_open_the_store_itself(tmp_path: Path) -> None:
-    urls = [f"sqlite:///{tmp_path / 'campaigns.db'}", new_database()]
-    for url in urls:
-        Agent.open(url, name="spring", **TERMS).close()
-    subprocess.run([sys.executable, "-c", FORKING, *urls], check=True, timeout=300)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from threading import RLock
 
-from almoner.errors import UnknownCampaign
+from almoner.errors import StoreError, UnknownCampaign
 from almoner.events import DECIDED, Event
+from almoner.mutex import Mutex, owner
+from almoner.process import Process
 from almoner.store.base import ALL, ApiKey
 from almoner.store.checked_log import CheckedLog
 
@@ -14,7 +15,11 @@ __all__ = ["MemoryStore"]
 
 
 class _Log:
-    """One campaign: its log, with what databases have indices for."""
+    """One campaign: its log, with what databases have indices for.
+
+    ``rows`` is appended to first and cut last, and ``committed`` says in one assignment how much of
+    it counts. So the rest can be undone after an interrupt at any bytecode.
+    """
 
     def __init__(self, terms: str) -> None:
         self.terms = terms
@@ -22,7 +27,8 @@ class _Log:
         self.by_decision: dict[int, list[Event]] = {}
         self.by_key: dict[str, Event] = {}
         self.saved: str | None = None
-        self.lock = RLock()
+        self.committed: tuple[int, str | None] = (0, None)
+        self.mutex = Mutex()
 
     def events(self, after: int, limit: int = ALL) -> list[Event]:
         return self.rows[after : after + limit]
@@ -48,14 +54,15 @@ class _Log:
         self.saved = text
 
     def undo(self, last: int, saved: str | None) -> None:
-        """Undo what a transaction appended and saved."""
+        """Undo what was appended and saved since, however much of it was done or undone."""
         for event in reversed(self.rows[last:]):
-            if event.decision is not None:
-                self.by_decision[event.decision].pop()
-                if not self.by_decision[event.decision]:
-                    del self.by_decision[event.decision]
-            if event.key is not None:
-                self.by_key.pop(event.key, None)
+            history = self.by_decision.get(event.decision or 0, [])
+            if history and history[-1] is event:
+                history.pop()
+            if not history:
+                self.by_decision.pop(event.decision or 0, None)
+            if event.key is not None and self.by_key.get(event.key) is event:
+                del self.by_key[event.key]
         del self.rows[last:]
         self.saved = saved
 
@@ -63,39 +70,53 @@ class _Log:
 class _Transaction:
     """A ``with`` block over one log; as a generator it would take twice the time."""
 
-    __slots__ = ("last", "log", "saved")
+    __slots__ = ("claim", "log")
 
     def __init__(self, log: _Log) -> None:
         self.log = log
 
     def __enter__(self) -> _Log:
-        self.log.lock.acquire()
-        self.last, self.saved = len(self.log.rows), self.log.saved
+        self.claim = self.log.mutex.acquire(owner())
+        if self.log.committed != (len(self.log.rows), self.log.saved):  # one was interrupted
+            self.log.undo(*self.log.committed)
         return self.log
 
     def __exit__(self, kind: object, error: object, where: object) -> None:
-        if kind is not None:
-            self.log.undo(self.last, self.saved)
-        self.log.lock.release()
+        if not self.claim.is_last():
+            if kind is None:
+                raise StoreError("a transaction was ended by another one; ask again")
+            return
+        if kind is None:
+            self.log.committed = len(self.log.rows), self.log.saved
+        else:
+            self.log.undo(*self.log.committed)
+        self.log.mutex.release(self.claim)
 
 
 class MemoryStore:
-    """Campaigns in dictionaries and lists."""
+    """Campaigns in dictionaries and lists.
+
+    A forked child has a copy, of which the parent would never hear: it is refused.
+    """
 
     def __init__(self) -> None:
+        self._process = Process()
         self._logs: dict[str, _Log] = {}
         self._keys: dict[str, ApiKey] = {}
 
     def campaigns(self) -> list[str]:
         """Return the names of all campaigns, oldest first."""
+        self._process.check()
         return list(self._logs)
 
     def terms(self, name: str) -> str | None:
         """Return the terms of a campaign; None if there is no such campaign."""
+        self._process.check()
         return self._logs[name].terms if name in self._logs else None
 
     def create(self, name: str, terms: str) -> str:
         """Create a campaign unless it exists; return the terms that it has now."""
+        self._process.check()
         return self._logs.setdefault(name, _Log(terms)).terms
 
     def writing(self, name: str) -> _Transaction:
@@ -104,25 +125,23 @@ class MemoryStore:
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them."""
-        yield from self._log(name).events(after)
+        log = self._log(name)
+        return iter(log.rows[after : log.committed[0]])
 
     def last(self, name: str) -> int:
         """Return the ``seq`` of the last event of a campaign; 0 if there is none."""
-        log = self._log(name)
-        with log.lock:
-            return len(log.rows)
+        return self._log(name).committed[0]
 
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
         """Return all events about the decisions after one and up to another, in their order."""
-        log = self._log(name)
-        with log.lock:
-            return [
-                event
-                for decision in log.rows[after : min(through, last)]
-                if decision.kind == DECIDED
-                for event in log.by_decision[decision.seq]
-                if event.seq <= last
-            ]
+        log = self._log(name)  # of which nothing up to ``last`` changes any more
+        return [
+            event
+            for decision in log.rows[after : min(through, last)]
+            if decision.kind == DECIDED
+            for event in log.by_decision[decision.seq]
+            if event.seq <= last
+        ]
 
     def checked_log(self, name: str) -> CheckedLog:
         """Return all events of a campaign for an audit; in memory they have no checksums."""
@@ -130,14 +149,17 @@ class MemoryStore:
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
+        self._process.check()
         return list(self._keys.values())
 
     def add_key(self, key: ApiKey) -> bool:
         """Keep a key; return whether its name was free."""
+        self._process.check()
         return self._keys.setdefault(key.name, key) is key
 
     def revoke_key(self, name: str, at: int) -> bool:
         """Mark a key as revoked, unless it is already; return whether there is one."""
+        self._process.check()
         key = self._keys.get(name)
         if key is not None and key.revoked is None:
             self._keys[name] = key._replace(revoked=at)
@@ -147,6 +169,7 @@ class MemoryStore:
         """Do nothing: what is in memory goes with the process."""
 
     def _log(self, name: str) -> _Log:
+        self._process.check()
         if name not in self._logs:
             raise UnknownCampaign(f"there is no campaign {name!r} in this store")
         return self._logs[name]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from threading import RLock
+from time import monotonic
 from typing import Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from almoner.errors import StoreError
+from almoner.store.connections import Pool, Transaction
 
 __all__ = ["PostgresDatabase"]
 
@@ -23,71 +24,134 @@ in the midst of a transaction, before the server undoes it."""
 AT_ONCE = 1000
 """How many rows to fetch at a time from a long log."""
 
+CONNECTIONS = 8
+"""How many connections a store opens at most, beside those that read whole logs."""
+
+SILENCE = PATIENCE + 10.0
+"""Seconds without a byte from the server after which a connection is given up.
+
+A proxy or a firewall may keep a connection open and forward nothing: then the kernel has all its
+packets acknowledged, and no time limit of the server's can be heard of. Longer than the server
+lets a statement wait for a lock."""
+
+LIMITS = {
+    "connect_timeout": "10",
+    "keepalives": "1",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "30000",
+}
+"""For connections whose packets are lost, unless the URL says otherwise: seconds to connect, then
+a probe after 30 idle seconds, and milliseconds until what was sent must be acknowledged."""
+
 
 class PostgresDatabase:
-    """A connection to one server, opened again after it was lost."""
+    """Connections to one server, opened again after they were lost."""
 
     locking = " FOR UPDATE"
     alone: tuple[str, ...] = (f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})",)
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._lock = RLock()  # a connection has one transaction at a time
-        self._connection: psycopg.Connection[Any] | None = None
+        self._pool = Pool(self, CONNECTIONS)
 
-    @contextmanager
-    def transaction(self) -> Iterator[_Statements]:
+    def transaction(self, campaign: str = "") -> Transaction:
         """Begin a transaction."""
-        with self._lock, self._as_store_errors():
-            connection = self._connected()
-            with connection.transaction():
-                yield _Statements(connection)
+        return self._pool.transaction(campaign)
 
     def stream(self, query: str, *values: Any) -> Iterator[Any]:
         """Yield the rows of a query, on a connection of its own."""
-        with (
-            self._as_store_errors(),
-            psycopg.connect(self._url) as connection,
-            connection.cursor(name="almoner") as cursor,
-        ):
-            cursor.itersize = AT_ONCE
-            yield from cursor.execute(_translate(query), values)
+        try:
+            with (
+                _Connection.connect(self._conninfo()) as connection,
+                connection.cursor(name="almoner") as cursor,
+            ):
+                cursor.itersize = AT_ONCE
+                yield from cursor.execute(_translate(query), values)
+        except psycopg.Error as error:
+            raise self.as_store_error(error) from error
 
     def close(self) -> None:
-        """Close the connection."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+        """Close all connections."""
+        self._pool.close()
 
-    def _connected(self) -> psycopg.Connection[Any]:
-        if self._connection is None or self._connection.closed:
-            self._connection = psycopg.connect(self._url, autocommit=True)
-            # Whatever the server's defaults are: a transaction reads the log after it has waited
-            # for its turn, and what is committed is on the disk.
-            self._connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
-            self._connection.execute(
+    def connect(self) -> psycopg.Connection[Any]:
+        """Open a connection."""
+        connection = _Connection.connect(self._conninfo(), autocommit=True)
+        try:
+            connection.execute(
                 "SELECT set_config('synchronous_commit', 'on', false) "
                 "WHERE current_setting('synchronous_commit') = 'off'"
             )
-            self._connection.execute(
+            connection.execute(
                 f"SET lock_timeout = '{PATIENCE}s'; "
                 f"SET idle_in_transaction_session_timeout = '{PATIENCE}s'"
             )
-            # Prepared while a log is short, a statement would keep a plan that reads all of it, and
-            # take ever longer as the log grows. (And poolers do not keep statements.)
-            self._connection.prepare_threshold = None
-        return self._connection
+        except BaseException:
+            connection.close()
+            raise
+        # Prepared while a log is short, a statement would keep a plan that reads all of it, and
+        # take ever longer as the log grows. (And poolers do not keep statements.)
+        connection.prepare_threshold = None
+        return connection
 
-    @contextmanager
-    def _as_store_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except psycopg.Error as reason:
-            said = str(reason).strip().splitlines()
-            raise StoreError(
-                f"the PostgreSQL store failed: {said[0] if said else type(reason).__name__}"
-            ) from reason
+    def begin(self, connection: psycopg.Connection[Any]) -> _Statements:
+        """Begin a transaction.
+
+        Whatever the server's default is, it reads the log after it has waited for its turn.
+        """
+        connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        return _Statements(connection)
+
+    def commit(self, connection: psycopg.Connection[Any]) -> None:
+        """Commit a transaction; a failed one the server would roll back and report no error."""
+        done = connection.execute("COMMIT").statusmessage
+        if done != "COMMIT":
+            raise StoreError(f"the PostgreSQL store failed: it answered COMMIT with {done}")
+
+    def as_store_error(self, error: BaseException) -> BaseException:
+        """Return the error to raise for one of the driver's."""
+        if not isinstance(error, psycopg.Error):
+            return error
+        said = str(error).strip().splitlines()
+        failed = StoreError(
+            f"the PostgreSQL store failed: {said[0] if said else type(error).__name__}"
+        )
+        failed.__cause__ = error
+        return failed
+
+    def _conninfo(self) -> str:
+        """Return the URL with our limits, as far as it has none of its own."""
+        given = conninfo_to_dict(self._url)
+        return make_conninfo(self._url, **{k: v for k, v in LIMITS.items() if k not in given})
+
+
+class _Connection(psycopg.Connection[Any]):
+    """A connection that waits no longer than `SILENCE` for a sign of the server."""
+
+    def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
+        """Wait for what a generator of the driver asks of the server."""
+        return super().wait(_bounded(gen), *args, **kwargs)
+
+
+def _bounded(gen: Any) -> Any:
+    """Pass on what the driver's generator yields; raise once the server has said nothing for long.
+
+    The driver sends 0 each time that it has waited for a while in vain.
+    """
+    try:
+        wants = next(gen)
+        heard = monotonic()
+        while True:
+            ready = yield wants
+            if ready:
+                heard = monotonic()
+            elif monotonic() - heard > SILENCE:
+                raise psycopg.OperationalError(f"no answer from the server in {SILENCE:g} s")
+            wants = gen.send(ready)
+    except StopIteration as end:
+        return end.value
 
 
 class _Statements:

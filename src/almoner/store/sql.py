@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, Protocol
 
-from almoner.errors import StoreError, UnknownCampaign
+from almoner.errors import UnknownCampaign
 from almoner.events import Event
+from almoner.process import Process
 from almoner.store.base import ALL, ApiKey
 from almoner.store.checked_log import CheckedLog
 from almoner.store.hash_chain import Head, marked, root
@@ -50,8 +50,11 @@ class Database(Protocol):
     alone: tuple[str, ...]
     """What to run first in a transaction that changes tables or adds a campaign."""
 
-    def transaction(self) -> AbstractContextManager[Statements]:
-        """Begin a transaction: committed at the end, undone on an error, all errors StoreError."""
+    def transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
+        """Begin a transaction: committed at the end, undone on an error, all errors StoreError.
+
+        Those on different campaigns do not wait for each other, where the database can do that.
+        """
 
     def stream(self, query: str, *values: Any) -> Iterator[Any]:
         """Yield the rows of a query, beside any transaction."""
@@ -71,9 +74,9 @@ class ReadOnly:
         self.stream, self.close = database.stream, database.close
 
     @contextmanager
-    def transaction(self) -> Iterator[Statements]:
+    def transaction(self, campaign: str = "") -> Iterator[Statements]:
         """Begin a transaction."""
-        with self._database.transaction() as transaction:
+        with self._database.transaction(campaign) as transaction:
             transaction.run("SET TRANSACTION READ ONLY")
             yield transaction
 
@@ -87,7 +90,7 @@ class SqlStore:
         prepare: Callable[[Callable[..., Any]], int] = migrate,
     ) -> None:
         self._database = database
-        self._process = os.getpid()
+        self._process = Process()
         self._ids: dict[str, int] = {}
         try:
             with self._alone() as transaction:
@@ -98,13 +101,13 @@ class SqlStore:
 
     def campaigns(self) -> list[str]:
         """Return the names of all campaigns, oldest first."""
-        with self._database.transaction() as transaction:
+        with self._transaction() as transaction:
             rows = transaction.run("SELECT name FROM almoner_campaigns ORDER BY id")
         return [str(name) for (name,) in rows]
 
     def terms(self, name: str) -> str | None:
         """Return the terms of a campaign; None if there is no such campaign."""
-        with self._database.transaction() as transaction:
+        with self._transaction() as transaction:
             rows = transaction.run("SELECT terms FROM almoner_campaigns WHERE name = ?", name)
         return str(rows[0][0]) if rows else None
 
@@ -127,18 +130,12 @@ class SqlStore:
     @contextmanager
     def writing(self, name: str) -> Iterator[_Writer]:
         """Begin a transaction on a campaign's log."""
-        if os.getpid() != self._process:  # two processes would talk at once on one connection
-            raise StoreError(
-                "the store was opened before this process was forked; open it in the process that "
-                "uses it"
-            )
-        with self._database.transaction() as transaction:
+        with self._transaction(name) as transaction:
             yield _Writer(transaction, *self._lock(transaction, name))
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them, without holding up writers."""
-        campaign = self._id(name)
-        rows = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", campaign, after)
+        rows = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", self._id(name), after)
         return map(Event._make, rows)
 
     def last(self, name: str) -> int:
@@ -167,13 +164,13 @@ class SqlStore:
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
         query = "SELECT name, digest, permits, created, revoked FROM almoner_api_keys"
-        with self._database.transaction() as transaction:
+        with self._transaction() as transaction:
             return [ApiKey._make(row) for row in transaction.run(f"{query} ORDER BY created, name")]
 
     def add_key(self, key: ApiKey) -> bool:
         """Keep a key; return whether its name was free."""
         insert = "INSERT INTO almoner_api_keys (name, digest, permits, created, revoked)"
-        with self._database.transaction() as transaction:
+        with self._transaction() as transaction:
             added = transaction.run(
                 f"{insert} VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING name", *key
             )
@@ -182,22 +179,30 @@ class SqlStore:
     def revoke_key(self, name: str, at: int) -> bool:
         """Mark a key as revoked, unless it is already; return whether there is one."""
         update = "UPDATE almoner_api_keys SET revoked = coalesce(revoked, ?) WHERE name = ?"
-        with self._database.transaction() as transaction:
+        with self._transaction() as transaction:
             return bool(transaction.run(f"{update} RETURNING name", at, name))
 
     def close(self) -> None:
-        """Let go of files and connections; committed events stay."""
-        self._database.close()
+        """Let go of files and connections; committed events stay.
+
+        In a forked child nothing is done: to close a connection says goodbye on the parent's.
+        """
+        if self._process.is_current():
+            self._database.close()
+
+    def _transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
+        self._process.check()
+        return self._database.transaction(campaign)
 
     @contextmanager
     def _alone(self) -> Iterator[Statements]:
-        with self._database.transaction() as transaction:
+        with self._transaction() as transaction:
             for statement in self._database.alone:
                 transaction.run(statement)
             yield transaction
 
     def _head(self, name: str) -> Head | None:
-        with self._database.transaction() as transaction:
+        with self._transaction() as transaction:
             rows = transaction.run(_CHAINED, name)
         return Head(*rows[0][1:]) if rows else None
 
@@ -210,8 +215,9 @@ class SqlStore:
         return _only(transaction.run(_UNCHAINED + locking, name), name), None
 
     def _id(self, name: str) -> int:
+        self._process.check()
         if name not in self._ids:
-            with self._database.transaction() as transaction:
+            with self._transaction() as transaction:
                 rows = transaction.run("SELECT id FROM almoner_campaigns WHERE name = ?", name)
             self._ids[name] = _only(rows, name)
         return self._ids[name]
@@ -226,7 +232,8 @@ class _Writer:
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
         found: dict[int, list[Event]] = {}
-        for event in self._among("decision", decisions, "ORDER BY seq"):
+        # Sorted here: asked for an order, SQLite walks the whole log in that order instead.
+        for event in sorted(self._among("decision", decisions)):
             found.setdefault(event.decision or 0, []).append(event)
         return found
 
@@ -262,12 +269,12 @@ class _Writer:
             insert = "INSERT INTO almoner_snapshots VALUES (?, ?)"
             self._transaction.run(insert, self._campaign, text)
 
-    def _among(self, column: str, wanted: Sequence[Any], order: str = "") -> list[Event]:
+    def _among(self, column: str, wanted: Sequence[Any]) -> list[Event]:
         found: list[Event] = []
         for start in range(0, len(wanted), CHUNK):
             part = wanted[start : start + CHUNK]
             places = ", ".join("?" * len(part))
-            found += self._select(f'"{column}" IN ({places}) {order}', *part)
+            found += self._select(f'"{column}" IN ({places})', *part)
         return found
 
     def _select(self, where: str, *values: Any) -> list[Event]:

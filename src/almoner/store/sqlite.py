@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from functools import cache
 from itertools import chain, compress
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 from almoner.errors import StoreError
+from almoner.store.connections import Pool, Transaction
+from almoner.store.files import Identity, StoreFile
 
 __all__ = ["SqliteDatabase"]
 
@@ -44,76 +45,106 @@ class SqliteDatabase:
 
     def __init__(self, path: str, *, read_only: bool = False) -> None:
         self._path = path
-        self._reading = _Reading(path) if read_only else None
+        self._file = StoreFile(path)
+        self._reading = _Reading(path, self._file.path) if read_only else None
         # IMMEDIATE: to begin by reading and find out at the first write that another process was
         # faster would fail, instead of wait.
         self._begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"
-        self._lock = RLock()  # one transaction at a time in this process; SQLite sees to others
-        self._connection = self._connect()
+        self._pool = Pool(self, 1)  # SQLite has one writer at a time
 
-    @contextmanager
-    def transaction(self) -> Iterator[_Statements]:
+    def transaction(self, campaign: str = "") -> Transaction:
         """Begin a transaction."""
-        with self._lock, self._as_store_errors():
-            self._connection.execute(self._begin)
-            try:
-                yield _Statements(self._connection)
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+        return self._pool.transaction(campaign)
 
     def stream(self, query: str, *values: Any) -> Iterator[Any]:
         """Yield the rows of a query, on a connection of its own."""
-        with self._as_store_errors():
-            connection = self._connect()
-            try:
+        try:
+            with closing(self.connect()) as connection:
                 cursor = connection.execute(query, values)
                 while rows := cursor.fetchmany(FETCHED):
                     self._refuse_changes()
                     yield from rows
-            finally:
-                connection.close()
+        except sqlite3.Error as error:
+            raise self.as_store_error(error) from error
+        self._refuse_changes()
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            self._connection.close()
+        self._pool.close()
 
-    def _connect(self) -> sqlite3.Connection:
-        with self._as_store_errors():
-            if self._reading is not None:
-                return self._reading.connect()
-            folder = Path(self._path).parent
-            if not folder.is_dir():
-                raise StoreError(
-                    f"the store {self._path!r} cannot be opened: there is no folder "
-                    f"{str(folder)!r}; create it first"
-                )
-            connection = sqlite3.connect(
-                self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-            )
-            try:
-                for setting in SETTINGS:
-                    connection.execute(f"PRAGMA {setting}").close()
-            except BaseException:
-                connection.close()
-                raise
-            return connection
-
-    @contextmanager
-    def _as_store_errors(self) -> Iterator[None]:
+    def connect(self) -> _Connection:
+        """Open the file, which is the same one each time."""
+        self._file.check()
+        connection = self._connect() if self._reading is None else self._reading.connect()
         try:
-            yield
-        except sqlite3.Error as reason:
-            self._refuse_changes()
-            raise StoreError(f"the store {self._path!r} failed: {reason}") from reason
+            self._file.check()  # and has been made by now
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def begin(self, connection: _Connection) -> _Statements:
+        """Begin a transaction, unless its log is another file by now."""
+        connection.execute(self._begin)
+        if self._reading is None:
+            connection.log = self._file.check_log(connection.log)
+        else:
+            self._reading.refuse_changes()
+        return _Statements(connection)
+
+    def commit(self, connection: _Connection) -> None:
+        """Commit a transaction; if the file is another one by now, nobody is told so.
+
+        It was written to a file that others no longer find by this name.
+        """
+        connection.execute("COMMIT")
+        self._file.check()
         self._refuse_changes()
+
+    def as_store_error(self, error: BaseException) -> BaseException:
+        """Return the error to raise for one of the driver's."""
+        if not isinstance(error, sqlite3.Error):
+            return error
+        try:
+            self._refuse_changes()
+            self._file.check()
+        except StoreError as cause:  # is what made SQLite fail
+            return cause
+        failed = StoreError(f"the store {self._path!r} failed: {error}")
+        failed.__cause__ = error
+        return failed
+
+    def _connect(self) -> _Connection:
+        folder = self._file.path.parent
+        if not folder.is_dir():
+            raise StoreError(
+                f"the store {self._path!r} cannot be opened: there is no folder "
+                f"{str(folder)!r}; create it first"
+            )
+        connection = sqlite3.connect(
+            self._file.path,
+            timeout=PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_Connection,
+        )
+        try:
+            for setting in SETTINGS:
+                connection.execute(f"PRAGMA {setting}").close()
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _refuse_changes(self) -> None:
         if self._reading is not None:
             self._reading.refuse_changes()
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that knows which write-ahead log it has open."""
+
+    log: Identity | None = None
 
 
 class _Reading:
@@ -125,12 +156,12 @@ class _Reading:
     read is refused. A store that has a log already is read as its writers do.
     """
 
-    def __init__(self, path: str) -> None:
-        self._path, self._file = path, Path(path).resolve()
+    def __init__(self, path: str, file: Path) -> None:
+        self._path, self._file = path, file
         self._stamp = self._look()
         self._at_rest = not any(self._look(end)[0] for end in ("-wal", "-journal"))
 
-    def connect(self) -> sqlite3.Connection:
+    def connect(self) -> _Connection:
         """Open the file."""
         connection = sqlite3.connect(
             self._file.as_uri() + "?mode=ro" + "&immutable=1" * self._at_rest,
@@ -138,6 +169,7 @@ class _Reading:
             timeout=PATIENCE,
             isolation_level=None,
             check_same_thread=False,
+            factory=_Connection,
         )
         try:
             connection.execute("PRAGMA schema_version").close()

@@ -1,0 +1,159 @@
+"""Connections of an SQL store: a bounded pool, and transactions that leave none in doubt.
+
+A connection is used again only after a transaction on it was committed. Whatever else happened, an
+error or an interrupt at any bytecode, it is closed, and the next transaction opens another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from almoner.mutex import Claim, Mutex, Signal, acquire_any, owner
+
+__all__ = ["Driver", "Pool", "Transaction"]
+
+
+class Driver(Protocol):
+    """What differs between databases."""
+
+    def connect(self) -> Any:
+        """Open a connection."""
+
+    def begin(self, connection: Any) -> Any:
+        """Begin a transaction; return what runs statements in it."""
+
+    def commit(self, connection: Any) -> None:
+        """Commit a transaction."""
+
+    def as_store_error(self, error: BaseException) -> BaseException:
+        """Return the error to raise for one of the driver's, or else the error itself."""
+
+
+class _Slot:
+    """A place for a connection, which is closed and replaced unless it is known to be clean."""
+
+    def __init__(self, signal: Signal) -> None:
+        self.mutex = Mutex(signal)
+        self._connection: Any = None
+        self._clean = False
+
+    def take(self, connect: Callable[[], Any]) -> Any:
+        """Return a clean connection, counted as unclean from now on."""
+        if not self._clean:
+            self.discard()
+        if self._connection is None:
+            self._connection = connect()
+        self._clean = False
+        return self._connection
+
+    def put_back(self) -> None:
+        """Say that the connection is clean."""
+        self._clean = True
+
+    def discard(self) -> None:
+        """Close the connection, if there is one."""
+        if self._connection is not None:
+            self._connection.close()  # a second time does no harm
+            self._connection = None
+
+
+class _Campaign:
+    """The transactions on one campaign: one at a time, and the connection of the present one."""
+
+    def __init__(self) -> None:
+        self.mutex = Mutex()
+        self.connection: Any = None
+
+
+class Pool:
+    """So many connections at most, opened when they are needed, and one for a campaign at a time.
+
+    A campaign that is locked elsewhere so holds up no more than one of them.
+    """
+
+    def __init__(self, driver: Driver, size: int) -> None:
+        self.driver = driver
+        self._signal = Signal()
+        self._slots = [_Slot(self._signal) for _ in range(size)]
+        self._campaigns: dict[str, _Campaign] = {}
+
+    def transaction(self, campaign: str) -> Transaction:
+        """Begin a transaction, one at a time for each campaign."""
+        return Transaction(self, self._campaigns.get(campaign) or self._new(campaign))
+
+    def _new(self, campaign: str) -> _Campaign:
+        return self._campaigns.setdefault(campaign, _Campaign())
+
+    def acquire(self, frame: Any) -> tuple[_Slot, Claim]:
+        """Wait for a slot; the first ones are preferred, so that few connections are opened."""
+        index, claim = acquire_any([slot.mutex for slot in self._slots], self._signal, frame)
+        return self._slots[index], claim
+
+    def close(self) -> None:
+        """Close all connections once their transactions have ended."""
+        for slot in self._slots:
+            claim = slot.mutex.acquire(owner())
+            try:
+                slot.discard()
+            finally:
+                slot.mutex.release(claim)
+
+
+class Transaction:
+    """A ``with`` block: committed at its end; on an error, closed along with its connection."""
+
+    __slots__ = ("_campaign", "_claim", "_connection", "_pool", "_slot", "_slot_claim")
+
+    def __init__(self, pool: Pool, campaign: _Campaign) -> None:
+        self._pool, self._campaign = pool, campaign
+        self._claim: Claim | None = None
+        self._slot: _Slot | None = None
+        self._slot_claim: Claim | None = None
+        self._connection: Any = None
+
+    def __enter__(self) -> Any:
+        frame, driver = owner(), self._pool.driver
+        try:
+            self._claim = self._campaign.mutex.acquire(frame)
+            if self._campaign.connection is not None:  # of one who was interrupted: it locks rows
+                self._campaign.connection.close()
+            self._slot, self._slot_claim = self._pool.acquire(frame)
+            self._connection = self._campaign.connection = self._slot.take(driver.connect)
+            return driver.begin(self._connection)
+        except BaseException as error:
+            self._abandon()
+            raise driver.as_store_error(error)  # noqa: B904 (it knows its cause)
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        driver = self._pool.driver
+        if error is not None:
+            self._abandon()
+            if (other := driver.as_store_error(error)) is not error:
+                raise other
+            return
+        try:
+            driver.commit(self._connection)
+        except BaseException as reason:
+            self._abandon()
+            raise driver.as_store_error(reason)  # noqa: B904
+        self._end(clean=True)
+
+    def _abandon(self) -> None:
+        """Close the connection, which undoes what was not committed, and let others begin."""
+        try:
+            if self._connection is not None:
+                self._connection.close()
+        finally:
+            self._end(clean=False)
+
+    def _end(self, *, clean: bool) -> None:
+        """Let others begin; by now the connection is either closed or has committed."""
+        if self._claim is not None and self._claim.is_last():
+            self._campaign.connection = None
+        if self._slot is not None and self._slot_claim is not None:
+            if clean and self._slot_claim.is_last():
+                self._slot.put_back()
+            self._slot.mutex.release(self._slot_claim)
+        if self._claim is not None:
+            self._campaign.mutex.release(self._claim)

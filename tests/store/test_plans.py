@@ -1,0 +1,150 @@
+"""Query plans: no statement of a store reads a log that it was not asked for.
+
+The statements are those that the store runs, recorded, so that a new one cannot be forgotten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from agents import Place, fresh_place
+
+from almoner.events import DECIDED, REWARDED, Event
+from almoner.store import ApiKey
+from almoner.store.sql import Database, SqlStore, Statements
+
+LONG = 5_000
+"""Decisions, each of them with a key and a reward."""
+
+INDEXED = {
+    "sqlite": re.compile(r"\(campaign=\? AND (decision=\?|key=\?|seq>\?)\)"),
+    "postgres": re.compile(r"Index Cond: .*campaign = .* AND \(?\(?(decision|key|seq) "),
+}
+
+
+class Recorder:
+    """A database that notes every statement that is run in it."""
+
+    def __init__(self, database: Database) -> None:
+        self.locking, self.alone, self.close = database.locking, database.alone, database.close
+        self.database, self.noted = database, dict[str, tuple[Any, ...]]()
+
+    @contextmanager
+    def transaction(self, campaign: str = "") -> Iterator[Statements]:
+        with self.database.transaction(campaign) as statements:
+            yield _Recording(statements, self.noted)
+
+    def stream(self, query: str, *values: Any) -> Iterator[Any]:
+        self.noted[query] = values
+        return self.database.stream(query, *values)
+
+
+class _Recording:
+    def __init__(self, statements: Statements, noted: dict[str, tuple[Any, ...]]) -> None:
+        self._statements, self._noted = statements, noted
+        self.insert = statements.insert
+
+    def run(self, statement: str, *values: Any) -> list[Any]:
+        self._noted[statement] = values
+        return self._statements.run(statement, *values)
+
+
+def recorded(place: Place) -> tuple[Recorder, SqlStore]:
+    """Return a store with a long log, and what was run in it."""
+    first: Any = place.store()
+    recorder = Recorder(first._database)
+    store = SqlStore(recorder)
+    store.create(place.name, "terms")
+    rows: list[Event] = []
+    for number in range(LONG):
+        seq = 2 * number + 1
+        rows.append(Event(seq, DECIDED, 5, 3, seq, number, "new", "mail", 1, 1, 0.5, key=f"k{seq}"))
+        rows.append(Event(seq + 1, REWARDED, 5, 3, seq, reward=1.0))
+    with store.writing(place.name) as writer:
+        writer.append(rows)
+    return recorder, store
+
+
+def use(store: SqlStore, name: str, many: Sequence[int] = range(1, 4)) -> None:
+    """Do everything that a store can do, with the least and with much at a time."""
+    store.campaigns(), store.terms(name), store.create(name, "other terms")
+    for numbers in ([1], many):
+        with store.writing(name) as writer:
+            assert len(writer.histories(numbers)) <= len(numbers)
+            assert len(writer.keyed([f"k{number}" for number in numbers])) <= len(numbers)
+            assert len(writer.events(2 * LONG - 1)) == 1
+            writer.save_snapshot("snapshot")
+            assert writer.snapshot() == "snapshot"
+    assert len(list(store.events(name, 2 * LONG - 1))) == 1
+    store.add_key(ApiKey(name, name, "decide", 1))
+    store.revoke_key(name, 2)
+    assert store.api_keys()
+
+
+@pytest.mark.parametrize("analysed", [False, True])
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_every_statement_finds_what_it_wants_by_an_index(kind: str, *, analysed: bool) -> None:
+    """A few decisions at a time: for many, PostgreSQL may well read a part of the log in one go.
+
+    Where it has no statistics it takes a campaign for a 200th of the log, so that it never reads
+    more than 200 rows for each decision that was asked for.
+    """
+    explain = "EXPLAIN QUERY PLAN " if kind == "sqlite" else "EXPLAIN "
+    with fresh_place(kind) as place:
+        recorder, store = recorded(place)
+        with recorder.database.transaction() as statements:
+            if analysed:
+                statements.run("ANALYZE almoner_events")
+        recorder.noted.clear()
+        use(store, place.name, range(1, 8, 2))
+        seen = 0
+        for statement, values in recorder.noted.items():
+            if "almoner_events" not in statement:
+                continue
+            with recorder.database.transaction() as statements:
+                rows = statements.run(explain + statement, *values)
+            plan = "\n".join(str(row[-1]) for row in rows)
+            seen += 1
+            assert INDEXED[kind].search(plan), f"{statement}\n{plan}"
+            assert "Seq Scan" not in plan
+            assert "SCAN" not in plan
+        assert seen >= 5
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_the_work_of_a_reward_does_not_grow_with_the_log(kind: str) -> None:
+    """Counted in instructions of SQLite's machine, at one length and at three times that."""
+    with fresh_place(kind) as place:
+        recorder, store = recorded(place)
+        counts = [steps(recorder, store, place.name)]
+        rows = [
+            Event(2 * LONG + n, DECIDED, 5, 3, 2 * LONG + n, context="new")
+            for n in range(1, 4 * LONG)
+        ]
+        with store.writing(place.name) as writer:
+            writer.append(rows)
+        counts.append(steps(recorder, store, place.name))
+        assert counts[0] > 0
+        assert counts[1] <= 1.2 * counts[0]
+
+
+def steps(recorder: Recorder, store: SqlStore, name: str) -> int:
+    """Return how many hundreds of instructions it takes to look ten decisions up."""
+    count = 0
+
+    def tick() -> int:
+        nonlocal count
+        count += 1
+        return 0
+
+    with recorder.database.transaction() as statements:
+        connection: Any = statements._connection  # type: ignore[attr-defined]
+        connection.set_progress_handler(tick, 100)
+    with store.writing(name) as writer:
+        assert len(writer.histories(range(1, 20, 2))) == 10
+    connection.set_progress_handler(None, 100)
+    return count

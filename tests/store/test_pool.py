@@ -1,0 +1,177 @@
+"""Connections to a server: how many there are, who waits for whom, and for how long."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import psycopg
+import pytest
+from agents import TERMS, assert_sentence
+from interrupts import elsewhere
+from postgres_server import fresh_database, postgres_url
+from psycopg.conninfo import conninfo_to_dict
+
+from almoner import Agent, StoreError
+from almoner.store import open_store, postgres
+
+
+@contextmanager
+def locked(url: str, name: str) -> Iterator[None]:
+    """Have a transaction of somebody else's hold a campaign."""
+    with psycopg.connect(url) as other:
+        other.execute("SELECT 1 FROM almoner_campaigns WHERE name = %s FOR UPDATE", (name,))
+        yield
+        other.rollback()
+
+
+def connections(url: str) -> int:
+    with psycopg.connect(url, autocommit=True) as other:
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        (count,) = other.execute(query).fetchone() or (0,)
+    return int(count) - 1
+
+
+def test_a_locked_campaign_holds_up_no_other() -> None:
+    url = fresh_database(postgres_url())
+    store = open_store(url)
+    first = Agent.open(store, name="first", **TERMS)
+    others = [Agent.open(store, name=f"other {n}", **TERMS) for n in range(10)]
+    with locked(url, "first"):
+        waiting = [Thread(target=first.decide, args=("new",)) for _ in range(3)]
+        writers = [Thread(target=write, args=(store, "first")) for _ in range(3)]
+        for thread in (*waiting, *writers):
+            thread.start()
+        for agent in others:
+            assert elsewhere(lambda: agent.decide("new").id) == 1  # noqa: B023
+        assert len(elsewhere(store.campaigns)) == 11
+    for thread in (*waiting, *writers):
+        thread.join(60)
+    assert first.ledger.reserved == 3_000_000
+    assert connections(url) <= 3, "one is held up, and one does all the rest"
+    store.close()
+
+
+def write(store: Any, name: str) -> None:
+    with store.writing(name) as writer:
+        writer.snapshot()
+
+
+def test_there_are_no_more_connections_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five campaigns at once on three connections: two of them wait, and nobody for ever."""
+    monkeypatch.setattr(postgres, "CONNECTIONS", 3)
+    url = fresh_database(postgres_url())
+    store: Any = open_store(url)
+    inside, go_on, counts = [Event() for _ in range(5)], Event(), list[int]()
+
+    def work(number: int) -> None:
+        with store.writing(f"{number}"):
+            inside[number].set()
+            assert go_on.wait(60)
+
+    for number in range(5):
+        store.create(f"{number}", "terms")
+    threads = [Thread(target=work, args=(number,)) for number in range(5)]
+    for thread in threads:
+        thread.start()
+    while sum(event.is_set() for event in inside) < 3:
+        inside[0].wait(0.01)
+    counts.append(connections(url))
+    go_on.set()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert all(event.is_set() for event in inside)
+    assert [*counts, connections(url)] == [3, 3]
+    store.close()
+    assert connections(url) == 0
+
+
+def test_limits_of_time_are_set_unless_the_url_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[str] = []
+
+    def connect(conninfo: str, **options: Any) -> Any:
+        given.append(conninfo)
+        raise psycopg.OperationalError("no")
+
+    monkeypatch.setattr(postgres._Connection, "connect", connect)
+    database = postgres.PostgresDatabase("postgresql://h/d?connect_timeout=3&keepalives_idle=5")
+    uses: list[Callable[[], Any]] = [
+        database.transaction().__enter__,
+        lambda: next(database.stream("x")),
+    ]
+    for use in uses:
+        with pytest.raises(StoreError, match="no"):
+            use()
+    wanted = {"connect_timeout": "3", "keepalives_idle": "5", "host": "h", "dbname": "d"}
+    for one in map(conninfo_to_dict, given):
+        assert {k: str(v) for k, v in one.items()} == {**postgres.LIMITS, **wanted}
+    assert len(given) == 2
+
+
+def test_a_server_that_accepts_and_says_nothing_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(StoreError, match="timeout") as raised:
+            open_store(f"postgresql://u@127.0.0.1:{port}/d?connect_timeout=2")
+    assert_sentence(raised.value)
+
+
+class Proxy:
+    """Forwards bytes to a server's socket until it is told to swallow them."""
+
+    def __init__(self, address: str) -> None:
+        self._address, self.swallows = address, False
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._server.accept()
+            except OSError:
+                return
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(self._address)
+            for pair in ((client, server), (server, client)):
+                Thread(target=self._forward, args=pair, daemon=True).start()
+
+    def _forward(self, source: socket.socket, target: socket.socket) -> None:
+        with source, suppress(OSError):  # the other direction has ended
+            while data := source.recv(65536):
+                if not self.swallows:  # else the kernel has acknowledged it, and that is all
+                    target.sendall(data)
+
+    def close(self) -> None:
+        self._server.close()
+
+
+def test_a_connection_that_swallows_everything_is_given_up_and_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A decision and a report fail in bounded time, and work again later."""
+    monkeypatch.setattr(postgres, "SILENCE", 0.5)
+    url = fresh_database(postgres_url())
+    parts = urlsplit(url)
+    query = parse_qs(parts.query)
+    if "host" not in query:
+        pytest.fail("the test server listens on a socket in a folder")
+    proxy = Proxy(f"{query['host'][0]}/.s.PGSQL.{query['port'][0]}")
+    through = f"postgresql://postgres@127.0.0.1:{proxy.port}{parts.path}?sslmode=disable"
+    agent = Agent.open(through, name="spring", **TERMS)
+    agent.decide("new", key="first")
+    for ask in (lambda: agent.decide("new", key="k"), agent.report):
+        proxy.swallows = True
+        with pytest.raises(StoreError, match=r"no answer from the server|timeout") as raised:
+            elsewhere(ask)
+        assert_sentence(raised.value)
+        proxy.swallows = False
+        assert agent.decide("new", key="first").id == 1
+    assert agent.decide("new", key="k").id == 2
+    agent.close()
+    proxy.close()
