@@ -88,6 +88,15 @@ def test_theorem_1_on_a_boundary_by_hand() -> None:
     assert bounds.alp_regret(three(20)) == pytest.approx(6.4 + 10.40533, abs=1e-5)
 
 
+def test_a_tiny_ratio_is_not_taken_for_a_boundary() -> None:
+    # Off the boundaries the bound is a constant / δ², and δ = ρ where that is the nearest one: 0.
+    long, longer = (
+        bounds.alp_regret(two(0.4).replace(horizon=horizon, budget=10))
+        for horizon in (10**9, 10**13)
+    )
+    assert longer == pytest.approx(1e8 * long)
+
+
 def test_contexts_that_tie_are_one_context_to_theorem_1() -> None:
     """At ρ = .3 the LP is half way through the pair: δ = .3, and .5 / (1 − e^{−.18}) = 3.03527."""
     assert bounds.alp_regret(tied(30)) == pytest.approx(3.03527, abs=1e-5)

@@ -383,7 +383,7 @@ def _case(problem: Problem, *, merge: bool = False) -> _Case:
     value, value_asked = (
         float(np.clip(each - edges[:-1], 0, probs) @ best) for each in (ratio, asked)
     )
-    away = np.abs(edges - ratio)
+    away, near = np.abs(edges - ratio), TOLERANCE * np.maximum(edges, ratio)
     return _Case(
         horizon=problem.horizon,
         budget=grid.budget,
@@ -391,9 +391,9 @@ def _case(problem: Problem, *, merge: bool = False) -> _Case:
         probs=probs,
         means=means,
         best=best,
-        margin=int(np.sum(edges < ratio - TOLERANCE)) - 1,
-        on_boundary=bool(np.any(away[1:-1] <= TOLERANCE)),
-        distance=float(away[away > TOLERANCE].min()),  # δ of Theorem 1, its δ' on a boundary
+        margin=int(np.sum(edges < ratio - near)) - 1,
+        on_boundary=bool(np.any((away <= near)[1:-1])),
+        distance=float(away[away > near].min()),  # δ of Theorem 1, its δ' on a boundary
         value=value,
         cut=problem.horizon * (value_asked - value),
         unlimited=float(probs @ best),

@@ -139,7 +139,7 @@ def serve_share(
     if plan.rule == _PROCRASTINATE:
         return 0.0 if ahead > 0.0 else own / (own + tied)
     if plan.rule == _ROUNDED:
-        if room <= 0.0 or room < 0.5 * own:  # no tolerance: at one half either way is as good
+        if room <= 0.0 or room < 0.5 * own:  # exactly: a tolerance would move the tie at ½
             return 0.0
         return 1.0 if room - tied >= 0.5 * own else room / (own + tied)
     if plan.rule == _EAGER:
