@@ -20,6 +20,14 @@ from almoner.policy.plan import make_plan
 
 PACKAGE = Path(al.__file__).parent
 DECORATORS = {"brief", "compiled", "exposed", "inlined"}
+BISECTION = """
+while low < high:
+    m = (low + high) // 2
+    if rising[m] < limit:
+        low = m + 1
+    else:
+        high = m
+"""
 STRANGE = [math.nan, math.inf, -math.inf, 0.0, -1.0, 1e308, 5e-324]
 
 
@@ -64,12 +72,36 @@ def counted(loop: ast.While) -> set[str]:
     }
 
 
+def is_bisection(loop: ast.While) -> bool:
+    """Return whether each pass moves one end of an interval of whole numbers to its middle."""
+    first, *rest = loop.body
+    match first, rest:
+        case (
+            ast.Assign(
+                targets=[ast.Name(id=middle)],
+                value=ast.BinOp(
+                    left=ast.BinOp(left=ast.Name(id=low), op=ast.Add(), right=ast.Name(id=high)),
+                    op=ast.FloorDiv(),
+                    right=ast.Constant(value=2),
+                ),
+            ),
+            [ast.If(body=[one], orelse=[other])],
+        ):
+            moves = {ast.unparse(one), ast.unparse(other)}
+            return (ast.unparse(loop.test), moves) in (
+                (f"{low} < {high}", {f"{low} = {middle} + 1", f"{high} = {middle}"}),
+                (f"{low} + 1 < {high}", {f"{low} = {middle}", f"{high} = {middle}"}),
+            )
+    return False
+
+
 def endless(kernel: ast.FunctionDef) -> list[int]:
     """Return the lines of the loops that count towards nothing."""
     return [
         node.lineno
         for node in ast.walk(kernel)
-        if isinstance(node, ast.While) and not compared(node) & counted(node)
+        if isinstance(node, ast.While)
+        and not (compared(node) & counted(node) or is_bisection(node))
     ]
 
 
@@ -87,6 +119,8 @@ def test_every_loop_of_a_kernel_counts_towards_its_end() -> None:
         ("while i < n or price < high:\n  i += 1", False),
         ("while i < n:\n  if tried:\n    i += 1", False),
         ("while i < n and price < high:\n  i += 1", True),
+        (BISECTION, True),
+        (BISECTION.replace("low = m + 1", "low = m"), False),
     ],
 )
 def test_a_loop_that_need_not_end_is_noticed(loop: str, ends: bool) -> None:

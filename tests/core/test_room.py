@@ -39,7 +39,7 @@ def test_views_are_laid_out_as_arrays_and_write_through() -> None:
     for record, whole in zip(some, room, strict=True):
         for name, array in arrays(record).items():
             assert array.flags.c_contiguous
-            assert np.shares_memory(array, getattr(whole, name))
+            assert array.size == 0 or np.shares_memory(array, getattr(whole, name))
     some.state.counts[3, 1] = 5.0
     some.state.clock[LEFT] = 11
     assert (room.state.counts[3, 1], room.state.clock[LEFT]) == (5.0, 11)

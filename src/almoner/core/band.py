@@ -68,7 +68,7 @@ def plan_bound(planes: Planes, b: int, tau: int) -> float:
     """Return the bound τ·v(b/τ) on V, as one on X."""
     corners, heights = planes.corners, planes.heights
     low, high = 0, len(corners) - 1
-    while high - low > 1:
+    while low + 1 < high:
         middle = (low + high) // 2
         if b <= corners[middle] * tau:
             high = middle

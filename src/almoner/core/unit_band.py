@@ -76,7 +76,9 @@ def _advance(
 ) -> None:
     """Write X with one round more into ``after``; ``starts`` remembers where each run began."""
     count, place, b = len(gains), 0, low
-    while b <= high:
+    for _ in range(low, high + 1):  # at most: a run is one budget long or more
+        if b > high:
+            break
         rise = now[b + 1] - now[b]
         while place < count and gains[place] > rise:
             place += 1
@@ -115,13 +117,13 @@ def _make_concave(now: Floats, end: int, step: int, last: int) -> None:
     They are raised to the chord from the end to the first value at which the chord is no steeper
     than what follows. ``last`` is as far as there are values.
     """
-    stop = end + step
-    while stop != last:
-        chord = (now[stop] - now[end]) / (stop - end)
-        following = (now[stop + step] - now[stop]) * step
+    stop = last
+    for near in range(end + step, last, step):
+        chord = (now[near] - now[end]) / (near - end)
+        following = (now[near + step] - now[near]) * step
         if step * (chord - following) >= -NOISE:
+            stop = near
             break
-        stop += step
     chord = (now[stop] - now[end]) / (stop - end)
     for b in range(end + step, stop, step):
         now[b] = now[end] + chord * (b - end)

@@ -47,6 +47,10 @@ class Database(Protocol):
     locking: str
     """What to add to a SELECT to lock the row it finds, where a transaction locks less than all."""
 
+    among: str
+    """How to find the events of a campaign where a column has one of several values, by index: a
+    statement for the campaign and the ``{values}``, with ``{columns}`` and ``{column}``."""
+
     alone: tuple[str, ...]
     """What to run first in a transaction that changes tables or adds a campaign."""
 
@@ -70,7 +74,7 @@ class ReadOnly:
     alone: tuple[str, ...] = ()
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self._database, self.among = database, database.among
         self.stream, self.close = database.stream, database.close
 
     @contextmanager
@@ -131,7 +135,7 @@ class SqlStore:
     def writing(self, name: str) -> Iterator[_Writer]:
         """Begin a transaction on a campaign's log."""
         with self._transaction(name) as transaction:
-            yield _Writer(transaction, *self._lock(transaction, name))
+            yield _Writer(transaction, self._database.among, *self._lock(transaction, name))
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them, without holding up writers."""
@@ -224,8 +228,11 @@ class SqlStore:
 
 
 class _Writer:
-    def __init__(self, transaction: Statements, campaign: int, head: Head | None) -> None:
-        self._transaction, self._campaign, self._head = transaction, campaign, head
+    def __init__(
+        self, transaction: Statements, among: str, campaign: int, head: Head | None
+    ) -> None:
+        self._transaction, self._find = transaction, among
+        self._campaign, self._head = campaign, head
 
     def events(self, after: int, limit: int = ALL) -> list[Event]:
         return self._select("seq > ? ORDER BY seq LIMIT ?", after, limit)
@@ -270,12 +277,13 @@ class _Writer:
             self._transaction.run(insert, self._campaign, text)
 
     def _among(self, column: str, wanted: Sequence[Any]) -> list[Event]:
-        found: list[Event] = []
+        rows: list[Any] = []
         for start in range(0, len(wanted), CHUNK):
             part = wanted[start : start + CHUNK]
-            places = ", ".join("?" * len(part))
-            found += self._select(f'"{column}" IN ({places})', *part)
-        return found
+            values = ", ".join("?" * len(part))
+            query = self._find.format(columns=_COLUMNS, column=column, values=values)
+            rows += self._transaction.run(query, self._campaign, *part)
+        return [Event._make(row) for row in rows]
 
     def _select(self, where: str, *values: Any) -> list[Event]:
         rows = self._transaction.run(_SELECT + where, self._campaign, *values)

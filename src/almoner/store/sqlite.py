@@ -41,6 +41,7 @@ class SqliteDatabase:
     """
 
     locking = ""
+    among = "SELECT {columns} FROM almoner_events WHERE campaign = ? AND {column} IN ({values})"
     alone: tuple[str, ...] = ()
 
     def __init__(self, path: str, *, read_only: bool = False) -> None:
