@@ -203,7 +203,7 @@ class AsyncAgent:
 
     def _send_off(self) -> None:
         """Have all who wait served in one transaction, but for those who have gone meanwhile."""
-        if self._in_flight():
+        if not self._queue or self._in_flight():
             return
         batch = [waiting for waiting in self._queue if not waiting[1].done()]
         self._queue = []

@@ -46,12 +46,12 @@ class CheckedLog:
     def __init__(
         self,
         rows: Iterable[Any],
-        start: bytes = b"",
+        start: str = "",
         read_head: Callable[[], Head | None] | None = None,
     ) -> None:
         self._rows, self._before, self._read_head = iter(rows), start, read_head
         self._head, self._last = Head(0, None), 0
-        self._at_head: bytes | None = None
+        self._at_head: str | None = None
         self._group: list[Event] = []  # which a checksum is still to come for
         self.sealed_from: int | None = None
         self.fault: str | None = None
@@ -76,7 +76,7 @@ class CheckedLog:
         if self._read_head is not None:
             self._compare(head, self._read_head)
 
-    def _check(self, events: Sequence[Event], checksums: Sequence[bytes | None]) -> None:
+    def _check(self, events: Sequence[Event], checksums: Sequence[str | None]) -> None:
         """Check that events follow from those before; the last may wait for their checksum."""
         group, before = self._group, self._before
         for event, checksum in zip(events, checksums, strict=True):
@@ -90,7 +90,7 @@ class CheckedLog:
             if checksum or len(group) > GROUP:
                 if link(before, group) != checksum:
                     self._report(self._changed(group[0].seq, event.seq))
-                before = checksum if isinstance(checksum, bytes) else b""
+                before = checksum if isinstance(checksum, str) else ""
                 group.clear()
         self._before = before
 

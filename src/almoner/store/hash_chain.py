@@ -24,8 +24,9 @@ __all__ = ["GROUP", "Head", "link", "marked", "root"]
 GROUP = 64
 """Events that can share a checksum: one for each takes more than a microsecond an event."""
 
-BYTES = 16
-"""Length of a checksum: the beginning of a SHA-256, which processors have instructions for."""
+DIGITS = 32
+"""Length of a checksum: the beginning of a SHA-256, which processors have instructions for, in
+hexadecimal digits, as sqlite3 takes twice as long for bytes as for a text."""
 
 FORMAT = 2
 """The version of marshal's format: from 3 on, equal values can be written in different ways."""
@@ -40,29 +41,29 @@ class Head(NamedTuple):
     """The end of a log: how many events it has, and the checksum of the last if it has one."""
 
     seq: int
-    checksum: bytes | None
+    checksum: str | None
 
 
-def root(name: str, terms: str) -> bytes:
+def root(name: str, terms: str) -> str:
     """Return the checksum from which the chain of a campaign starts."""
-    return sha256(dumps((name, terms), FORMAT)).digest()[:BYTES]
+    return sha256(dumps((name, terms), FORMAT)).hexdigest()[:DIGITS]
 
 
-def link(before: bytes, events: Sequence[Sequence[Any]]) -> bytes:
+def link(before: str, events: Sequence[Sequence[Any]]) -> str:
     """Return the checksum of events that follow one with the checksum ``before``."""
     encoded = dumps([*map(_columns, events)], FORMAT)
     # SQLite stores -0.0 as 0.0.
     encoded = encoded.replace(_NEGATIVE_ZERO, _ZERO)
-    return sha256(before + encoded).digest()[:BYTES]
+    return sha256(before.encode() + encoded).hexdigest()[:DIGITS]
 
 
-def marked(before: bytes, events: Sequence[Sequence[Any]]) -> list[bytes]:
+def marked(before: str, events: Sequence[Sequence[Any]]) -> list[str]:
     """Return what each event carries of the checksums of all: one, or an empty one."""
-    marks: list[bytes] = []
+    marks: list[str] = []
     for start in range(0, len(events), GROUP):
         group = events[start : start + GROUP]
         before = link(before, group)
-        marks += [b""] * (len(group) - 1)
+        marks += [""] * (len(group) - 1)
         marks.append(before)
     return marks
 

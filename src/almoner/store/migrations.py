@@ -68,13 +68,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
     ),
     (
-        # Events written before this step have none. SQLite has no type BYTEA, and keeps bytes.
-        "ALTER TABLE almoner_events ADD COLUMN checksum BYTEA",
+        # Events written before this step have none.
+        "ALTER TABLE almoner_events ADD COLUMN checksum TEXT",
         """
         CREATE TABLE almoner_heads (
             campaign BIGINT PRIMARY KEY REFERENCES almoner_campaigns (id),
             seq BIGINT NOT NULL,
-            checksum BYTEA
+            checksum TEXT
         )
         """,
         """

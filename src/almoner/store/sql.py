@@ -261,7 +261,7 @@ class _Writer:
         update = "UPDATE almoner_heads SET seq = ?, checksum = ? WHERE campaign = ?"
         self._transaction.run(update, *self._head, self._campaign)
 
-    def _root(self) -> bytes:
+    def _root(self) -> str:
         query = "SELECT name, terms FROM almoner_campaigns WHERE id = ?"
         return root(*self._transaction.run(query, self._campaign)[0])
 

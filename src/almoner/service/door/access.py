@@ -92,7 +92,9 @@ class Access:
 
     def credentials(self, scope: HTTPScope) -> Credentials:
         """Return what a request brings: a key in the header comes before the page's cookie."""
-        headers = _wanted(scope)
+        return self._brought(_wanted(scope))
+
+    def _brought(self, headers: dict[bytes, bytes]) -> Credentials:
         bearer = _bearer(headers)
         if bearer is not None:
             return Credentials(bearer, None, self.keyring.find(bearer))
@@ -107,7 +109,7 @@ class Access:
             return
         if self._hosts is not None and not self.needs_key:
             self._check_host(headers)
-        brought = self.credentials(scope)
+        brought = self._brought(headers)
         # Cookies and passwords are what a browser adds by itself; a key in the header is not.
         by_program = brought.key is not None and brought.bearer is not None
         if scope["method"] not in SAFE and not by_program:
@@ -135,7 +137,8 @@ class Access:
 
 def session_in(headers: dict[bytes, bytes]) -> str | None:
     """Return the session that a browser brings as the page's cookie."""
-    return cookies_in(headers.get(b"cookie", b"")).get(COOKIE)
+    cookie = headers.get(b"cookie")
+    return None if cookie is None else cookies_in(cookie).get(COOKIE)
 
 
 def _wanted(scope: HTTPScope) -> dict[bytes, bytes]:
