@@ -271,8 +271,9 @@ class Campaign:
         rows: list[Row] = []
         rewards: list[float] = []
         for event in events:
-            if event.context is not None:
-                self.admit(event.context)  # it weighs nothing in the rows before its first one
+            context = event.context
+            if context is not None and context not in self.policy.contexts:
+                self.admit(context)  # it weighs nothing in the rows before its first one
             row = self._row(event)
             if row is not None:
                 rows.append(row)

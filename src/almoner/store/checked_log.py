@@ -17,6 +17,9 @@ CHUNK = 1_000
 """Events that are handed on together."""
 
 
+Row = tuple[Any, ...]
+"""An event as a plain tuple, its number first."""
+
 _COLUMNS = itemgetter(slice(-1))
 _EVENT = partial(tuple.__new__, Event)
 """An Event of as many values as it has, in half the time of `Event._make`."""
@@ -52,7 +55,7 @@ class CheckedLog:
         self._rows, self._before, self._read_head = iter(rows), start, read_head
         self._head, self._last = Head(0, None), 0
         self._at_head: str | None = None
-        self._group: list[Event] = []  # which a checksum is still to come for
+        self._group: list[Row] = []  # which a checksum is still to come for
         self.sealed_from: int | None = None
         self.fault: str | None = None
 
@@ -64,32 +67,32 @@ class CheckedLog:
             self._head = head
             self._at_head = self._before if head.checksum is not None else None
         while rows := [*islice(self._rows, CHUNK)]:
-            events = [*map(_EVENT, map(_COLUMNS, rows))]
-            yield events
+            events = [*map(_COLUMNS, rows)]
+            yield [*map(_EVENT, events)]
             checksums = [row[-1] for row in rows]
-            self._last = events[-1].seq
-            if events[0].seq <= self._head.seq <= self._last:
-                self._at_head = checksums[self._head.seq - events[0].seq]
+            (first, *_), (self._last, *_) = events[0], events[-1]
+            if first <= self._head.seq <= self._last:
+                self._at_head = checksums[self._head.seq - first]
             self._check(events, checksums)
         if self._group:
             self._report(f"event {self._last} has no checksum, but one before it has")
         if self._read_head is not None:
             self._compare(head, self._read_head)
 
-    def _check(self, events: Sequence[Event], checksums: Sequence[str | None]) -> None:
+    def _check(self, events: Sequence[Row], checksums: Sequence[str | None]) -> None:
         """Check that events follow from those before; the last may wait for their checksum."""
         group, before = self._group, self._before
         for event, checksum in zip(events, checksums, strict=True):
             if checksum is None:
                 if self.sealed_from is not None:
-                    self._report(f"event {event.seq} has no checksum, but one before it has")
+                    self._report(f"event {event[0]} has no checksum, but one before it has")
                 continue
             if self.sealed_from is None:
-                self.sealed_from = event.seq
+                self.sealed_from = event[0]
             group.append(event)
             if checksum or len(group) > GROUP:
                 if link(before, group) != checksum:
-                    self._report(self._changed(group[0].seq, event.seq))
+                    self._report(self._changed(group[0][0], event[0]))
                 before = checksum if isinstance(checksum, str) else ""
                 group.clear()
         self._before = before

@@ -70,6 +70,8 @@ def marked(before: str, events: Sequence[Sequence[Any]]) -> list[str]:
 
 def _columns(event: Sequence[Any]) -> Sequence[Any]:
     width = len(event)
+    if width == COLUMNS and type(event) is tuple:
+        return event
     while width > COLUMNS and event[width - 1] is None:
         width -= 1
     return event[:width]  # of an Event this is a plain tuple, which marshal asks for
