@@ -194,7 +194,7 @@ def test_too_many_connections_of_one_address_are_refused_until_some_are_closed(q
         assert client.get("/health").status_code == 200
     status, body = sent(quick)
     assert status == 503
-    assert body["message"].startswith("there are too many connections; ")
+    assert body["message"].startswith("there must be at most 8 connections, and 4 from one address")
     for client in held:
         client.close()
     deadline = time.monotonic() + PATIENCE
@@ -208,6 +208,62 @@ def test_the_service_offers_no_other_protocol(patient: str) -> None:
     with connected(patient) as connection:
         connection.sendall(head)
         assert connection.recv(12) == b"HTTP/1.1 200"
+
+
+ANSWERED = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+@pytest.mark.parametrize("pieces", [1, 30])
+def test_empty_lines_do_not_keep_a_connection(quick: str, pieces: int) -> None:
+    """The parser skips them: they are no request, and must not take the place of one."""
+    with connected(quick) as connection:
+        connection.sendall(ANSWERED)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        try:
+            for _ in range(pieces):
+                connection.sendall(b"\r\n")
+                time.sleep(0.02)
+            assert connection.recv(1) == b""
+        except ConnectionError:
+            pass  # closed while the lines were being sent
+
+
+@pytest.mark.parametrize(
+    "body", [b"Content-Length: 2\r\n\r\n{}", b"Transfer-Encoding: chunked\r\n\r\n"]
+)
+def test_a_body_is_not_taken_for_another_protocol(patient: str, body: bytes) -> None:
+    """Nor for the next request, which somebody else would be charged for."""
+    upgrade = POST + b"Connection: Upgrade\r\nUpgrade: h2c\r\n" + body
+    status, told = sent(patient, upgrade + b"POST /api/campaigns/spring/pause HTTP/1.1\r\n\r\n")
+    assert status == 400
+    assert "must have no Upgrade header" in told["message"]
+
+
+def test_an_upgrade_without_a_body_is_ignored(patient: str) -> None:
+    with connected(patient) as connection:
+        connection.sendall(GET + b"Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("before", [b"", ANSWERED])
+@pytest.mark.parametrize("target", [b"http://[", b"http://:80:90/", b"http:///x", b"a:443"])
+def test_an_address_that_is_none_is_refused(patient: str, before: bytes, target: bytes) -> None:
+    method = b"CONNECT" if target == b"a:443" else b"GET"
+    with connected(patient) as connection:
+        if before:
+            connection.sendall(before)
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        connection.sendall(method + b" " + target + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        status, told = answer(connection)
+    assert status == 400
+    assert told["error"] == "malformed"
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/api/campaigns"])
+def test_head_is_answered_as_get_without_the_body(patient: str, path: str) -> None:
+    asked, only_head = httpx.get(patient + path), httpx.head(patient + path)
+    assert (only_head.status_code, only_head.content) == (asked.status_code, b"")
+    assert only_head.headers["content-type"] == asked.headers["content-type"]
 
 
 def test_after_all_that_the_service_is_well(patient: str, quick: str) -> None:

@@ -35,8 +35,16 @@ STORE = click.option(
     show_default=True,
     help="Requests a second that one client may make in the long run; a batch is one.",
 )
+@click.option(
+    "--connections",
+    type=click.IntRange(min=1),
+    default=800,
+    show_default=True,
+    help="Connections at a time, three quarters of them from one address; more than 800 may take a "
+    "higher limit on open files (ulimit -n).",
+)
 @click.option("--demo", is_flag=True, help="Add a campaign with simulated visitors.")
-def serve(url: str, host: str, port: int, rate: float, demo: bool) -> None:
+def serve(url: str, host: str, port: int, rate: float, connections: int, demo: bool) -> None:
     """Serve campaigns over HTTP, with a page to watch them.
 
     Without keys it listens on this machine only; see almoner keys. It stops at Ctrl-C or SIGTERM,
@@ -54,7 +62,15 @@ def serve(url: str, host: str, port: int, rate: float, demo: bool) -> None:
             f"the service needs {missing.name}, which is not installed; "
             "run pip install 'almoner[serve]'"
         ) from None
-    run(url, host=host, port=port, rate=rate, demo=demo, say=click.echo)
+    run(
+        url,
+        host=host,
+        port=port,
+        rate=rate,
+        connections=connections,
+        demo=demo,
+        say=click.echo,
+    )
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

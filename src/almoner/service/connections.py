@@ -16,7 +16,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from almoner.service.api.answers import ErrorAnswer
 from almoner.service.errors import WORDS
 
-__all__ = ["BODY_LIMIT", "BoundedProtocol"]
+__all__ = ["BODY_LIMIT", "CONNECTIONS", "BoundedProtocol", "bounded_by"]
 
 BODY_LIMIT = 2_000_000
 """Bytes of a body: room for the largest batch with keys."""
@@ -32,6 +32,9 @@ MESSAGE_LIMIT = 2 * BODY_LIMIT
 
 CONNECTIONS = 800
 """Connections at a time: below the 1,024 files that a process may commonly have open."""
+
+RETRY_AFTER = 1
+"""Seconds after which to connect again when there are too many."""
 
 
 class _Phase(Enum):
@@ -57,7 +60,8 @@ class BoundedProtocol(HttpToolsProtocol):
     """How long to read and discard after a refusal: closed at once, the socket would be reset, and
     the client lose the answer."""
     most_connections = CONNECTIONS
-    most_of_one_address = CONNECTIONS // 2
+    most_of_one_address = CONNECTIONS * 3 // 4
+    """All the same, a proxy in front of the service is one address."""
 
     _phase = _Phase.BETWEEN
     _refused = False
@@ -75,7 +79,12 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refused = True
             self.connections.discard(self)
             transport.write(
-                _answer(503, "there are too many connections; close some, or ask again later")
+                _answer(
+                    503,
+                    f"there must be at most {self.most_connections} connections, and "
+                    f"{self.most_of_one_address} from one address; close some, or ask again later",
+                    f"retry-after: {RETRY_AFTER}\r\n".encode(),
+                )
             )
             transport.close()
             return
@@ -94,7 +103,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self._received = len(data)
         super().data_received(data)
         self._size += len(data)
-        if self._refused or self._phase is _Phase.BETWEEN:
+        if self._refused:
+            return
+        if self._phase is _Phase.BETWEEN:
+            self._await_request()
             return
         if self._phase is _Phase.HEAD and self._size > HEAD_LIMIT:
             self._refuse(431, _TOO_LONG)
@@ -115,10 +127,12 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Hand the request to the application, if its head is within the limits."""
         self._check_head()
+        if self.parser.should_upgrade() and self._has_body():
+            self._stop(400, "a request with a body must have no Upgrade header; leave it out")
+        super().on_headers_complete()  # which refuses an address that it cannot read
         self._phase = _Phase.BODY
         if self._deadline is not None:
             self._cancel_deadline()
-        super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of the body."""
@@ -159,6 +173,22 @@ class BoundedProtocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse what the parser, or a limit, does not accept."""
         self._refuse(*(self._refusal or (400, "the request is not HTTP as the service knows it")))
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: to go on with HTTP/1.1 is what a client has to expect."""
+
+    def _has_body(self) -> bool:
+        """Return whether a body follows, which the parser would take for another protocol."""
+        return any(
+            name == b"transfer-encoding" or (name == b"content-length" and value.strip(b" 0"))
+            for name, value in self.headers
+        )
+
+    def _await_request(self) -> None:
+        """Time out a client that sends something, but no request: the parser skips empty lines."""
+        answered = self.cycle is None or self.cycle.response_complete
+        if answered and self._deadline is None and self.timeout_keep_alive_task is None:
+            self._deadline = self.loop.call_later(self.head_seconds, self._expire)
 
     def _check_head(self) -> None:
         if len(self.headers) > HEADERS_LIMIT:
@@ -224,6 +254,15 @@ class BoundedProtocol(HttpToolsProtocol):
             self._stalled = None
 
 
+def bounded_by(connections: int) -> type[BoundedProtocol]:
+    """Return the protocol for so many connections at a time, three quarters from one address."""
+
+    class Protocol(BoundedProtocol):
+        most_connections, most_of_one_address = connections, -(-3 * connections // 4)
+
+    return Protocol
+
+
 _TOO_LARGE = f"the body must be at most {BODY_LIMIT:,} bytes; split it"
 _TOO_LONG = f"the address and the headers must be at most {HEAD_LIMIT:,} bytes; shorten them"
 
@@ -233,8 +272,8 @@ def _address(connection: object) -> str | None:
     return client and client[0]
 
 
-def _answer(status: int, message: str) -> bytes:
+def _answer(status: int, message: str, headers: bytes = b"") -> bytes:
     """Return an error in the service's form, as it goes over the wire."""
     body = msgspec.json.encode(ErrorAnswer(error=WORDS[status], message=message))
-    head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
-    return STATUS_LINE[status] + head % len(body) + body
+    head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n"
+    return STATUS_LINE[status] + head % len(body) + headers + b"\r\n" + body

@@ -19,7 +19,7 @@ import uvicorn
 
 from almoner.errors import InvalidInput, StoreError
 from almoner.service.app import create_app
-from almoner.service.connections import BoundedProtocol
+from almoner.service.connections import CONNECTIONS, BoundedProtocol, bounded_by
 from almoner.service.door.access import LOOPBACK_HOSTS
 from almoner.service.door.keys import Keyring
 from almoner.service.door.sessions import SECRET
@@ -30,6 +30,10 @@ __all__ = ["serve", "server_config"]
 
 GRACE = 30
 """Seconds to finish what was asked before a stop signal; then connections are cut."""
+
+KEEP_ALIVE = 75
+"""Seconds for which a connection stays open after an answer: longer than clients keep theirs, so
+that none sends a request just as the service hangs up."""
 
 GARBAGE = 10_000
 """New objects after which to look for garbage: some hundred requests' worth."""
@@ -45,6 +49,7 @@ def serve(
     host: str,
     port: int,
     rate: float,
+    connections: int = CONNECTIONS,
     demo: bool = False,
     say: Callable[[str], None] = print,
 ) -> None:
@@ -73,14 +78,15 @@ def serve(
         sys.setswitchinterval(SWITCH_SECONDS)
         with _listening(host, port) as listener:
             say(f"almoner serves at {_url(listener)}")
-            _Server(server_config(app)).run(sockets=[listener])
+            _Server(server_config(app, bounded_by(connections))).run(sockets=[listener])
 
 
 def server_config(app: Any, http: type[BoundedProtocol] = BoundedProtocol) -> uvicorn.Config:
     """Return how uvicorn serves the application, on connections with limits."""
     return uvicorn.Config(
-        app,
+        HeadAsGet(app),
         http=http,
+        timeout_keep_alive=KEEP_ALIVE,
         ws="none",  # the service has no use for it, and its connections would have no limits
         access_log=False,
         log_level="warning",
@@ -88,6 +94,19 @@ def server_config(app: Any, http: type[BoundedProtocol] = BoundedProtocol) -> uv
         server_header=False,
         timeout_graceful_shutdown=GRACE,
     )
+
+
+class HeadAsGet:
+    """Answers HEAD as GET; the body is left out by uvicorn, which knows what was asked."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass a request on."""
+        if scope.get("method") == "HEAD":
+            scope = {**scope, "method": "GET"}
+        await self._app(scope, receive, send)
 
 
 class _Server(uvicorn.Server):

@@ -33,6 +33,9 @@ OPEN = ("/health", "/ready")
 GUARDED = ("/api", "/metrics")
 """What a key is needed for, where one is; the page asks for it by itself."""
 
+ECHO = 100
+"""Characters of a header that a message repeats."""
+
 SAFE = ("GET", "HEAD", "OPTIONS")
 WANTED = {b"authorization", b"cookie", b"host", b"origin", b"sec-fetch-site"}
 
@@ -172,11 +175,17 @@ def _check_right(brought: Credentials, wanted: str) -> None:
 
 def _check_origin(headers: dict[bytes, bytes]) -> None:
     """Refuse what a page of another site makes somebody's browser ask."""
-    site = headers.get(b"sec-fetch-site", b"none")
-    origin = headers.get(b"origin")
-    foreign = origin is not None and origin.partition(b"//")[2] != headers.get(b"host")
-    if site not in {b"same-origin", b"none"} or foreign:
-        raise Refused(403, "requests from pages of other sites are refused; ask from a program")
+    refusal = "requests from pages of other sites are refused"
+    if headers.get(b"sec-fetch-site", b"none") not in {b"same-origin", b"none"}:
+        raise Refused(403, f"{refusal}; ask from a program")
+    origin, host = headers.get(b"origin"), headers.get(b"host", b"")
+    if origin is not None and origin.partition(b"//")[2] != host:
+        page, name = (text.decode("latin-1")[:ECHO] for text in (origin, host))
+        raise Refused(
+            403,
+            f"{refusal}: this one comes from {page!r}, and the service was called {name!r}; ask "
+            "from a program, or have the proxy in front of the service pass Host on",
+        )
 
 
 def _host_name(host: bytes) -> str | None:
