@@ -191,8 +191,9 @@ def _refuse_length(what: str, problem: Problem, runs: int, *, kept: bool) -> Non
     """Refuse what would take days, or more memory than there is where every round is kept."""
     work = problem.horizon * runs * (problem.costs.size + 100)
     if work > LARGEST_SIMULATION or (kept and problem.horizon > LONGEST_TRACE):
+        repeated = "" if kept else f" and runs={runs}"
         raise NotComputable(
-            f"{what} needs fewer rounds, got horizon={problem.horizon} and runs={runs} with "
+            f"{what} needs fewer rounds, got horizon={problem.horizon}{repeated} with "
             f"{len(problem.context_probs)} contexts; scale the problem down"
         )
 

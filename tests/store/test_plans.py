@@ -21,7 +21,7 @@ LONG = 5_000
 """Decisions, each of them with a key and a reward."""
 
 INDEXED = {
-    "sqlite": re.compile(r"\(campaign=\? AND (decision=\?|key=\?|seq>\?)\)"),
+    "sqlite": re.compile(r"\(campaign=\? AND (decision=\?|decision>\?.*|key=\?|seq>\?)\)"),
     "postgres": re.compile(r"Index Cond: .*campaign = .* AND \(?\(?(decision|key|seq) "),
 }
 
@@ -76,7 +76,7 @@ def fill(store: SqlStore, name: str) -> None:
 
 
 def use(store: SqlStore, name: str, many: Sequence[int] = range(1, 4)) -> None:
-    """Do everything that a store can do, with the least and with much at a time."""
+    """Do everything but read a whole log, with the least and with much at a time."""
     store.campaigns(), store.terms(name), store.create(name, "other terms")
     for numbers in ([1], many):
         with store.writing(name) as writer:
@@ -86,6 +86,8 @@ def use(store: SqlStore, name: str, many: Sequence[int] = range(1, 4)) -> None:
             writer.save_snapshot("snapshot")
             assert writer.snapshot() == "snapshot"
     assert len(list(store.events(name, 2 * LONG - 1))) == 1
+    assert store.last(name) == 2 * LONG
+    assert len(store.outcomes(name, after=10, through=14, last=2 * LONG)) == 4
     store.add_key(ApiKey(name, name, "decide", 1))
     store.revoke_key(name, 2)
     assert store.api_keys()
@@ -115,7 +117,8 @@ def test_every_statement_finds_what_it_wants_by_an_index(kind: str, known: str) 
                 rows = statements.run(explain + statement, *values)
             plan = "\n".join(str(row[-1]) for row in rows)
             seen += 1
-            assert INDEXED[kind].search(plan), f"{statement}\n{plan}"
+            if "LIMIT 1" not in statement:  # the first row of an index
+                assert INDEXED[kind].search(plan), f"{statement}\n{plan}"
             assert "Seq Scan" not in plan
             assert "SCAN" not in plan
         assert seen >= 5

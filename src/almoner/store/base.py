@@ -74,7 +74,7 @@ class Store(Protocol):
         """Return the ``seq`` of the last event of a campaign; 0 if there is none."""
 
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
-        """Return all events about the decisions after one and up to another, in their order.
+        """Return all events about the decisions after one and up to another, by decision.
 
         Events after ``last`` are left out, so that all pages of a log are of one moment. Nothing is
         held open between two pages: no writer and no clean-up of a database waits for a reader.

@@ -133,7 +133,7 @@ class MemoryStore:
         return self._log(name).committed[0]
 
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
-        """Return all events about the decisions after one and up to another, in their order."""
+        """Return all events about the decisions after one and up to another, by decision."""
         log = self._log(name)  # of which nothing up to ``last`` changes any more
         return [
             event

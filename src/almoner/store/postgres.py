@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from time import monotonic
 from typing import Any
 
@@ -10,6 +11,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from almoner.errors import StoreError
+from almoner.process import Process
 from almoner.store.connections import Pool, Transaction
 
 __all__ = ["PostgresDatabase"]
@@ -72,13 +74,19 @@ class PostgresDatabase:
 
     def stream(self, query: str, *values: Any) -> Iterator[Any]:
         """Yield the rows of a query, on a connection of its own."""
+        process = Process()
         try:
-            with (
-                _Connection.connect(self._conninfo()) as connection,
-                connection.cursor(name="almoner") as cursor,
-            ):
-                cursor.itersize = AT_ONCE
-                yield from cursor.execute(_translate(query), values)
+            connection = _Connection.connect(self._conninfo())
+            cursor = connection.cursor(name="almoner")
+            cursor.itersize = AT_ONCE
+            try:
+                for row in cursor.execute(_translate(query), values):
+                    process.check()
+                    yield row
+            finally:
+                if process.is_current():  # in a forked child they are the parent's
+                    with closing(connection):
+                        cursor.close()
         except psycopg.Error as error:
             raise self.as_store_error(error) from error
 

@@ -144,12 +144,12 @@ class SqlStore:
 
     def last(self, name: str) -> int:
         """Return the ``seq`` of the last event of a campaign; 0 if there is none."""
-        query = "SELECT max(seq) FROM almoner_events WHERE campaign = ?"
-        ((last,),) = self._database.stream(query, self._id(name))
-        return int(last or 0)
+        query = "SELECT seq FROM almoner_events WHERE campaign = ? ORDER BY seq DESC LIMIT 1"
+        rows = [*self._database.stream(query, self._id(name))]
+        return int(rows[0][0]) if rows else 0
 
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
-        """Return all events about the decisions after one and up to another, in their order."""
+        """Return all events about the decisions after one and up to another, by decision."""
         # A range of the index almoner_once; the plus keeps planners from the primary key.
         where = "decision > ? AND decision <= ? AND +seq <= ? ORDER BY decision, kind"
         rows = self._database.stream(_SELECT + where, self._id(name), after, through, last)
@@ -252,6 +252,8 @@ class _Writer:
 
         If that row was removed meanwhile, what is added does not follow from the row before it.
         """
+        if not events:
+            return
         before = (self._head and self._head.checksum) or self._root()
         marks = marked(before, events)
         rows = zip(events, marks, strict=True)

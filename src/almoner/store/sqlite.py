@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from almoner.errors import StoreError
+from almoner.process import Process
 from almoner.store.connections import Pool, Transaction
 from almoner.store.files import Identity, StoreFile
 
@@ -59,12 +60,15 @@ class SqliteDatabase:
 
     def stream(self, query: str, *values: Any) -> Iterator[Any]:
         """Yield the rows of a query, on a connection of its own."""
+        process = Process()
         try:
             with closing(self.connect()) as connection:
                 cursor = connection.execute(query, values)
                 while rows := cursor.fetchmany(FETCHED):
                     self._refuse_changes()
-                    yield from rows
+                    for row in rows:
+                        process.check()
+                        yield row
         except sqlite3.Error as error:
             raise self.as_store_error(error) from error
         self._refuse_changes()

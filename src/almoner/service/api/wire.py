@@ -12,7 +12,6 @@ import msgspec
 from litestar import Request, Response
 from litestar.types import Empty, Receive, Scope, Send
 
-from almoner.service.door.cookies import cookies_in
 from almoner.service.errors import Refused
 
 __all__ = ["JsonRequest", "JsonResponse"]
@@ -25,12 +24,7 @@ _NO_BODY = (204, 304)
 
 
 class JsonRequest(Request[Any, Any, Any]):
-    """A request whose body is read in one go, up to the limit, and its cookies in linear time."""
-
-    @property
-    def cookies(self) -> dict[str, str]:
-        """Return the cookies by name."""
-        return cookies_in(b";".join(v for k, v in self.scope["headers"] if k == b"cookie"))
+    """A request whose body is read in one go, up to the limit."""
 
     async def body(self) -> bytes:
         """Return the body; refuse one that is too large as soon as that shows."""

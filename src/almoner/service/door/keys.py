@@ -84,11 +84,6 @@ class Keyring:
                 found = known
         return found
 
-    def right_of(self, key: str) -> str | None:
-        """Return what a key gives the right to; None if it is not valid."""
-        known = self.find(key)
-        return None if known is None else known.permits
-
 
 def _digest(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()

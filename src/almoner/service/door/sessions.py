@@ -1,10 +1,11 @@
 """Sessions of the page: a signed token in the cookie instead of the key.
 
-A token is ``expiry.nonce.signature``. The signature is an HMAC-SHA-256 of the key's digest, the
-expiry and the nonce under a secret of the service, so that a token says nothing of the key, is no
-key itself, and is worthless once its key is revoked. The secret is drawn when the service starts,
-and sessions end with it, unless several processes are given the same one. It is not kept in the
-store, and the digests alone do not sign: whoever reads the database could forge a session.
+A token is ``expiry.nonce.name.signature``, with the name of the key in hexadecimal digits. The
+signature is an HMAC-SHA-256 of the key's digest and all of that under a secret of the service, so
+that a token does not tell the key, is no key itself, and is worthless once its key is revoked. The
+secret is drawn when the service starts, and sessions end with it, unless several processes are
+given the same one. It is not kept in the store, and the digests alone do not sign: whoever reads
+the database could forge a session.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ class Sessions:
         known = self._keyring.find(key)
         if known is None:
             return None
-        claim = f"{int(self._clock()) + LIFETIME}.{secrets.token_urlsafe(16)}"
+        name = known.name.encode("utf-8", "surrogateescape").hex()
+        claim = f"{int(self._clock()) + LIFETIME}.{secrets.token_urlsafe(16)}.{name}"
         return f"{claim}.{self._signature(known, claim)}"
 
     def find(self, token: str) -> ApiKey | None:
@@ -74,11 +76,13 @@ class Sessions:
         expiry = _expiry(token)
         if expiry is None or expiry <= self._clock() or token in self._ended:
             return None
-        given, found = signature.encode("utf-8", "surrogateescape"), None
-        for known in self._keyring.active():  # all of them, so that the time taken says nothing
-            if hmac.compare_digest(self._signature(known, claim).encode(), given):
-                found = known
-        return found
+        name = claim.rpartition(".")[2]
+        for known in self._keyring.active():
+            if known.name.encode("utf-8", "surrogateescape").hex() == name:
+                given = signature.encode("utf-8", "surrogateescape")
+                right = self._signature(known, claim).encode()
+                return known if hmac.compare_digest(right, given) else None
+        return None
 
     def end(self, token: str) -> None:
         """Make a token useless before its time: the browser may not be the only one to have it."""

@@ -58,7 +58,7 @@ def html(
     text = TEMPLATES.get_template(template).render(
         here=request.url.path,
         signed_in=brought.session is not None and brought.key is not None,
-        administers=access.right_of(request.scope) == ADMINISTER,
+        administers=not access.needs_key or brought.right == ADMINISTER,
         **context,
     )
     return Response(text, media_type=MediaType.HTML, status_code=status, headers=HEADERS)
