@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -200,6 +200,24 @@ def test_too_many_connections_of_one_address_are_refused_until_some_are_closed(q
     deadline = time.monotonic() + PATIENCE
     while sent(quick, GET + b"Connection: close\r\n\r\n")[0] != 200:
         assert time.monotonic() < deadline
+
+
+def test_too_many_connections_in_all_are_refused(quick: str) -> None:
+    """Of several addresses, none of which has too many: all of 127.0.0.0/8 is this machine."""
+    where = urlsplit(quick)
+    deadline = time.monotonic() + PATIENCE
+    statuses: list[int] = []
+    while statuses != [200] * 8 + [503]:  # those of earlier tests may not be closed yet
+        assert time.monotonic() < deadline
+        statuses = []
+        with ExitStack() as stack:
+            for number in range(9):
+                source = f"127.0.0.{2 + number // 4}", 0
+                connection = stack.enter_context(
+                    socket.create_connection((where.hostname, where.port), PATIENCE, source)
+                )
+                connection.sendall(GET + b"\r\n")
+                statuses.append(int(connection.recv(65536).split()[1]))
 
 
 def test_the_service_offers_no_other_protocol(patient: str) -> None:
