@@ -32,7 +32,10 @@ class ActionReport:
 
 @dataclass(frozen=True, kw_only=True)
 class ContextReport:
-    """One context: how often it came, and what share of it the optimum would serve now."""
+    """One context: how often it came, and what share of it the optimum would serve now.
+
+    ``share`` is that of arrivals; a context of share 0 is planned for at the price of the others.
+    """
 
     context: str
     arrivals: int
@@ -81,7 +84,7 @@ class Report:
         Budget per arrival at the start, and what is neither spent nor planned per arrival to come.
     pace
         The share of the budget that is spent or planned, less the share of the arrivals gone: above
-        0, money goes faster than visitors come.
+        0, money goes faster than visitors come; 0 where there is no budget.
     price, value, boundaries
         Of the plan now: what a unit of money is worth, the expected reward of an arrival, and the
         ratios at which the price jumps.
