@@ -59,6 +59,8 @@ class Report:
         What will be left, if they do, and is less than any action reserves; 0 if it is not.
     overrun
         By how much bills have exceeded what was reserved for them.
+    uncharged
+        What of the bills the budget could not bear: they add up to ``spent`` and this.
     cheapest
         The least that any action reserves.
     blocked
@@ -100,6 +102,7 @@ class Report:
     left: float
     unusable: float
     overrun: float
+    uncharged: float
     cheapest: float
     blocked: str | None
     arrivals: int

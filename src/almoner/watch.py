@@ -146,6 +146,7 @@ def _report(name: str, terms: Terms, standing: _Standing, history: History) -> R
         left=amount(ledger.left),
         unusable=amount(funds) if funds < cheapest else 0.0,
         overrun=amount(standing.overrun),
+        uncharged=amount(history.uncharged),
         cheapest=amount(cheapest),
         blocked=_blocked(standing, cheapest),
         arrivals=arrivals,

@@ -37,6 +37,7 @@ def report(**changes: Any) -> Report:
             left=65.0,
             unusable=0.0,
             overrun=0.0,
+            uncharged=0.0,
             cheapest=5.0,
             blocked=None,
             arrivals=50,
@@ -81,7 +82,7 @@ def test_the_pace_in_words(pace: float, said: str) -> None:
 
 
 def test_before_the_first_arrival_and_after_the_last() -> None:
-    assert sentences.pace(report(arrivals=0)) == "no arrival yet"
+    assert sentences.pace(report(arrivals=0)) == "nobody has come yet"
     over = report(arrivals=200, arrivals_left=0)
     assert sentences.pace(over) == "35 % of the budget spent or expected to be at the end"
     assert (sentences.state(over), sentences.state(report())) == ("finished", "running")
