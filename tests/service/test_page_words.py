@@ -111,6 +111,12 @@ def test_what_else_a_person_should_know() -> None:
     ]
 
 
+def test_bills_that_add_up_to_the_budget_are_not_beyond_it() -> None:
+    """0.1 + 0.2 is more than 0.3 to a computer."""
+    even = report(budget=0.3, spent=0.1, uncharged=0.2, reserved=0.0, left=0.2)
+    assert sentences.notices(even, 200, words.money_format([0.3])) == []
+
+
 def test_money_has_the_digits_of_the_campaign() -> None:
     assert words.money_format([1000.0, 5.0])(1250.0) == "1,250"
     assert words.money_format([10.0, 0.5])(1.0) == "1.00"

@@ -224,7 +224,7 @@ def _overrun(report: Report, money: Money) -> str:
 def _beyond_budget(report: Report, money: Money) -> str:
     """Return by how much bills exceed the budget, which bears no more than itself."""
     bills = report.spent + report.uncharged
-    if bills <= report.budget:
+    if bills <= report.budget or money(bills) == money(report.budget):  # a sum of floats
         return ""
     return (
         f"Bills add up to {money(bills)}, which is {money(bills - report.budget)} more than the "
