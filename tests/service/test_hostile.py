@@ -315,7 +315,7 @@ def test_a_hostile_decision(client: httpx.Client, verb: str, decision: str) -> N
     refused(client.post(f"{DECIDE}/{decision}/{verb}", json=body))
 
 
-@pytest.mark.parametrize("decision", ["+1", "0_1", "%201", "１", "1%0b", "1.0", "1e0"])
+@pytest.mark.parametrize("decision", ["+1", "0_1", "%201", "１", "1%0b", "1.0", "1e0", "9" * 5000])
 def test_an_id_that_only_python_reads_as_one_is_none(client: httpx.Client, decision: str) -> None:
     """Decision 1 exists, and would be settled."""
     answer = client.post(f"{DECIDE}/{decision}/settle", json={"cost": 1})
