@@ -147,6 +147,33 @@ def closed() -> al.Agent:
     return agent
 
 
+def paused_from_the_start() -> al.Agent:
+    agent = opened()
+    agent.pause()
+    visits(agent, 300)
+    return agent
+
+
+def closed_before_anyone_came() -> al.Agent:
+    agent = opened()
+    agent.end()
+    agent.decide("new")
+    return agent
+
+
+def closed_while_paused() -> al.Agent:
+    agent = paused_from_the_start()
+    agent.end()
+    return agent
+
+
+def one_never_came() -> al.Agent:
+    agent = opened(actions={"coupon": 1}, horizon=100, budget=100)
+    for _ in range(10):
+        agent.reward(agent.decide("new").id, 1.0)
+    return agent
+
+
 def past_the_horizon() -> al.Agent:
     agent = opened(horizon=60)
     visits(agent, 80, reward=True)
@@ -183,6 +210,21 @@ def overrun() -> al.Agent:
     return agent
 
 
+def beyond_the_budget() -> al.Agent:
+    agent = opened(budget=10, horizon=2)
+    for decision in [agent.decide("new") for _ in range(2)]:
+        agent.settle(decision.id, cost=8)
+    return agent
+
+
+def nobody_in_time() -> al.Agent:
+    now = [1e9]
+    closing = al.ClosingTime(at=datetime(2001, 9, 10, tzinfo=UTC), arrivals=100)
+    agent = opened(horizon=closing, clock=lambda: now[0])
+    now[0] += 7 * 86400
+    return agent
+
+
 def no_budget() -> al.Agent:
     agent = opened(budget=0)
     visits(agent, 20)
@@ -210,5 +252,7 @@ STATES: dict[str, Callable[[], al.Agent]] = {
         rest_unusable_with_reserves, ahead, behind, late_rewards, good_news_only, never_given,
         never_available, all_cancelled, paused, closed, past_the_horizon, past_the_closing_time,
         one_unaffordable, none_affordable, overrun, no_budget, defaults_known, defaults_learned,
+        paused_from_the_start, closed_before_anyone_came, closed_while_paused, one_never_came,
+        beyond_the_budget, nobody_in_time,
     )
 }  # fmt: skip

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 import almoner as al
@@ -291,3 +292,45 @@ def test_the_curve_knows_what_held_actions_are_expected_to_cost() -> None:
     assert (point.reserved, point.planned) == (8_000_000, 1_000_000)
     assert (watch.report().reserved, watch.report().planned) == (8.0, 1.0)
     assert watch.report().ratio_now == pytest.approx(39.0 / 19)
+
+
+def test_a_context_that_has_not_come_is_planned_for_at_the_price() -> None:
+    """Money for everybody: ``old`` will be served for sure, and the report says so."""
+    agent = opened(actions={"coupon": 1}, horizon=100, budget=100)
+    for _ in range(10):
+        agent.reward(agent.decide("new").id, 1.0)
+    report = agent.report()
+    _, old = report.contexts
+    assert (report.price, old.share, old.served, old.actions[0].planned) == (0.0, 0.0, 1.0, 1.0)
+    assert report.guessed == 0, "nothing of the promise rests on it"
+    decision = agent.decide("old")
+    assert (decision.action, decision.probability) == ("coupon", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("means", "ratio", "price", "planned"),
+    [
+        ([0.3, 0.3], 0.5, 0.4, [0.0, 0.0]),  # below the price
+        ([0.9, 0.3], 0.5, 0.4, [1.0, 0.0]),  # above it
+        ([0.4, 1.3], 0.5, 0.4, [0.0, 1.0]),  # two steps in one, of slope 0.65
+        ([0.9, 1.3], 0.5, 0.4, [0.5, 0.5]),  # 0.9 for sure, and half of the 0.4 on top
+        ([0.4, 0.5], 0.5, 0.4, [0.5, 0.0]),  # as steep as the price: as often as the others
+        ([0.4, 0.5], 1.0, 0.0, [0.0, 1.0]),  # money for all
+        ([0.9, 0.9], 0.0, 0.4, [0.0, 0.0]),  # none for anybody
+    ],
+)
+def test_what_a_context_that_never_comes_would_get(
+    means: list[float], ratio: float, price: float, planned: list[float]
+) -> None:
+    """The other context gains 0.4 for 1; the means of this one are of actions for 1 and for 2."""
+    guess = estimates.Estimates(
+        np.array([1.0, 0.0]),
+        np.array([[0.4, 0.0], means]),
+        np.array([[1.0, 2.0], [1.0, 2.0]]),
+        np.zeros(2),
+        ratio,
+    )
+    plan = estimates.optimum(guess, reserves=np.array([[1, 2], [1, 2]]), funds=10)
+    assert plan.price == pytest.approx(price)
+    assert plan.probabilities[1].tolist() == pytest.approx(planned)
+    assert plan.probabilities[0, 0] == pytest.approx(ratio)

@@ -303,6 +303,8 @@ def agreed_terms(
         return terms, True
     if all(given.get(term) is None for term in REQUIRED):
         raise _unknown(name, store.campaigns())
+    if not name.strip():  # one that exists already can still be opened
+        raise checks.refuse("name", "have a visible character", name, error=InvalidTerms)
     return new_terms(given, clock=clock), False
 
 

@@ -42,7 +42,7 @@ from almoner.events import (
 from almoner.ledger import Ledger, hold, release, settle
 from almoner.live_policy import PLACES, Choice, LivePolicy, Row, Visitor
 from almoner.money import LARGEST
-from almoner.terms import NAME_LIMIT, PAIRS_LIMIT, Terms, is_name
+from almoner.terms import NAME_RULE, PAIRS_LIMIT, Terms, is_name
 
 __all__ = ["RUNNING", "Campaign"]
 
@@ -157,7 +157,7 @@ class Campaign:
         if not self.terms.new_contexts:
             return checks.choice("context", context, self.contexts)
         if not is_name(context):
-            raise checks.refuse("context", f"be a name of 1 to {NAME_LIMIT} characters", context)
+            raise checks.refuse("context", f"be a name of {NAME_RULE}", context)
         count = len(self.contexts) + len(coming)
         if (count + 1) * len(self.actions) > PAIRS_LIMIT:
             rule = f"be one of the {count:,} so far, as there is room for no more"

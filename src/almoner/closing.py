@@ -189,7 +189,8 @@ def _moment(name: str, value: Any) -> datetime:
             raise checks.refuse(name, "be a time in ISO 8601", value, error=InvalidTerms) from None
     if not isinstance(value, datetime) or value.tzinfo is None:
         remedy = "write it like 2026-12-24T18:00+01:00"
-        raise checks.refuse(name, "be a time with its time zone", value, remedy, InvalidTerms)
+        shown = value.isoformat() if isinstance(value, datetime) else value
+        raise checks.refuse(name, "be a time with its time zone", shown, remedy, InvalidTerms)
     return value
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.lp import Solution, solve
+from almoner.lp import ROUNDING, TOLERANCE, Solution, hull_steps, solve, step_runs
 
 __all__ = ["UNSEEN", "Estimates", "interval", "optimum"]
 
@@ -40,12 +41,51 @@ def optimum(
     """Return the optimum among the actions whose reserves fit the funds.
 
     Nobody is served where none of them does; the price is then what the first money would bring.
+    Contexts that never come weigh nothing in the optimum, and get what is worth its price.
     """
     fits = reserves <= funds
     if not fits.any():
         return solve(estimates, ratio=0.0)
     means = np.where(fits, estimates.reward_means, 0.0)  # brings nothing, so it is not taken
-    return solve(estimates._replace(reward_means=means), ratio=ratio)
+    affordable = estimates._replace(reward_means=means)
+    solution = solve(affordable, ratio=ratio)
+    if solution.ratio == 0 or (estimates.context_probs > 0).all():
+        return solution
+    probabilities = solution.probabilities + _priced(affordable, solution)
+    probabilities.setflags(write=False)
+    return replace(solution, probabilities=probabilities)
+
+
+def _priced(estimates: Estimates, solution: Solution) -> Floats:
+    """Return the probabilities of actions in contexts that never come, 0 in all others.
+
+    Their hull steps are taken if they are steeper than the price, and at the rate of the piece that
+    is being filled if they are as steep.
+    """
+    absent = estimates.context_probs <= 0
+    gains = np.where(
+        absent[:, None], estimates.reward_means - estimates.default_rewards[:, None], 0
+    )
+    slopes, _, steps = hull_steps(absent.astype(np.float64), gains, estimates.costs)
+    nearly = np.maximum(TOLERANCE * slopes, ROUNDING / step_runs(estimates.costs, steps))
+    above = np.where(slopes > solution.price + nearly, 1.0, 0.0)
+    rates = np.where(abs(slopes - solution.price) <= nearly, _rate(solution), above)
+    probabilities = np.zeros(gains.shape)
+    context, start, end = steps.T
+    np.add.at(probabilities, (context, end), rates)
+    paid = start >= 0
+    np.subtract.at(probabilities, (context[paid], start[paid]), rates[paid])
+    return probabilities
+
+
+def _rate(solution: Solution) -> float:
+    """Return how much of the piece at the price is bought, as a share of it."""
+    ends, ratio = solution.boundaries, solution.ratio
+    full = int(np.count_nonzero(ratio >= ends * (1 - TOLERANCE)))
+    if full == len(ends):
+        return 0.0
+    start = float(ends[full - 1]) if full else 0.0
+    return max(0.0, (ratio - start) / (float(ends[full]) - start))
 
 
 def interval(total: float, count: int) -> tuple[float, float]:

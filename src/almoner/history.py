@@ -46,6 +46,8 @@ class History:
         Skips of counted arrivals since an action was last taken, by reason.
     rewarded, reward
         How many rewards have come, and their sum.
+    uncharged
+        What of the bills the budget could not bear, in whole units.
     rewards
         The same by context and action, that of a skip being None: as they came, whatever the
         policy made of them.
@@ -61,7 +63,7 @@ class History:
         self.skips: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.idle: Counter[str] = Counter()
-        self.rewarded, self.reward = 0, 0.0
+        self.rewarded, self.reward, self.uncharged = 0, 0.0, 0
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
         self.curve: list[Point] = []
         self.latest: Point | None = None
@@ -76,7 +78,9 @@ class History:
                 self.ledger = hold(self.ledger, **held)
                 self._count(event)
             elif event.kind == SETTLED:
-                self.ledger, _ = settle(self.ledger, **held, bill=event.bill or 0)
+                bill = event.bill or 0
+                self.ledger, charged = settle(self.ledger, **held, bill=bill)
+                self.uncharged += bill - charged
             elif event.kind == CANCELLED:
                 self.ledger = release(self.ledger, **held)
                 self.taken[event.context or "", event.action or ""] -= 1

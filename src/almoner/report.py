@@ -32,7 +32,10 @@ class ActionReport:
 
 @dataclass(frozen=True, kw_only=True)
 class ContextReport:
-    """One context: how often it came, and what share of it the optimum would serve now."""
+    """One context: how often it came, and what share of it the optimum would serve now.
+
+    ``share`` is that of arrivals; a context of share 0 is planned for at the price of the others.
+    """
 
     context: str
     arrivals: int
@@ -56,6 +59,8 @@ class Report:
         What will be left, if they do, and is less than any action reserves; 0 if it is not.
     overrun
         By how much bills have exceeded what was reserved for them.
+    uncharged
+        What of the bills the budget could not bear: they add up to ``spent`` and this.
     cheapest
         The least that any action reserves.
     blocked
@@ -81,7 +86,7 @@ class Report:
         Budget per arrival at the start, and what is neither spent nor planned per arrival to come.
     pace
         The share of the budget that is spent or planned, less the share of the arrivals gone: above
-        0, money goes faster than visitors come.
+        0, money goes faster than visitors come; 0 where there is no budget.
     price, value, boundaries
         Of the plan now: what a unit of money is worth, the expected reward of an arrival, and the
         ratios at which the price jumps.
@@ -97,6 +102,7 @@ class Report:
     left: float
     unusable: float
     overrun: float
+    uncharged: float
     cheapest: float
     blocked: str | None
     arrivals: int

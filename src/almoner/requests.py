@@ -12,7 +12,7 @@ from almoner.campaign import RUNNING, Campaign
 from almoner.decision import Decision, Settlement, is_id
 from almoner.errors import Conflict, InvalidInput
 from almoner.events import CANCELLED, CLOSED, PAUSED, RESUMED, REWARDED, SETTLED, Event
-from almoner.terms import NAME_LIMIT, is_name
+from almoner.terms import NAME_RULE, is_name
 from almoner.turn import Request, Turn
 
 __all__ = ["Cancel", "Decide", "Look", "Reward", "Settle", "Switch", "arrivals", "rewards"]
@@ -44,7 +44,7 @@ class Decide(Request):
         if self.key is None:
             return
         if not is_name(self.key):
-            raise checks.refuse("key", f"be a text of 1 to {NAME_LIMIT} characters", self.key)
+            raise checks.refuse("key", f"be a text of {NAME_RULE}", self.key)
         turn.claim(self.key, self.context)
 
     def carry_out(self, turn: Turn) -> None:

@@ -26,6 +26,7 @@ from almoner.policy.rewards import ExploreFirst, KnownRewards
 __all__ = [
     "LEARNED",
     "NAME_LIMIT",
+    "NAME_RULE",
     "SKIP_NAME",
     "Action",
     "Terms",
@@ -385,6 +386,10 @@ def _refuse_contradictions(terms: Terms) -> None:
         )
 
 
+NAME_RULE = f"1 to {NAME_LIMIT} characters, none of them NUL or half of a surrogate pair"
+"""What `is_name` asks for, in words."""
+
+
 def is_name(value: object) -> bool:
     """Return whether this can be a name: short enough, and text that every store can hold."""
     return (
@@ -402,8 +407,7 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
     names = tuple(value)
     for entry in names:
         if not is_name(entry):
-            rule = f"be names of 1 to {NAME_LIMIT} characters"
-            raise checks.refuse(name, rule, entry, error=InvalidTerms)
+            raise checks.refuse(name, f"be names of {NAME_RULE}", entry, error=InvalidTerms)
     return checks.names(name, names, count=len(names), error=InvalidTerms)
 
 

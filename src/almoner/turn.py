@@ -115,7 +115,9 @@ class Turn:
     def name(self, decision: int, verb: str) -> None:
         """Refuse a batch that says one thing twice, or both cancels a decision and does not."""
         named = self._named.setdefault(decision, [])
-        if verb in named or (named and CANCELLED in (verb, *named)):
+        if verb in named:
+            raise Conflict(f"decision {decision} is {verb} twice in one batch; send it once")
+        if named and CANCELLED in (verb, *named):
             raise Conflict(f"one batch cannot have decision {decision} {named[0]} and {verb}")
         named.append(verb)
 

@@ -146,6 +146,7 @@ def _report(name: str, terms: Terms, standing: _Standing, history: History) -> R
         left=amount(ledger.left),
         unusable=amount(funds) if funds < cheapest else 0.0,
         overrun=amount(standing.overrun),
+        uncharged=amount(history.uncharged),
         cheapest=amount(cheapest),
         blocked=_blocked(standing, cheapest),
         arrivals=arrivals,
@@ -160,10 +161,10 @@ def _report(name: str, terms: Terms, standing: _Standing, history: History) -> R
         reward_low=reward_low,
         reward_high=reward_high,
         promised=min(arrivals, expected) * first.value,
-        guessed=_guessed(terms, standing, first),
+        guessed=_guessed(terms, standing, estimates, first),
         ratio_start=ratio_start,
         ratio_now=ratio_now,
-        pace=(ledger.committed / ledger.budget if ledger.budget else 0.0) - gone,
+        pace=ledger.committed / ledger.budget - gone if ledger.budget else 0.0,
         price=plan.price,
         value=plan.value,
         boundaries=plan.boundaries.tolist(),
@@ -202,12 +203,13 @@ def _awaited(terms: Terms, history: History) -> tuple[int, float, float]:
     return waiting, low, high
 
 
-def _guessed(terms: Terms, standing: _Standing, plan: Solution) -> int:
-    """Return how many pairs a plan uses of which no reward is known."""
+def _guessed(terms: Terms, standing: _Standing, estimates: Estimates, plan: Solution) -> int:
+    """Return how many pairs the value of a plan rests on of which no reward is known."""
     rewards = terms.policy.rewards
     if isinstance(rewards, KnownRewards) and rewards.means is not None:
         return 0
-    return int(np.count_nonzero((plan.probabilities > 0) & (standing.counts == 0)))
+    used = (plan.probabilities > 0) & (estimates.context_probs > 0)[:, None]
+    return int(np.count_nonzero(used & (standing.counts == 0)))
 
 
 def _contexts(

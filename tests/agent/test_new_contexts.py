@@ -164,7 +164,9 @@ def test_what_is_no_name_is_refused(place: Place) -> None:
     agent = place.create(**OPEN)
     odd: list[Any] = ["", "x" * 201, "a\0b", "\ud800", None, 3, True, b"new", ["new"], 1.5]
     for context in odd:
-        with refused(agent, al.InvalidInput, "context must be a name of 1 to 200 characters, got"):
+        with refused(
+            agent, al.InvalidInput, "context must be a name of 1 to 200 characters, none of"
+        ):
             agent.decide(context)
     with refused(agent, al.InvalidInput, "context must be a name"):
         agent.decide_many(["fresh", ""])  # all or none: fresh is not added either

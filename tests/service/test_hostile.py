@@ -249,6 +249,7 @@ TERMS: dict[str, dict[str, Any]] = {
     "a line in a name": {"name": "a\nb"},
     "NUL in a name": {"name": "a\0b"},
     "an empty name": {"name": ""},
+    "a blank name": {"name": "  "},
     "a long name": {"name": "x" * 201},
     "no text for a name": {"name": 5},
 }
@@ -261,6 +262,24 @@ def test_hostile_terms(client: httpx.Client, change: dict[str, Any]) -> None:
     if "name" not in change:  # for a plan, a name is not needed and does no harm
         refused(client.post("/api/plan", json=body))
     assert client.get("/api/campaigns/hostile").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (rb'{"context": "\ud800"}', r"a \u escape is half of a surrogate pair"),
+        (rb'{"context": "new", "key": "\u0000"}', "1 to 200 characters, none of them NUL or half"),
+    ],
+)
+def test_text_that_no_store_can_hold_is_named(client: httpx.Client, body: bytes, said: str) -> None:
+    assert said in refused(client.post(DECIDE, content=body, headers=JSON))["message"]
+
+
+def test_a_reward_told_twice_in_one_batch_is_told_so(client: httpx.Client) -> None:
+    rewards = [{"id": 1, "value": 1}, {"id": 1, "value": 0}]
+    answer = client.post("/api/campaigns/spring/rewards", json={"rewards": rewards})
+    said = "decision 1 is rewarded twice in one batch; send it once"
+    assert refused(answer)["message"] == said
 
 
 PATHS = [
@@ -296,7 +315,7 @@ def test_a_hostile_decision(client: httpx.Client, verb: str, decision: str) -> N
     refused(client.post(f"{DECIDE}/{decision}/{verb}", json=body))
 
 
-@pytest.mark.parametrize("decision", ["+1", "0_1", "%201", "１", "1%0b"])
+@pytest.mark.parametrize("decision", ["+1", "0_1", "%201", "１", "1%0b", "1.0", "1e0", "9" * 5000])
 def test_an_id_that_only_python_reads_as_one_is_none(client: httpx.Client, decision: str) -> None:
     """Decision 1 exists, and would be settled."""
     answer = client.post(f"{DECIDE}/{decision}/settle", json={"cost": 1})

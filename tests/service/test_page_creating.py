@@ -287,6 +287,40 @@ def test_what_the_service_refuses_is_said_beside_the_form(browser: Browser, url:
     assert httpx.get(f"{url}/api/campaigns/taken").json()["budget"] == 3
 
 
+def test_a_preview_needs_a_context_that_comes(page: Page) -> None:
+    fill(page, "weightless")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    for place in range(2):
+        page.get_by_label("How often").nth(place).fill("0")
+    page.get_by_role("button", name="Preview the plan").click()
+    said = page.locator("form [role=alert]")
+    expect(said).to_have_text("“How often” must be above 0 for one context at least.")
+    page.get_by_label("How often").nth(0).fill("1")
+    page.get_by_role("button", name="Preview the plan").click()
+    # 2,000 buy 400 coupons for 1,000 newcomers; a returning one would have been the better use.
+    plan = page.get_by_role("region", name="The plan")
+    expect(plan).to_contain_text("everybody: newcomer would be served in part or not at all")
+    expect(plan.locator(".served li").nth(1)).to_contain_text("never comes, as you guess")
+    expect(plan.locator(".served li").nth(1)).to_contain_text("coupon 100 %")
+
+
+def test_a_preview_in_which_nobody_is_served_says_why_once(page: Page) -> None:
+    fill(page, "nobody")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    page.get_by_label("Budget").fill("4")
+    page.get_by_role("button", name="Preview the plan").click()
+    plan = page.get_by_role("region", name="The plan")
+    expect(plan).to_contain_text("Nobody would be served: the budget is less than any action")
+    for absent in ("does not reach", "the plan changes at", "enough for everything"):
+        expect(plan).not_to_contain_text(absent)
+    page.get_by_label("Budget").fill("2000")
+    for context in ("newcomer", "returning"):
+        page.get_by_label(f"Mean reward of coupon for {context}").fill("0")
+    page.get_by_role("button", name="Preview the plan").click()
+    expect(plan).to_contain_text("by your guesses, no action is worth its cost")
+    expect(plan).not_to_contain_text("enough for everything")
+
+
 def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> None:
     page.get_by_label("Name", exact=True).focus()
     keys = page.keyboard

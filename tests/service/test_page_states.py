@@ -13,21 +13,28 @@ from campaign_states import (
     all_cancelled,
     all_reserved,
     behind,
+    beyond_the_budget,
     budget_gone,
     closed,
+    closed_before_anyone_came,
+    closed_while_paused,
     defaults_known,
     good_news_only,
     late_rewards,
     never_available,
     never_given,
+    no_budget,
     nobody,
+    nobody_in_time,
     none_affordable,
+    one_never_came,
     one_unaffordable,
     opened,
     overrun,
     past_the_closing_time,
     past_the_horizon,
     paused,
+    paused_from_the_start,
     rest_unusable,
     rest_unusable_with_reserves,
     some_open,
@@ -147,10 +154,11 @@ def test_whether_anything_can_be_given_out_is_told_once_and_truly(
     if report.blocked == "reserved":
         assert "cannot be given out" not in text, "it can, once bills are settled"
         assert report.left < report.cheapest <= report.budget - report.spent - report.planned
-    assert ("Nothing is given out now; this is what" in text) == (report.blocked is not None)
+    over = report.arrivals_left <= 0 or report.status == "closed"
+    idle = report.blocked is not None and not over
+    assert ("Nothing is given out now; this is what" in text) == idle
     if report.blocked in {"budget", "horizon"}:
         assert all(context.served == 0 for context in report.contexts), "no plan without means"
-    over = report.arrivals_left <= 0 or report.status == "closed"
     assert ("No arrival is to be served any more" in text) == over
     assert ("For each arrival to come there is" in text) != over
     assert "held" not in text.replace("withheld", "").split(), "reserve is the word"
@@ -164,8 +172,8 @@ def test_the_pace_goes_by_what_is_spent_or_expected(shown: tuple[str, Report, st
     if report.arrivals and report.arrivals_left > 0 and report.status != "closed":
         gone = report.arrivals / (report.arrivals + report.arrivals_left)
         used = (report.spent + report.planned) / report.budget if report.budget else 0.0
-        assert report.pace == pytest.approx(used - gone)
-        side = "ahead of" if used > gone else "behind"
+        assert report.pace == pytest.approx(used - gone if report.budget else 0.0)
+        side = "ahead of" if report.pace > 0 else "behind"
         other = {"ahead of": "behind", "behind": "ahead of"}[side]
         assert f"% {other} the straight line" not in text
         assert (f"% {side} the straight line" in text) != ("on pace" in text.lower())
@@ -213,10 +221,50 @@ def test_an_alarm_is_raised_where_nothing_is_given_out_and_nowhere_else(
         (budget_gone, "The budget is used up: nothing more can be given out."),
         (past_the_horizon, "20 more have come after the horizon of 60 arrivals, and were skipped."),
         (overrun, "Bills have exceeded what was reserved for them by 20.00 in all;"),
+        (nobody, "Nobody has come yet; 150.00 is for 400 arrivals."),
+        (
+            paused_from_the_start,
+            "Nobody has been counted yet: 300 came while it was paused; 150.00 is for 400 arr",
+        ),
+        (closed_before_anyone_came, "It was closed before anyone came; 150.00 is left."),
+        (
+            closed_while_paused,
+            "It was closed before anyone was counted: 300 came while it was paused; 150.00 is left",
+        ),
+        (nobody_in_time, "Nobody came before it ended; 150.00 is left."),
+        (no_budget, "20 of 400 arrivals have come, and 0.00 of 0.00 is spent: on pace."),
+        (past_the_horizon, "Arrivals 60 of 60, and 20 after it"),
+        (one_never_came, "old has not come yet 100 % would be served"),
+        (one_never_came, "new 100 % of arrivals 100 % served"),
+        (
+            beyond_the_budget,
+            "Bills add up to 16.00, which is 6.00 more than the budget of 10.00; no more than ",
+        ),
     ],
 )
 def test_what_each_state_says(make: Callable[[], al.Agent], said: str) -> None:
     assert said in told(make())[1]
+
+
+def test_the_sums_of_bills_are_told_where_they_exceed_the_budget(
+    shown: tuple[str, Report, str],
+) -> None:
+    _, report, text = shown
+    assert ("Bills add up to" in text) == (report.spent + report.uncharged > report.budget)
+
+
+def test_no_plan_is_told_of_a_campaign_that_is_over(shown: tuple[str, Report, str]) -> None:
+    _, report, text = shown
+    over = report.arrivals_left <= 0 or report.status == "closed"
+    assert ("The campaign is over: nobody is served any more." in text) == over
+    for said in ("best plan for these means", " Planned ", "% served", "% would be served"):
+        assert (said in text) <= (not over)
+
+
+def test_as_many_arrivals_as_the_horizon_has_room_for(shown: tuple[str, Report, str]) -> None:
+    _, _, text = shown
+    for come, horizon in re.findall(rf"{NUMBER} of {NUMBER} (?:expected )?arrivals", text):
+        assert float(come.replace(",", "")) <= float(horizon.replace(",", ""))
 
 
 def test_reserves_far_above_costs_are_told_apart() -> None:

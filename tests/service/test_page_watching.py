@@ -373,3 +373,39 @@ def test_all_of_it_works_from_the_keyboard(page: Page, url: str) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_contain_text("closed")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_ordinary_names_do_not_widen_the_page(browser: Browser, url: str, width: int) -> None:
+    """Names of 60 characters, and one of 120 without a space."""
+    context = "returning customers who have opened one of the last three newsletters"
+    coupon = "a coupon of ten per cent off on everything in the shop"
+    name = create(
+        url,
+        name=f"names {width}",
+        contexts=["newcomer", context],
+        actions={coupon: 5.0, "x" * 120: 1.0},
+    )
+    with Visitors(url, name.replace(" ", "%20")) as visitors:
+        visitors.come_all([context, "newcomer"] * 3)
+    with visit(browser, url, viewport={"width": width, "height": 844}) as page:
+        page.goto(f"/campaigns/{name}")
+        table = page.get_by_role("table", name="By context and action")
+        expect(table).to_contain_text(coupon)
+        assert overflow(page) <= 0
+        cut = "cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth + 1).length"
+        assert table.locator("tbody th, tbody td:not(.wide)").evaluate_all(cut) == 0
+
+
+def test_a_long_list_of_contexts_does_not_stretch_the_panel_beside_it(
+    browser: Browser, url: str
+) -> None:
+    name = create(url, name="many", contexts=[f"context {place}" for place in range(30)])
+    with visit(browser, url, viewport={"width": 1440, "height": 900}) as page:
+        page.goto(f"/campaigns/{name}")
+        served = page.get_by_role("region", name="Who the plan serves").bounding_box()
+        beside = page.locator("#chart-ratio").bounding_box()
+        assert served is not None
+        assert beside is not None
+        assert beside["y"] == served["y"]
+        assert beside["height"] < served["height"] / 2

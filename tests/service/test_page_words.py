@@ -37,6 +37,7 @@ def report(**changes: Any) -> Report:
             left=65.0,
             unusable=0.0,
             overrun=0.0,
+            uncharged=0.0,
             cheapest=5.0,
             blocked=None,
             arrivals=50,
@@ -81,7 +82,7 @@ def test_the_pace_in_words(pace: float, said: str) -> None:
 
 
 def test_before_the_first_arrival_and_after_the_last() -> None:
-    assert sentences.pace(report(arrivals=0)) == "no arrival yet"
+    assert sentences.pace(report(arrivals=0)) == "nobody has come yet"
     over = report(arrivals=200, arrivals_left=0)
     assert sentences.pace(over) == "35 % of the budget spent or expected to be at the end"
     assert (sentences.state(over), sentences.state(report())) == ("finished", "running")
@@ -108,6 +109,12 @@ def test_what_else_a_person_should_know() -> None:
         "Bills have exceeded what was reserved for them by 1 in all; raise the reserves of the "
         "next campaign.",
     ]
+
+
+def test_bills_that_add_up_to_the_budget_are_not_beyond_it() -> None:
+    """0.1 + 0.2 is more than 0.3 to a computer."""
+    even = report(budget=0.3, spent=0.1, uncharged=0.2, reserved=0.0, left=0.2)
+    assert sentences.notices(even, 200, words.money_format([0.3])) == []
 
 
 def test_money_has_the_digits_of_the_campaign() -> None:

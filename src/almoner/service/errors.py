@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -25,7 +26,7 @@ from almoner import errors
 from almoner.service.api.answers import ErrorAnswer
 from almoner.service.api.objections import objection
 
-__all__ = ["HANDLERS", "TABLE", "Refused", "error_answer", "refusal", "sentence"]
+__all__ = ["HANDLERS", "TABLE", "Refused", "error_answer", "no_digits", "refusal", "sentence"]
 
 log = logging.getLogger("almoner.service")
 
@@ -62,12 +63,20 @@ WORDS = {
 """The word for each status that the service itself answers with."""
 
 
+DECISION = re.compile(r"^/api/campaigns/[^/]+/decisions/([^/]+)/(?:settle|reward|cancel)$")
+
+
 class Refused(HTTPException):
     """The service refuses a request: ``Refused(413, "the body must …")``."""
 
     def __init__(self, status: int, message: str, **headers: str) -> None:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         super().__init__(detail=message, status_code=status, headers=named)
+
+
+def no_digits(written: str) -> str:
+    """Return in a sentence that this is not the id of a decision."""
+    return f"there is no decision {written[:60]!r}; an id is written in digits"
 
 
 def error_answer(
@@ -105,6 +114,8 @@ def sentence(request: Request[Any, Any, Any], error: HTTPException) -> str:
     if isinstance(error, Refused):
         return error.detail
     if isinstance(error, NotFoundException):
+        if decision := DECISION.search(path):  # not one that the route reads as a number
+            return no_digits(decision[1])
         return f"there is nothing at {path}; see /docs for what there is"
     if isinstance(error, MethodNotAllowedException):
         allowed = (error.headers or {}).get("allow", "")

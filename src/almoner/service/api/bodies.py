@@ -7,6 +7,7 @@ send any other kind of body here without asking first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from typing import Any, TypeVar
 
@@ -23,6 +24,9 @@ __all__ = ["Strict"]
 T = TypeVar("T")
 
 JSON = "application/json"
+
+LONE_SURROGATE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
+"""The first half of a pair without the second, which the decoder takes for the end of the input."""
 
 
 class Strict(AbstractDTO[T]):
@@ -58,6 +62,8 @@ class Strict(AbstractDTO[T]):
             raise Refused(400, "the body holds a number that is too large; see /docs") from None
         except msgspec.DecodeError as reason:
             where = str(reason).removeprefix("JSON is malformed: ")
+            if LONE_SURROGATE.search(value):
+                where = "a \\u escape is half of a surrogate pair"
             raise Refused(400, f"the body must be JSON in UTF-8: {where}") from None
 
     def _decoded(self, value: bytes) -> Any:

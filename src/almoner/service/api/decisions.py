@@ -17,6 +17,7 @@ from almoner.service.api.answers import Decisions
 from almoner.service.api.bodies import Strict
 from almoner.service.api.document import ERRORS
 from almoner.service.api.schemas import Batch, Bill, Rewards, Value, Visit
+from almoner.service.errors import no_digits
 
 __all__ = ["ROUTES"]
 
@@ -28,7 +29,7 @@ def digits_only(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRou
     """Refuse an id that Python reads as a number though it is not digits: ``+1``, ``1_0``."""
     written = connection.scope["path"].split("/")[-2]
     if not (written.isascii() and written.isdigit()):
-        raise UnknownDecision(f"there is no decision {written[:60]!r}; an id is written in digits")
+        raise UnknownDecision(no_digits(written))
 
 
 @post(PATH, dto=Strict[Visit], return_dto=None, status_code=200, responses=ERRORS)

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from almoner.events import CLOSED
 from almoner.report import Report
-from almoner.service.page.sentences import waiting
+from almoner.service.page.sentences import over, waiting
 from almoner.service.page.words import count, percent, plural, rate, total
 
 __all__ = ["Chart", "Moment", "chart_data", "charts"]
@@ -132,7 +131,7 @@ def _reward(report: Report, horizon: float, path: list[Moment]) -> Chart:
 
 
 def _ratio(report: Report, horizon: float, path: list[Moment]) -> Chart:
-    now = None if report.status == CLOSED else _ratio_left(report, horizon, path[-1])
+    now = None if over(report) else _ratio_left(report, horizon, path[-1])
     each = f"For each arrival to come there is {rate(now or 0)}, neither spent nor expected to be"
     left = "No arrival is to be served any more" if now is None else each
     return Chart(

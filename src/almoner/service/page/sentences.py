@@ -16,9 +16,11 @@ from almoner.report import RESERVED, Report
 from almoner.service.page.words import count, percent, plural, sentence
 
 __all__ = [
+    "after_horizon",
     "held_up",
     "in_brief",
     "notices",
+    "over",
     "pace",
     "shares",
     "skipped",
@@ -45,14 +47,19 @@ def state(report: Report) -> str:
     return FINISHED if report.status == RUNNING and report.arrivals_left <= 0 else report.status
 
 
+def over(report: Report) -> bool:
+    """Return whether nobody will be served any more."""
+    return report.arrivals_left <= 0 or report.status == CLOSED
+
+
 def pace(report: Report) -> str:
     """Return whether money goes as fast as visitors come.
 
     The straight line spends the same on every arrival up to the horizon.
     """
     if not report.arrivals:
-        return "no arrival yet"
-    if report.arrivals_left <= 0 or report.status == CLOSED:
+        return _uncounted(report)
+    if over(report):
         used = (report.spent + report.planned) / report.budget if report.budget else 1.0
         return f"{percent(used)} of the budget {_spent_or_expected(report)} at the end"
     if abs(report.pace) < ON_PACE:
@@ -65,12 +72,19 @@ def summary(report: Report, horizon: float, money: Money) -> str:
     """Return in one sentence how a campaign is doing."""
     kind = "expected arrival" if report.closes else "arrival"
     if not report.arrivals:
-        return f"Nobody has come yet; {money(report.budget)} is for {plural(horizon, kind)}."
+        purpose = "left" if over(report) else f"for {plural(horizon, kind)}"
+        return sentence(f"{_uncounted(report)}; {money(report.budget)} is {purpose}")
     return (
         f"{count(min(report.arrivals, horizon))} of {plural(horizon, kind)} have come, and "
         f"{money(report.spent + report.planned)} of {money(report.budget)} is "
         f"{_spent_or_expected(report)}: {pace(report)}."
     )
+
+
+def after_horizon(report: Report, horizon: float) -> str:
+    """Return how many have come after the last arrival that counts; nothing if none has."""
+    late = report.arrivals - horizon
+    return f", and {count(late)} after it" if late > 0 else ""
 
 
 def shares(report: Report, money: Money) -> str:
@@ -133,6 +147,7 @@ def notices(report: Report, horizon: float, money: Money) -> list[str]:
         _unusable(report, money),
         *_never_affordable(report, money),
         _overrun(report, money),
+        _beyond_budget(report, money),
         _idle(report, horizon),
     ]
     return [*filter(None, sentences)]
@@ -144,6 +159,18 @@ def in_brief(report: Report, horizon: float, money: Money) -> str:
     if state(report) == RUNNING:
         sentences += [held_up(report, money), _unusable(report, money), _idle(report, horizon)]
     return " ".join(filter(None, sentences))
+
+
+def _uncounted(report: Report) -> str:
+    """Return that no arrival was counted, and how many came while none was."""
+    paused = report.skips.get(PAUSED, 0)
+    if report.status == CLOSED:
+        said = f"it was closed before anyone {'was counted' if paused else 'came'}"
+    elif report.arrivals_left <= 0:
+        said = f"nobody {'was counted' if paused else 'came'} before it ended"
+    else:
+        said = f"nobody has {'been counted' if paused else 'come'} yet"
+    return f"{said}: {count(paused)} came while it was paused" if paused else said
 
 
 def why(reason: str | None) -> str:
@@ -191,6 +218,17 @@ def _overrun(report: Report, money: Money) -> str:
     return (
         f"Bills have exceeded what was reserved for them by {money(report.overrun)} in all; raise "
         "the reserves of the next campaign."
+    )
+
+
+def _beyond_budget(report: Report, money: Money) -> str:
+    """Return by how much bills exceed the budget, which bears no more than itself."""
+    bills = report.spent + report.uncharged
+    if bills <= report.budget or money(bills) == money(report.budget):  # a sum of floats
+        return ""
+    return (
+        f"Bills add up to {money(bills)}, which is {money(bills - report.budget)} more than the "
+        f"budget of {money(report.budget)}; no more than the budget is charged to the campaign."
     )
 
 

@@ -45,6 +45,7 @@ class Card:
     report: Report | None = None
     horizon: float = 0.0
     pace: str = ""
+    late: str = ""
     bar: pictures.Bar | None = None
     money: Callable[[float], str] = str
 
@@ -59,6 +60,7 @@ def card(report: Report, horizon: float) -> Card:
         report=report,
         horizon=horizon,
         pace=sentences.in_brief(report, horizon, money),
+        late=sentences.after_horizon(report, horizon),
         bar=pictures.budget_bar(report),
         money=money,
     )
@@ -91,6 +93,8 @@ def campaign_view(
         "horizon": horizon,
         "money": money,
         "state": sentences.state(report),
+        "over": sentences.over(report),
+        "late": sentences.after_horizon(report, horizon),
         "summary": sentences.summary(report, horizon, money),
         "notices": sentences.notices(report, horizon, money),
         "shares": sentences.shares(report, money),

@@ -165,7 +165,8 @@ function terms() {
 
 function expectations() {
   const weights = values("context").map((row) => Number(row.weight));
-  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1;
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  if (total === 0) throw new Error("“How often” must be above 0 for one context at least.");
   const actions = values("action").map((row) => row.name);
   const means = cells(guesses).map((line) =>
     Object.fromEntries(line.map((value, column) => [actions[column], Number(value)])),

@@ -37,16 +37,19 @@ export function planView(plan, { default_rewards: known, default_means: guessed 
 }
 
 function sentence(plan, defaults) {
+  if (nothingAffordable(plan)) return "Nobody would be served: the budget is less than any action reserves.";
+  if (!plan.boundaries.length) return "Nobody would be served: by your guesses, no action is worth its cost.";
   if (plan.price === 0) {
     return unaffordable(plan).length
       ? "The budget is enough for everything worth doing that it can ever pay for."
       : "The budget is enough for everything worth doing; more of it would bring nothing.";
   }
-  const worthwhile = plan.contexts.filter(({ context, actions }) =>
+  const coming = plan.contexts.filter(({ share }) => share > 0);
+  const worthwhile = coming.filter(({ context, actions }) =>
     actions.some(({ mean }) => mean > (defaults.get(context) ?? 0)),
   );
   const turned = worthwhile.filter(({ served }) => served < 1).map(({ context }) => context);
-  const everybody = worthwhile.length < plan.contexts.length ? "everybody worth serving" : "everybody";
+  const everybody = worthwhile.length < coming.length ? "everybody worth serving" : "everybody";
   return turned.length
     ? `The budget does not reach ${everybody}: ${turned.join(", ")} would be served in part or not at all.`
     : `The budget reaches ${everybody}, though not always with what brings most.`;
@@ -66,7 +69,13 @@ function unaffordable({ budget, contexts }) {
     );
 }
 
-function boundaries({ boundaries: jumps }) {
+function nothingAffordable({ budget, contexts }) {
+  return contexts.every(({ actions }) => actions.every(({ reserve }) => reserve > budget));
+}
+
+function boundaries(plan) {
+  const { boundaries: jumps } = plan;
+  if (nothingAffordable(plan)) return "no action can be paid for";
   return jumps.length ? `the plan changes at ${jumps.map(figure).join(", ")}` : "nothing is worth its cost";
 }
 
@@ -90,7 +99,7 @@ function contextRow({ context, share, served, actions }) {
   return make(
     "li",
     {},
-    make("span", { class: "name" }, `${context} `, make("span", { class: "of" }, `${percent(share)} of arrivals`)),
+    make("span", { class: "name" }, `${context} `, make("span", { class: "of" }, share ? `${percent(share)} of arrivals` : "never comes, as you guess")),
     make("span", { class: "value" }, parts.join(", ") || "skipped"),
     bar,
   );
