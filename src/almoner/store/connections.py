@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from almoner.mutex import Claim, Mutex, Signal, acquire_any, owner
+from almoner.mutex import Claim, Mutex, WaitQueue, acquire_any, owner
 
 __all__ = ["Driver", "Pool", "Transaction"]
 
@@ -33,8 +33,8 @@ class Driver(Protocol):
 class _Slot:
     """A place for a connection, which is closed and replaced unless it is known to be clean."""
 
-    def __init__(self, signal: Signal) -> None:
-        self.mutex = Mutex(signal)
+    def __init__(self, queue: WaitQueue) -> None:
+        self.mutex = Mutex(queue)
         self._connection: Any = None
         self._clean = False
 
@@ -74,8 +74,8 @@ class Pool:
 
     def __init__(self, driver: Driver, size: int) -> None:
         self.driver = driver
-        self._signal = Signal()
-        self._slots = [_Slot(self._signal) for _ in range(size)]
+        self._queue = WaitQueue()
+        self._slots = [_Slot(self._queue) for _ in range(size)]
         self._campaigns: dict[str, _Campaign] = {}
 
     def transaction(self, campaign: str) -> Transaction:
@@ -87,7 +87,7 @@ class Pool:
 
     def acquire(self, frame: Any) -> tuple[_Slot, Claim]:
         """Wait for a slot; the first ones are preferred, so that few connections are opened."""
-        index, claim = acquire_any([slot.mutex for slot in self._slots], self._signal, frame)
+        index, claim = acquire_any([slot.mutex for slot in self._slots], self._queue, frame)
         return self._slots[index], claim
 
     def close(self) -> None:
