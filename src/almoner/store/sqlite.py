@@ -46,7 +46,7 @@ class SqliteDatabase:
 
     def __init__(self, path: str, *, read_only: bool = False) -> None:
         self._path = path
-        self._file = StoreFile(path)
+        self._file = StoreFile(path, read_only=read_only)
         self._reading = _Reading(path, self._file.path) if read_only else None
         # IMMEDIATE: to begin by reading and find out at the first write that another process was
         # faster would fail, instead of wait.
