@@ -60,6 +60,7 @@ class PostgresDatabase:
             WHERE campaign = one.id AND {column} = wanted.value OFFSET 0
         ) AS found
     """
+    find = "SELECT 1 WHERE to_regclass(CAST(? AS TEXT)) IS NOT NULL"
     alone: tuple[str, ...] = (f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})",)
 
     def __init__(self, url: str) -> None:

@@ -42,6 +42,7 @@ class SqliteDatabase:
 
     locking = ""
     among = "SELECT {columns} FROM almoner_events WHERE campaign = ? AND {column} IN ({values})"
+    find = "SELECT 1 FROM sqlite_master WHERE name = ?"
     alone: tuple[str, ...] = ()
 
     def __init__(self, path: str, *, read_only: bool = False) -> None:
