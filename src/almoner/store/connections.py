@@ -23,6 +23,9 @@ class Driver(Protocol):
     def begin(self, connection: Any) -> Any:
         """Begin a transaction; return what runs statements in it."""
 
+    def was_lost(self, connection: Any, error: Exception) -> bool:
+        """Return whether an error says that the server has ended the connection."""
+
     def commit(self, connection: Any) -> None:
         """Commit a transaction."""
 
@@ -37,6 +40,10 @@ class _Slot:
         self.mutex = Mutex(queue)
         self._connection: Any = None
         self._clean = False
+
+    def is_clean(self) -> bool:
+        """Return whether there is a connection from before."""
+        return self._clean
 
     def take(self, connect: Callable[[], Any]) -> Any:
         """Return a clean connection, counted as unclean from now on."""
@@ -119,8 +126,7 @@ class Transaction:
             if self._campaign.connection is not None:  # of one who was interrupted: it locks rows
                 self._campaign.connection.close()
             self._slot, self._slot_claim = self._pool.acquire(frame)
-            self._connection = self._campaign.connection = self._slot.take(driver.connect)
-            return driver.begin(self._connection)
+            return self._begin(self._slot)
         except BaseException as error:
             self._abandon()
             raise driver.as_store_error(error)  # noqa: B904 (it knows its cause)
@@ -138,6 +144,22 @@ class Transaction:
             self._abandon()
             raise driver.as_store_error(reason)  # noqa: B904
         self._end(clean=True)
+
+    def _begin(self, slot: _Slot) -> Any:
+        """Begin on the connection of a slot, or on a new one if the server has ended that.
+
+        A server that was restarted has ended all of them. Nothing was asked of it yet, so that no
+        caller need hear of it.
+        """
+        driver, pooled = self._pool.driver, slot.is_clean()
+        self._connection = self._campaign.connection = slot.take(driver.connect)
+        try:
+            return driver.begin(self._connection)
+        except Exception as error:
+            if not (pooled and driver.was_lost(self._connection, error)):
+                raise
+        self._connection = self._campaign.connection = slot.take(driver.connect)
+        return driver.begin(self._connection)
 
     def _abandon(self) -> None:
         """Close the connection, which undoes what was not committed, and let others begin."""

@@ -115,6 +115,10 @@ class PostgresDatabase:
         connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         return _Statements(connection)
 
+    def was_lost(self, connection: psycopg.Connection[Any], error: Exception) -> bool:
+        """Return whether an error says that the server has ended the connection."""
+        return isinstance(error, psycopg.OperationalError) and connection.closed
+
     def commit(self, connection: psycopg.Connection[Any]) -> None:
         """Commit a transaction; a failed one the server would roll back and report no error."""
         done = connection.execute("COMMIT").statusmessage

@@ -94,6 +94,10 @@ class SqliteDatabase:
             self._reading.refuse_changes()
         return _Statements(connection)
 
+    def was_lost(self, connection: _Connection, error: Exception) -> bool:
+        """Return that a file ends no connection."""
+        return False
+
     def commit(self, connection: _Connection) -> None:
         """Commit a transaction; if the file is another one by now, nobody is told so.
 
