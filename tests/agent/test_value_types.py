@@ -105,12 +105,27 @@ def test_a_campaign_is_called_by_the_value_of_a_member(memory: Place) -> None:
 
 
 def test_numbers_of_any_type_are_logged_as_numbers(place: Place) -> None:
-    agent = place.create(budget=1000)
-    values = [np.float64(0.5), np.float32(0.1), 1, -0.0, Fraction(1, 3), Number(0.5), np.int8(1)]
+    agent: Any = place.create(budget=1000)
+    values: list[Any] = [
+        np.float64(0.5),
+        np.float32(0.1),
+        1,
+        -0.0,
+        Fraction(1, 3),
+        Number(0.5),
+        np.int8(1),
+    ]
     for value in values:
         agent.reward(np.int64(agent.decide("new").id), value)
     assert [e.reward for e in agent.events() if e.kind == "rewarded"] == [*map(float, values)]
-    costs = [np.float64(0.5), np.float32(0.5), Decimal("0.3"), Fraction(1, 3), np.int64(1), "0.25"]
+    costs: list[Any] = [
+        np.float64(0.5),
+        np.float32(0.5),
+        Decimal("0.3"),
+        Fraction(1, 3),
+        np.int64(1),
+        "0.25",
+    ]
     for cost in costs:
         agent.settle(np.int32(agent.decide("new").id), cost=cost)
     agent.settle(Id.FIRST, cost=Number(0.5))

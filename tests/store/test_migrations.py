@@ -122,7 +122,7 @@ def alter(url: Any, *statements: str) -> None:
         else sqlite3.connect(url.removeprefix("sqlite:///"))
     ) as connection:
         for statement in statements:
-            connection.execute(statement)  # type: ignore[call-overload]
+            connection.execute(statement)
         connection.commit()
 
 
