@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from almoner.agent import Agent, closed
@@ -202,16 +203,27 @@ class AsyncAgent:
         return self._flight is not None and not self._flight.done()
 
     def _send_off(self) -> None:
-        """Have all who wait served in one transaction, but for those who have gone meanwhile."""
+        """Have all who wait served in one transaction; after an interrupt, once more."""
+        try:
+            self._submit()
+        except BaseException:
+            self._loop.call_soon(self._send_off)
+            raise
+
+    def _submit(self) -> None:
+        """Begin a transaction for all who wait, but for those who have gone meanwhile."""
         if not self._queue or self._in_flight():
             return
+        count = len(self._queue)
         batch = [waiting for waiting in self._queue if not waiting[1].done()]
-        self._queue = []
         if not batch:
+            del self._queue[:count]
             return
         try:
             self._batch, self._flight = batch, self._threads.submit(self._work, batch)
+            del self._queue[:count]  # not before: an interrupt would leave them waiting for ever
         except BaseException as error:
+            self._queue = []
             self._hand_out(batch, [error] * len(batch))
             if not isinstance(error, RuntimeError):  # whoever lent the threads has stopped them
                 raise
@@ -224,10 +236,20 @@ class AsyncAgent:
             answers = self.agent.ask_all([requests for requests, _ in batch])
         except BaseException as error:  # nobody must be left waiting for ever
             answers = [error] * len(batch)
-        if not self._loop.is_closed():  # else there is nobody left to be told
+        with suppress(RuntimeError):  # the loop is closed: there is nobody left to be told
+            # Twice, as the first may be interrupted before its first statement.
+            self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
             self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
 
     def _hand_out(self, batch: list[Waiting], answers: list[Any]) -> None:
+        """Answer the callers of a batch; after an interrupt, those who have no answer yet."""
+        try:
+            self._answer(batch, answers)
+        except BaseException:
+            self._loop.call_soon(self._hand_out, batch, answers)
+            raise
+
+    def _answer(self, batch: list[Waiting], answers: list[Any]) -> None:
         for (_, answer), found in zip(batch, answers, strict=True):
             if answer.done():  # the caller has gone; what was done stays done
                 continue

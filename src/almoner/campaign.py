@@ -152,6 +152,7 @@ class Campaign:
 
         ``coming`` are contexts that will be new by then.
         """
+        context = checks.plain(context)
         if isinstance(context, str) and (context in self.contexts or context in coming):
             return context
         if not self.terms.new_contexts:
@@ -162,7 +163,7 @@ class Campaign:
         if (count + 1) * len(self.actions) > PAIRS_LIMIT:
             rule = f"be one of the {count:,} so far, as there is room for no more"
             raise checks.refuse("context", rule, context)
-        return str(context)
+        return context  # type: ignore[return-value]  # is_name says that it is a text
 
     def admit(self, context: str) -> None:
         """Make room for a context that arrives for the first time."""

@@ -30,6 +30,7 @@ __all__ = [
     "names",
     "nearest",
     "number",
+    "plain",
     "probabilities",
     "refuse",
     "uncalled",
@@ -193,7 +194,7 @@ def names(
     name: str, value: Any, *, count: int, error: type[InvalidInput] = InvalidInput
 ) -> tuple[str, ...]:
     """Return ``count`` different names, or none at all, as a tuple."""
-    result = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    result = tuple(map(plain, value)) if isinstance(value, (list, tuple)) else (plain(value),)
     if not all(isinstance(entry, str) and entry for entry in result):
         raise refuse(name, "be a list of names", value, error=error)
     if result and len(result) != count:
@@ -201,6 +202,15 @@ def names(
     if len(set(result)) != len(result):
         raise refuse(name, "be different names", value, error=error)
     return result
+
+
+def plain(value: Any) -> Any:
+    """Return a text of a subclass of str as an exact str; anything else as it is.
+
+    Stores and checksums treat subclasses (``np.str_``, members of a StrEnum) otherwise than texts,
+    and ``str()`` would return the name of a member instead of its value.
+    """
+    return str.__str__(value) if isinstance(value, str) else value
 
 
 def flag(name: str, value: object, *, error: type[InvalidInput] = InvalidInput) -> None:
@@ -217,7 +227,7 @@ def choice(
     error: type[InvalidInput] = InvalidInput,
 ) -> str:
     """Return ``value`` if it is one of ``options``; suggest the nearest one if not."""
-    options = list(options)
+    options, value = list(options), plain(value)
     if isinstance(value, str) and value in options:
         return value
     raise refuse(name, f"be one of {_listed(options)}", value, nearest(value, options), error)

@@ -5,6 +5,10 @@ whose ``finally`` releases it, or inside ``__exit__``. A `threading.Lock` then s
 owner is recorded in the same step that acquires: the frame of the function in whose ``with`` or
 ``try`` block the lock is held. Once that function has returned or raised, its claim has ended,
 whether it was released or not.
+
+Threads that find a lock taken queue for it: first come, first served. Otherwise a thread that
+releases a lock and acquires it again at once keeps it for good, as whoever it has woken is not
+running yet.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from types import FrameType
 
 from almoner.errors import StoreError
 
-__all__ = ["POLL", "Claim", "Mutex", "Signal", "acquire_any", "owner"]
+__all__ = ["POLL", "Claim", "Mutex", "Signal", "WaitQueue", "acquire_any", "owner"]
 
 POLL = 0.1
 """Seconds that a waiting thread sleeps before it checks whether the owner was interrupted."""
@@ -79,13 +83,79 @@ class Claim:
         return True
 
 
+class _Waiter(Claim):
+    """A place in a queue; it ends with the call of `WaitQueue.acquire` that waits there."""
+
+    __slots__ = ("signal",)
+
+    def __init__(self, frame: FrameType) -> None:
+        super().__init__(frame)
+        self.signal = Signal()
+
+
+class WaitQueue:
+    """The threads that wait for a lock, or for any of several, in the order of their arrival.
+
+    Only the first of them tries to acquire. Entries of threads that were interrupted before they
+    left are dropped by those behind them.
+    """
+
+    __slots__ = ("_waiters",)
+
+    def __init__(self) -> None:
+        self._waiters: list[_Waiter] = []
+
+    def __bool__(self) -> bool:
+        """Return whether anybody waits."""
+        return bool(self._waiters)
+
+    def notify(self) -> None:
+        """Wake the first thread."""
+        if self._waiters:
+            for first in self._waiters[:1]:  # is none if it has left meanwhile
+                first.signal.notify()
+
+    def acquire(self, mutexes: Sequence[Mutex], frame: FrameType) -> tuple[int, Claim]:
+        """Wait in the queue, then acquire a lock for a function; return its index with the claim.
+
+        A thread that was not woken in time tries out of turn: the owner may have been interrupted,
+        and the first in the queue may want another of the locks.
+        """
+        waiter, suspect = _Waiter(sys._getframe()), False
+        try:
+            self._waiters.append(waiter)
+            while True:
+                if self._is_first(waiter) or suspect:
+                    acquired = _try_any(mutexes, frame, suspect=suspect)
+                    if acquired is not None:
+                        return acquired
+                suspect = not waiter.signal.wait(POLL)
+        finally:
+            self._drop(waiter)
+            self.notify()  # another lock may be free, and an interrupted thread may have been woken
+
+    def _is_first(self, waiter: _Waiter) -> bool:
+        """Return whether nobody waits before; drop those who were interrupted."""
+        while (first := self._waiters[0]) is not waiter:
+            if not first.has_ended():
+                return False
+            self._drop(first)
+        return True
+
+    def _drop(self, waiter: _Waiter) -> None:
+        """Remove an entry, unless another thread has."""
+        waiter.frame = None  # which refers to the entry
+        with contextlib.suppress(ValueError):
+            self._waiters.remove(waiter)
+
+
 class Mutex:
     """A lock whose owner is known; see the module."""
 
-    __slots__ = ("_last", "_signal")
+    __slots__ = ("_last", "_queue")
 
-    def __init__(self, signal: Signal | None = None) -> None:
-        self._signal = signal or Signal()
+    def __init__(self, queue: WaitQueue | None = None) -> None:
+        self._queue = WaitQueue() if queue is None else queue
         self._last = Claim(None)
 
     def try_acquire(self, frame: FrameType, *, suspect: bool = False) -> Claim | None:
@@ -109,24 +179,33 @@ class Mutex:
         return claim
 
     def acquire(self, frame: FrameType) -> Claim:
-        """Wait for the lock and acquire it for a function."""
-        return self.try_acquire(frame) or acquire_any((self,), self._signal, frame)[1]
+        """Acquire the lock for a function, after all who wait for it already."""
+        if not self._queue:
+            claim = self.try_acquire(frame)
+            if claim is not None:
+                return claim
+        return self._queue.acquire((self,), frame)[1]
 
     def release(self, claim: Claim) -> None:
         """Release the lock, unless another has taken over."""
         claim.frame = None  # which would keep all its variables
-        self._signal.notify()
+        self._queue.notify()
 
 
-def acquire_any(mutexes: Sequence[Mutex], signal: Signal, frame: FrameType) -> tuple[int, Claim]:
-    """Acquire the first of several locks that is free, all of which share a signal."""
-    suspect = False
-    while True:
-        for index, mutex in enumerate(mutexes):
-            claim = mutex.try_acquire(frame, suspect=suspect)
-            if claim is not None:
-                return index, claim
-        suspect = not signal.wait(POLL)
+def acquire_any(mutexes: Sequence[Mutex], queue: WaitQueue, frame: FrameType) -> tuple[int, Claim]:
+    """Acquire the first of several locks that is free, all of which share a queue."""
+    acquired = None if queue else _try_any(mutexes, frame)
+    return queue.acquire(mutexes, frame) if acquired is None else acquired
+
+
+def _try_any(
+    mutexes: Sequence[Mutex], frame: FrameType, *, suspect: bool = False
+) -> tuple[int, Claim] | None:
+    for index, mutex in enumerate(mutexes):
+        claim = mutex.try_acquire(frame, suspect=suspect)
+        if claim is not None:
+            return index, claim
+    return None
 
 
 def owner() -> FrameType:

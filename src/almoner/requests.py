@@ -34,8 +34,10 @@ class Decide(Request):
 
     def mention(self, keys: set[str], ids: set[int]) -> None:
         """Add its key."""
-        if self.key is not None and is_name(self.key):
-            keys.add(self.key)
+        if self.key is not None:
+            self.key = checks.plain(self.key)
+            if is_name(self.key):
+                keys.add(self.key)
 
     def check(self, turn: Turn) -> None:
         """Refuse unknown names, and a key that was used for something else."""

@@ -347,7 +347,7 @@ def _in_context(priced: Priced, context: str) -> int:
 
 def _defaults(given: Any, contexts: tuple[str, ...]) -> dict[str, float] | str | None:
     if given is None or (isinstance(given, str) and given == LEARNED):
-        return given
+        return checks.plain(given)  # type: ignore[no-any-return]
     if not isinstance(given, Mapping):
         rule = f"be a number for each context by name, or {LEARNED!r}"
         raise checks.refuse("default_rewards", rule, given, error=InvalidTerms)
@@ -413,8 +413,9 @@ def _names(name: str, value: Any) -> tuple[str, ...]:
 
 def campaign_name(name: Any) -> str:
     """Return the name of a campaign; refuse what cannot be one."""
+    name = checks.plain(name)
     fits = isinstance(name, str) and 0 < len(name) <= NAME_LIMIT and name.isprintable()
     if not fits or "/" in name:
         rule = f"be a text of 1 to {NAME_LIMIT} printable characters without a slash"
         raise checks.refuse("name", rule, name, error=InvalidTerms)
-    return str(name)
+    return name  # type: ignore[no-any-return]

@@ -112,7 +112,7 @@ class Turns:
         """Serve everyone in the queue, the leader among them."""
         for entry in self._batch:  # of a leader who was interrupted
             if entry.answers is None:
-                entry.answers = [_interrupted()] * len(entry.asked)
+                entry.answers = [_unsure()] * len(entry.asked)
         entries = self._queue[:]
         self._batch = batch = [entry for entry in entries if entry.answers is None]
         try:
@@ -137,7 +137,7 @@ class Turns:
 
     def _fail(self, batch: list[_Call], call: _Call, error: BaseException) -> None:
         """Tell all callers of a transaction that it failed; what interrupts one is its alone."""
-        told = error if isinstance(error, AlmonerError) else _interrupted(error)
+        told = error if isinstance(error, AlmonerError) else _unsure(error)
         unanswered = [entry for entry in batch if entry.answers is None]
         for entry in unanswered:
             entry.answers = [error if entry is call else told] * len(entry.asked)
@@ -168,11 +168,13 @@ class Turns:
                     return
 
 
-def _interrupted(error: BaseException | None = None) -> StoreError:
-    """Return the error of callers whose leader was interrupted."""
-    interrupted = StoreError(
-        "the caller who led a shared transaction was interrupted, so that it may or may not have "
-        "been committed; ask again with the same key"
+def _unsure(error: BaseException | None = None) -> StoreError:
+    """Return the error of callers whose leader was interrupted, or met an error of its own."""
+    what = "the caller who led a shared transaction was interrupted"
+    if isinstance(error, Exception):
+        what = f"a shared transaction met {error!r}"
+    unsure = StoreError(
+        f"{what}, so that it may or may not have been committed; ask again with the same key"
     )
-    interrupted.__cause__ = error
-    return interrupted
+    unsure.__cause__ = error
+    return unsure

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from agents import TERMS, Place, fold, fresh_place
@@ -171,7 +172,7 @@ def test_signals_strike_anywhere(kind: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:coroutine", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_event_loop_goes_on_after_an_interrupt_at_any_bytecode(memory: Place) -> None:
-    """Its caller may wait in vain, as with any callback that raises; the next one is answered."""
+    """A caller who gave up may have been served; with the same key it gets the same decision."""
     memory.create(horizon=10_000, budget=10_000)
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
@@ -191,3 +192,35 @@ def test_an_event_loop_goes_on_after_an_interrupt_at_any_bytecode(memory: Place)
         runner.run(shared.close())
     assert points > 100
     assert audit(memory.store(), memory.name).decisions == points
+
+
+@pytest.mark.filterwarnings("ignore:coroutine", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_at_any_bytecode_leaves_no_caller_of_an_event_loop_waiting(
+    memory: Place,
+) -> None:
+    """Three callers share a transaction; each gets a decision or an error."""
+    memory.create(horizon=10_000, budget=10_000)
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        loop.set_exception_handler(lambda loop, context: None)
+        shared = runner.run(AsyncAgent.open(memory.url, name=memory.name))
+        callers: list[asyncio.Task[Any]] = []
+
+        def ask(point: int) -> None:
+            callers[:] = [
+                loop.create_task(shared.decide("new", key=f"{point} {n}")) for n in range(3)
+            ]
+            loop.run_until_complete(asyncio.wait(callers, timeout=10))
+
+        points = 0
+        for points, _ in enumerate(interrupted(ask), 1):
+            callers.append(loop.create_task(shared.decide("new")))
+            assert not runner.run(unanswered(callers)), f"after an interrupt at bytecode {points}"
+        runner.run(shared.close())
+    assert points > 100
+    audit(memory.store(), memory.name)
+
+
+async def unanswered(callers: list[asyncio.Task[Any]]) -> set[asyncio.Task[Any]]:
+    """Give the callers time; return those who still wait."""
+    return (await asyncio.wait(callers, timeout=10))[1]

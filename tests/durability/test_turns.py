@@ -116,6 +116,20 @@ def test_nobody_waits_where_there_is_nobody_to_share_with(
     assert clerk.batches == [["a"], ["b", "c", "d"]]
 
 
+def test_followers_are_told_which_error_a_shared_transaction_met(clerk: Clerk) -> None:
+    """It is an error of the store's to them, and is not taken for an interrupt."""
+    turns = Turns(clerk.serve)
+    with ThreadPoolExecutor(3) as pool:
+        asked = ask_in_order(pool, turns, clerk, ["a", "b", "c"])
+        clerk.go_on_with(ValueError("unmarshallable object"))
+        assert asked[0].result() == ["a"]
+        assert isinstance(asked[1].exception(), ValueError)
+        said = asked[2].exception()
+    assert isinstance(said, StoreError)
+    assert "ValueError('unmarshallable object')" in str(said)
+    assert "interrupted" not in str(said)
+
+
 def test_followers_of_one_who_is_interrupted_are_told_that_it_may_have_been_done(
     clerk: Clerk,
 ) -> None:

@@ -85,12 +85,46 @@ def test_a_commit_to_a_file_that_is_gone_is_not_acknowledged(file: Path) -> None
 def test_a_file_with_two_names_is_not_opened(file: Path) -> None:
     al.Agent.open(f"sqlite:///{file}", name="spring", **TERMS).close()
     hard_link(file)
-    for read_only in (False, True):
-        with pytest.raises(al.StoreError, match=r"has 2 names \(hard links\)") as raised:
-            open_store(f"sqlite:///{file}", read_only=read_only)
-        assert_sentence(raised.value)
+    with pytest.raises(al.StoreError, match=r"has 2 names \(hard links\)") as raised:
+        open_store(f"sqlite:///{file}")
+    assert_sentence(raised.value)
     file.with_name("other.db").unlink()
     al.Agent.open(f"sqlite:///{file}", name="spring").close()
+
+
+def test_a_file_with_two_names_can_be_read(file: Path) -> None:
+    """Backups often are hard links; who only reads spends nothing."""
+    with al.Agent.open(f"sqlite:///{file}", name="spring", **TERMS) as agent:
+        agent.decide("new")
+    hard_link(file)
+    for name in (file, file.with_name("other.db")):
+        with closing(open_store(f"sqlite:///{name}", read_only=True)) as store:
+            assert audit(store, "spring").decisions == 1
+            assert len([*store.events("spring")]) == 1
+
+
+def test_a_link_that_is_there_for_a_moment_stops_an_agent_for_that_moment(file: Path) -> None:
+    with al.Agent.open(f"sqlite:///{file}", name="spring", **TERMS) as agent:
+        agent.decide("new", key="before")
+        hard_link(file)
+        with pytest.raises(al.StoreError, match="hard links"):
+            agent.decide("new", key="meanwhile")
+        file.with_name("other.db").unlink()
+        again = agent.decide("new", key="meanwhile")
+        assert agent.decide("new", key="after").id == again.id + 1
+        assert audit(agent.store, "spring").decisions == 3
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("odd", ["file/shop.db", "x" * 300, "loop/shop.db", "loop", "a\0b", "."])
+def test_a_path_that_cannot_be_one_is_refused_in_a_sentence(
+    tmp_path: Path, odd: str, *, read_only: bool
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(al.StoreError, match=r"cannot be opened|there is no|is a folder") as raised:
+        open_store(f"sqlite:///{tmp_path / odd}", read_only=read_only)
+    assert_sentence(raised.value)
 
 
 def test_symbolic_links_are_one_store(file: Path) -> None:

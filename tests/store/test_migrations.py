@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import psycopg
 import pytest
+from agents import TERMS, assert_sentence
+from postgres_server import fresh_database, postgres_url
 
 import almoner as al
 from almoner.audit import audit
-from almoner.errors import StoreError
+from almoner.errors import BrokenLedger, StoreError
 from almoner.store import open_store
 from almoner.store.migrations import MIGRATIONS, migrate
+from almoner.store.sqlite import SqliteDatabase
 
 LOGS = Path(__file__).parent / "logs"
 OLD_LOGS = sorted(LOGS.glob("*.sql"))
@@ -92,17 +98,70 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 def test_a_step_that_fails_leaves_the_store_as_it_was(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "broken.db", isolation_level=None)
 
-    def run(statement: str) -> list[Any]:
-        return connection.execute(statement).fetchall()
+    def run(statement: str, *values: Any) -> list[Any]:
+        return connection.execute(statement, values).fetchall()
 
     steps = (("CREATE TABLE one (a BIGINT)",), ("CREATE TABLE two (a BIGINT)", "NONSENSE"))
     run("BEGIN")
-    migrate(run, steps[:1])
+    migrate(run, find=SqliteDatabase.find, steps=steps[:1])
     run("COMMIT")
     run("BEGIN")
     with pytest.raises(sqlite3.OperationalError):
-        migrate(run, steps)
+        migrate(run, find=SqliteDatabase.find, steps=steps)
     run("ROLLBACK")
     assert run("SELECT version FROM almoner_schema") == [(1,)]
     assert run("SELECT name FROM sqlite_master WHERE name = 'two'") == []
     connection.close()
+
+
+def alter(url: Any, *statements: str) -> None:
+    """Run statements on a store, as somebody does who means no good."""
+    with closing(
+        psycopg.connect(url)
+        if url.startswith("postgresql")
+        else sqlite3.connect(url.removeprefix("sqlite:///"))
+    ) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM almoner_schema WHERE version = 3",
+        "UPDATE almoner_schema SET version = -version WHERE version > 1",
+        "DELETE FROM almoner_schema",
+        "DROP TABLE almoner_schema",
+    ],
+)
+def test_a_store_that_looks_older_than_its_tables_is_refused(
+    kind: str, change: str, tmp_path: Path
+) -> None:
+    """Read as an older one, its checksums would not be checked."""
+    url = fresh_database(postgres_url()) if kind == "postgres" else f"sqlite:///{tmp_path / 'a.db'}"
+    with al.Agent.open(url, name="spring", **TERMS) as agent:
+        agent.decide("new")
+    alter(url, change)
+    for read_only in (True, False):
+        with pytest.raises(BrokenLedger, match="almoner_schema was changed") as raised:
+            open_store(url, read_only=read_only)
+        assert_sentence(raised.value)
+
+
+def test_rights_to_the_tables_are_enough_for_a_store_that_is_there() -> None:
+    """Only the role that makes a store, or brings it up to date, must be able to make tables."""
+    url = fresh_database(postgres_url())
+    al.Agent.open(url, name="spring", **TERMS).close()
+    role = f"clerk_{uuid4().hex}"
+    alter(
+        url,
+        f"CREATE ROLE {role} LOGIN PASSWORD 'x'",
+        "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {role}",
+    )
+    theirs = f"{url}{'&' if '?' in url else '?'}user={role}&password=x"
+    with al.Agent.open(theirs, name="spring") as agent:
+        assert agent.decide("new").id == 1
+        assert audit(agent.store, "spring").decisions == 1

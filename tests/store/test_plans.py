@@ -30,7 +30,8 @@ class Recorder:
     """A database that notes every statement that is run in it."""
 
     def __init__(self, database: Database) -> None:
-        self.locking, self.among, self.alone = database.locking, database.among, database.alone
+        self.locking, self.among = database.locking, database.among
+        self.alone, self.find = database.alone, database.find
         self.close = database.close
         self.database, self.noted = database, dict[str, tuple[Any, ...]]()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Event, Thread
+from threading import Barrier, Event, Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -88,7 +88,68 @@ def test_there_are_no_more_connections_than_allowed(monkeypatch: pytest.MonkeyPa
     assert all(event.is_set() for event in inside)
     assert [*counts, connections(url)] == [3, 3]
     store.close()
+    for _ in range(1000):  # a server takes a moment to end a session
+        if not connections(url):
+            break
     assert connections(url) == 0
+
+
+def test_sessions_that_the_server_has_ended_are_replaced_without_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All connections of the pool: none of them is found out by a call that fails, much later."""
+    url = fresh_database(postgres_url())
+    store: Any = open_store(url)
+    agents = [Agent.open(store, name=f"{n}", **TERMS) for n in range(3)]
+    for _ in range(2):
+        assert write_at_once(store, 3) == 3
+        assert connections(url) == 3
+        end_sessions(url)
+    for _ in range(2):
+        end_sessions(url)
+        assert [agent.decide("new", key="visit 1").id for agent in agents] == [1, 1, 1]
+        assert len(store.campaigns()) == 3
+    with pytest.raises(StoreError, match="terminat"), store.writing("0"):
+        end_sessions(url)  # what was asked before is lost with the session
+    agents[0].decide("new", key="visit 1")
+    end_sessions(url)
+    connect, tried = postgres._Connection.connect, list[str]()
+
+    def refuse(conninfo: str, **options: Any) -> Any:
+        tried.append(conninfo)
+        raise psycopg.OperationalError("the server is starting up")
+
+    monkeypatch.setattr(postgres._Connection, "connect", refuse)
+    with pytest.raises(StoreError, match="starting up"):
+        agents[0].decide("new")
+    assert len(tried) == 1, "it tries once more, and no longer"
+    monkeypatch.setattr(postgres._Connection, "connect", connect)
+    assert agents[0].decide("new").id == 2
+    store.close()
+
+
+def end_sessions(url: str) -> None:
+    """End all other sessions of a database, as a server does that is restarted."""
+    others = "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute(f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity {others}")  # noqa: S608
+
+
+def write_at_once(store: Any, campaigns: int) -> int:
+    """Have transactions on so many campaigns at once; return how many were committed."""
+    together, done = Barrier(campaigns), list[int]()
+
+    def work(number: int) -> None:
+        with store.writing(f"{number}"):
+            together.wait(60)
+        done.append(number)
+
+    threads = [Thread(target=work, args=(number,)) for number in range(campaigns)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return len(done)
 
 
 def test_limits_of_time_are_set_unless_the_url_has_them(monkeypatch: pytest.MonkeyPatch) -> None:

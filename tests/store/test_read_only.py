@@ -23,6 +23,7 @@ import almoner as al
 from almoner.cli import main
 from almoner.store import open_store
 from almoner.store.migrations import MIGRATIONS, refuse_unreadable
+from almoner.store.sqlite import SqliteDatabase
 
 LOGS = Path(__file__).parent / "logs"
 NOBODY = 65534
@@ -122,13 +123,13 @@ def test_a_store_of_an_older_version_is_read_as_it_is(
 def test_versions_that_cannot_be_read_are_refused(folder: Path, url: str) -> None:
     with closing(sqlite3.connect(folder / "shop.db")) as shop:
 
-        def run(statement: str) -> list[tuple[int]]:
-            return shop.execute(statement).fetchall()
+        def run(statement: str, *values: str) -> list[tuple[int]]:
+            return shop.execute(statement, values).fetchall()
 
         newest = len(MIGRATIONS)
-        refuse_unreadable(run, name="it", find="SELECT 1", readable=newest)
+        refuse_unreadable(run, name="it", find=SqliteDatabase.find, readable=newest)
         with pytest.raises(al.StoreError, match="it was written by an older almoner") as raised:
-            refuse_unreadable(run, name="it", find="SELECT 1", readable=newest + 1)
+            refuse_unreadable(run, name="it", find=SqliteDatabase.find, readable=newest + 1)
         assert_sentence(raised.value)
         run("INSERT INTO almoner_schema VALUES (99)")
         shop.commit()

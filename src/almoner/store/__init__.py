@@ -15,9 +15,6 @@ __all__ = ["ApiKey", "Store", "Writer", "open_store"]
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 
-FIND_SQLITE = "SELECT 1 FROM sqlite_master WHERE name = 'almoner_schema'"
-FIND_POSTGRES = "SELECT 1 WHERE to_regclass('almoner_schema') IS NOT NULL"
-
 
 def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Store:
     """Open the store that a URL names; tables, and a file if ``create``, are made where missing.
@@ -45,7 +42,7 @@ def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Sto
         if (read_only or not create) and not os.path.exists(path):
             raise StoreError(f"there is no store {path!r}; check the path")
         if read_only:
-            check = partial(refuse_unreadable, name=repr(path), find=FIND_SQLITE)
+            check = partial(refuse_unreadable, name=repr(path))
             return SqlStore(SqliteDatabase(path, read_only=True), check)
         return SqlStore(SqliteDatabase(path))
     if isinstance(url, str) and url.startswith(POSTGRES):
@@ -57,7 +54,7 @@ def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Sto
                 "run pip install 'almoner[postgres]'"
             ) from None
         if read_only:
-            check = partial(refuse_unreadable, name="the database", find=FIND_POSTGRES)
+            check = partial(refuse_unreadable, name="the database")
             return SqlStore(ReadOnly(PostgresDatabase(url)), check)
         return SqlStore(PostgresDatabase(url))
     remedy = "write memory:, sqlite:///path/to/file.db or postgresql://host/database"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from almoner.mutex import Claim, Mutex, Signal, acquire_any, owner
+from almoner.mutex import Claim, Mutex, WaitQueue, acquire_any, owner
 
 __all__ = ["Driver", "Pool", "Transaction"]
 
@@ -23,6 +23,9 @@ class Driver(Protocol):
     def begin(self, connection: Any) -> Any:
         """Begin a transaction; return what runs statements in it."""
 
+    def was_lost(self, connection: Any, error: Exception) -> bool:
+        """Return whether an error says that the server has ended the connection."""
+
     def commit(self, connection: Any) -> None:
         """Commit a transaction."""
 
@@ -33,10 +36,14 @@ class Driver(Protocol):
 class _Slot:
     """A place for a connection, which is closed and replaced unless it is known to be clean."""
 
-    def __init__(self, signal: Signal) -> None:
-        self.mutex = Mutex(signal)
+    def __init__(self, queue: WaitQueue) -> None:
+        self.mutex = Mutex(queue)
         self._connection: Any = None
         self._clean = False
+
+    def is_clean(self) -> bool:
+        """Return whether there is a connection from before."""
+        return self._clean
 
     def take(self, connect: Callable[[], Any]) -> Any:
         """Return a clean connection, counted as unclean from now on."""
@@ -74,8 +81,8 @@ class Pool:
 
     def __init__(self, driver: Driver, size: int) -> None:
         self.driver = driver
-        self._signal = Signal()
-        self._slots = [_Slot(self._signal) for _ in range(size)]
+        self._queue = WaitQueue()
+        self._slots = [_Slot(self._queue) for _ in range(size)]
         self._campaigns: dict[str, _Campaign] = {}
 
     def transaction(self, campaign: str) -> Transaction:
@@ -87,7 +94,7 @@ class Pool:
 
     def acquire(self, frame: Any) -> tuple[_Slot, Claim]:
         """Wait for a slot; the first ones are preferred, so that few connections are opened."""
-        index, claim = acquire_any([slot.mutex for slot in self._slots], self._signal, frame)
+        index, claim = acquire_any([slot.mutex for slot in self._slots], self._queue, frame)
         return self._slots[index], claim
 
     def close(self) -> None:
@@ -119,8 +126,7 @@ class Transaction:
             if self._campaign.connection is not None:  # of one who was interrupted: it locks rows
                 self._campaign.connection.close()
             self._slot, self._slot_claim = self._pool.acquire(frame)
-            self._connection = self._campaign.connection = self._slot.take(driver.connect)
-            return driver.begin(self._connection)
+            return self._begin(self._slot)
         except BaseException as error:
             self._abandon()
             raise driver.as_store_error(error)  # noqa: B904 (it knows its cause)
@@ -138,6 +144,22 @@ class Transaction:
             self._abandon()
             raise driver.as_store_error(reason)  # noqa: B904
         self._end(clean=True)
+
+    def _begin(self, slot: _Slot) -> Any:
+        """Begin on the connection of a slot, or on a new one if the server has ended that.
+
+        A server that was restarted has ended all of them. Nothing was asked of it yet, so that no
+        caller need hear of it.
+        """
+        driver, pooled = self._pool.driver, slot.is_clean()
+        self._connection = self._campaign.connection = slot.take(driver.connect)
+        try:
+            return driver.begin(self._connection)
+        except Exception as error:
+            if not (pooled and driver.was_lost(self._connection, error)):
+                raise
+        self._connection = self._campaign.connection = slot.take(driver.connect)
+        return driver.begin(self._connection)
 
     def _abandon(self) -> None:
         """Close the connection, which undoes what was not committed, and let others begin."""

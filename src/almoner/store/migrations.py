@@ -6,10 +6,12 @@ so a store is always at exactly one version. Steps are never edited, only added.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
-from almoner.errors import StoreError
+from almoner.errors import BrokenLedger, StoreError
 
 __all__ = ["CHAINED", "MIGRATIONS", "migrate", "refuse_unreadable"]
 
@@ -91,18 +93,24 @@ CHAINED = 3
 READABLE = 1
 """The oldest version whose campaigns can be read as they are; a step that alters them raises it."""
 
-_VERSION_TABLE = "CREATE TABLE IF NOT EXISTS almoner_schema (version BIGINT PRIMARY KEY)"
+_TABLE = re.compile(r"CREATE TABLE (\w+)")
+_VERSION_TABLE = "CREATE TABLE almoner_schema (version BIGINT PRIMARY KEY)"
+
+Execute = Callable[..., Any]
+"""Runs a statement with its values, and returns its rows."""
 
 
-def migrate(execute: Callable[[str], Any], steps: Sequence[Sequence[str]] = MIGRATIONS) -> int:
+def migrate(execute: Execute, *, find: str, steps: Sequence[Sequence[str]] = MIGRATIONS) -> int:
     """Bring a store up to date, inside the transaction that ``execute`` runs in.
 
     Return the version that it has then.
 
-    ``execute`` runs a statement and returns its rows.
+    ``find`` is a query that has a row if there is a table of a name. A store that is up to date is
+    only read: the rights to its tables are enough.
     """
-    execute(_VERSION_TABLE)
-    version = _version(execute, len(steps))
+    version = _version(execute, find, steps)
+    if version < len(steps) and not execute(find, "almoner_schema"):
+        execute(_VERSION_TABLE)
     for number in range(version, len(steps)):
         for statement in steps[number]:
             execute(statement)
@@ -110,16 +118,12 @@ def migrate(execute: Callable[[str], Any], steps: Sequence[Sequence[str]] = MIGR
     return len(steps)
 
 
-def refuse_unreadable(
-    execute: Callable[[str], Any], *, name: str, find: str, readable: int = READABLE
-) -> int:
+def refuse_unreadable(execute: Execute, *, name: str, find: str, readable: int = READABLE) -> int:
     """Refuse a store whose campaigns cannot be read as they are; change nothing.
 
-    Return its version.
-
-    ``find`` is a query that has a row if there is a table of versions.
+    Return its version. For ``find`` see `migrate`.
     """
-    version = _version(execute, len(MIGRATIONS)) if execute(find) else 0
+    version = _version(execute, find, MIGRATIONS)
     if version == 0:
         raise StoreError(f"{name} holds no campaigns of almoner; check the path")
     if version < readable:
@@ -130,11 +134,23 @@ def refuse_unreadable(
     return version
 
 
-def _version(execute: Callable[[str], Any], known: int) -> int:
-    version = int(execute("SELECT coalesce(max(version), 0) FROM almoner_schema")[0][0])
-    if version > known:
+def _version(execute: Execute, find: str, steps: Sequence[Sequence[str]]) -> int:
+    """Return the version of a store; refuse one that is newer, or has tables of a later version.
+
+    Taken for an older one, it would be read without its checksums.
+    """
+    version = 0
+    if execute(find, "almoner_schema"):
+        version = int(execute("SELECT coalesce(max(version), 0) FROM almoner_schema")[0][0])
+    if version > len(steps):
         raise StoreError(
             f"the store was written by a newer almoner (its schema is version {version}, this one "
-            f"knows {known}); upgrade almoner"
+            f"knows {len(steps)}); upgrade almoner"
         )
+    for table in _TABLE.findall("\n".join(chain.from_iterable(steps[version:]))):
+        if execute(find, table):
+            raise BrokenLedger(
+                f"the store says that its schema is version {version}, but it has the table "
+                f"{table} of a later one: almoner_schema was changed; restore it from a copy"
+            )
     return version

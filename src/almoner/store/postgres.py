@@ -62,6 +62,7 @@ class PostgresDatabase:
             WHERE campaign = one.id AND {column} = wanted.value OFFSET 0
         ) AS found
     """
+    find = "SELECT 1 WHERE to_regclass(CAST(? AS TEXT)) IS NOT NULL"
     alone: tuple[str, ...] = (f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})",)
 
     def __init__(self, url: str) -> None:
@@ -121,6 +122,10 @@ class PostgresDatabase:
         """
         connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         return _Statements(connection)
+
+    def was_lost(self, connection: psycopg.Connection[Any], error: Exception) -> bool:
+        """Return whether an error says that the server has ended the connection."""
+        return isinstance(error, psycopg.OperationalError) and connection.closed
 
     def commit(self, connection: psycopg.Connection[Any]) -> None:
         """Commit a transaction; a failed one the server would roll back and report no error."""

@@ -51,6 +51,9 @@ class Database(Protocol):
     """How to find the events of a campaign where a column has one of several values, by index: a
     statement for the campaign and the ``{values}``, with ``{columns}`` and ``{column}``."""
 
+    find: str
+    """How to find out whether there is a table of a name."""
+
     alone: tuple[str, ...]
     """What to run first in a transaction that changes tables or adds a campaign."""
 
@@ -74,7 +77,7 @@ class ReadOnly:
     alone: tuple[str, ...] = ()
 
     def __init__(self, database: Database) -> None:
-        self._database, self.among = database, database.among
+        self._database, self.among, self.find = database, database.among, database.find
         self.stream, self.close = database.stream, database.close
 
     @contextmanager
@@ -91,14 +94,14 @@ class SqlStore:
     def __init__(
         self,
         database: Database,
-        prepare: Callable[[Callable[..., Any]], int] = migrate,
+        prepare: Callable[..., int] = migrate,
     ) -> None:
         self._database = database
         self._process = Process()
         self._ids: dict[str, int] = {}
         try:
             with self._alone() as transaction:
-                self._chained = prepare(transaction.run) >= CHAINED
+                self._chained = prepare(transaction.run, find=database.find) >= CHAINED
         except BaseException:
             database.close()
             raise

@@ -43,11 +43,12 @@ class SqliteDatabase:
 
     locking = ""
     among = "SELECT {columns} FROM almoner_events WHERE campaign = ? AND {column} IN ({values})"
+    find = "SELECT 1 FROM sqlite_master WHERE name = ?"
     alone: tuple[str, ...] = ()
 
     def __init__(self, path: str, *, read_only: bool = False) -> None:
         self._path = path
-        self._file = StoreFile(path)
+        self._file = StoreFile(path, read_only=read_only)
         self._reading = _Reading(path, self._file.path) if read_only else None
         # IMMEDIATE: to begin by reading and find out at the first write that another process was
         # faster would fail, instead of wait.
@@ -96,6 +97,10 @@ class SqliteDatabase:
         else:
             self._reading.refuse_changes()
         return _Statements(connection)
+
+    def was_lost(self, connection: _Connection, error: Exception) -> bool:
+        """Return that a file ends no connection."""
+        return False
 
     def commit(self, connection: _Connection) -> None:
         """Commit a transaction; if the file is another one by now, nobody is told so.
