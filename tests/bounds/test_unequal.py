@@ -256,7 +256,7 @@ def test_exploration_has_a_number_in_extreme_cases(
     probs: list[float], means: list[list[float]], horizon: int
 ) -> None:
     """A context of probability 1e-300 raised ZeroDivisionError."""
-    for costs in (1, [[1e-300], [1e300]], 1e-14):
+    for costs in ([[1.0], [1.0]], [[1e-300], [1e300]], [[1e-14], [1e-14]]):
         problem = al.Problem(
             context_probs=probs, reward_means=means, costs=costs, horizon=horizon, budget=5
         )
