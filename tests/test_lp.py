@@ -402,3 +402,21 @@ def test_a_cheap_action_counts_beside_one_a_million_million_times_dearer() -> No
     assert solve(problem, ratio=1e-7).price == pytest.approx(0.89e6, rel=1e-12)
     long = one_context([(1, 0.8), (1e6, 0.9)]).replace(horizon=10**13, budget=10)
     assert long.horizon * solve(long).value == pytest.approx(8.0, rel=1e-12)
+
+
+def test_a_chain_of_near_ties_is_not_one_piece() -> None:
+    """Each gain is within the tolerance of the next; the first and the last differ by 4e-8."""
+    contexts = 100_000
+    means = 0.5 + np.arange(contexts) * 4e-13
+    problem = Problem(
+        context_probs=np.full(contexts, 1 / contexts),
+        reward_means=means[:, None],
+        horizon=1000,
+        budget=500,
+    )
+    solution = solve(problem)
+    best = np.sort(means)[contexts // 2 :].sum() / contexts
+    assert len(solution.boundaries) > 10_000
+    assert solution.value == pytest.approx(best, rel=2e-12)
+    earned = float(np.sum(solution.probabilities * problem.reward_means)) / contexts
+    assert earned == pytest.approx(solution.value, rel=2e-12)

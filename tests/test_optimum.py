@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from problems import PAPER_TEN
 
 import almoner as al
+from almoner.core.unit_band import _first_at_most
 from almoner.optimum import Program
 
 
@@ -133,3 +134,105 @@ def test_bounds_that_do_not_meet_are_named_instead_of_a_number(
     between = str(refused.value).split("between ")[1].split(";")[0]
     low, high = map(float, between.split(" and "))
     assert low <= optimum <= high < low + 1e-4
+
+
+def test_the_bounds_in_a_refusal_are_not_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 12 digits the interval was rounded inwards, and could leave the optimum out."""
+    low, high = 1 / 3, 2 / 3
+    monkeypatch.setattr(Program, "bound", lambda self, reach, above: high if above else low)
+    monkeypatch.setattr(Program, "work", lambda self, reach: reach / self.first_reach)
+    with pytest.raises(al.NotComputable, match=f"between {low!r} and {high!r};"):
+        al.optimal_value(PAPER_TEN(10_000, 0.4801))
+
+
+@given(st.lists(st.integers(0, 9), max_size=40), st.integers(0, 40), st.integers(-1, 10))
+def test_a_search_by_doubling_finds_what_a_walk_finds(
+    numbers: list[int], start: int, rise: int
+) -> None:
+    gains = np.array(sorted(numbers, reverse=True), np.float64)
+    place = start = min(start, len(gains))
+    while place < len(gains) and gains[place] > rise:
+        place += 1
+    assert _first_at_most(gains, start, float(rise)) == place
+
+
+class Counted:
+    """Falling numbers that count how often one of them is read."""
+
+    read = 0
+
+    def __len__(self) -> int:
+        return 100_000
+
+    def __getitem__(self, place: int) -> float:
+        self.read += 1
+        return -float(place)
+
+
+def test_a_far_place_takes_few_steps() -> None:
+    """Contexts with gains above D were passed one by one, in every round."""
+    gains, search = Counted(), getattr(_first_at_most, "py_func")  # noqa: B009
+    assert search(gains, 0, -50_000.0) == 50_000
+    assert gains.read < 40
+
+
+def many(contexts: int, horizon: int) -> al.Problem:
+    return al.Problem(
+        context_probs=np.full(contexts, 1 / contexts),
+        reward_means=np.random.default_rng(0).random((contexts, 1)),
+        horizon=horizon,
+        budget=0.4 * horizon,
+    )
+
+
+def test_many_contexts_at_equal_costs_count_as_work() -> None:
+    """A context used to count like one budget; a hundred thousand took more than 400 seconds."""
+    few, more, most = (Program.of(many(contexts, 10**6)) for contexts in (10, 2_000, 100_000))
+    reach = more.first_reach
+    assert more.work(reach) > 2 * few.work(reach)
+    assert more.work(reach) < 1
+    with pytest.raises(al.NotComputable, match="100000 contexts"):
+        al.optimal_value(most.problem)
+
+
+def test_a_long_problem_at_a_boundary_is_refused() -> None:
+    """It took 222 seconds where the limit is a minute."""
+    problem = al.Problem(
+        context_probs=[0.4, 0.6], reward_means=[[0.8], [0.4]], horizon=15 * 10**6, budget=6 * 10**6
+    )
+    with pytest.raises(al.NotComputable, match="fewer rounds"):
+        al.optimal_value(problem)
+
+
+@pytest.mark.parametrize("dear", [10.0, 1e7, 1e9, 1e15, 1e16, 1e17, 1e300])
+def test_an_action_dearer_than_the_budget_changes_nothing(dear: float) -> None:
+    """From 1e7 on, memory ran out; from 1e16 on, the cheap action was charged at 10 or 100."""
+    beside = al.Problem(
+        context_probs=[0.5, 0.5],
+        reward_means=[[0.5], [0.9]],
+        costs=[[0.01], [dear]],
+        horizon=9,
+        budget=0.03,
+    )
+    alone = beside.replace(costs=0.01, reward_means=[[0.5], [0]])
+    assert al.optimal_value(beside) == pytest.approx(al.optimal_value(alone), abs=1e-12)
+    assert al.exact_value(beside, "alp") == pytest.approx(al.exact_value(alone, "alp"), abs=1e-12)
+    played, run = al.trace(beside, "alp", seed=1), al.simulate(beside, "alp", runs=50)
+    taken = int((played.actions >= 0).sum())
+    assert taken == 3
+    assert played.budget_left[-1] == pytest.approx(0)
+    assert run.spend.max() == pytest.approx(0.03)
+    assert run.regret.mean >= -1e-9
+
+
+def test_costs_that_no_grid_holds_are_refused_by_what_is_exact() -> None:
+    problem = al.Problem(
+        context_probs=[0.5, 0.5],
+        reward_means=[[0.5], [0.9]],
+        costs=[[1.0], [1e17]],
+        horizon=9,
+        budget=2e17,
+    )
+    for answer in (al.optimal_value, lambda problem: al.exact_value(problem, "alp")):
+        with pytest.raises(al.NotComputable, match="needs costs and a budget on one grid"):
+            answer(problem)

@@ -246,12 +246,12 @@ problem = al.Problem(
     context_probs=[0.4, 0.6], reward_means=[[0.8], [0.4]], horizon=1000, budget=400)
 al.optimal_value(problem)
 print("compiled", flush=True)
-al.optimal_value(problem.scaled(10_000_000))
+al.optimal_value(problem.scaled(5_000_000))
 """
 
 
 def test_ctrl_c_is_heard_in_the_middle_of_a_long_program() -> None:
-    """The program itself would take minutes, and a signal used to wait for its end."""
+    """The program itself would take most of a minute, and a signal used to wait for its end."""
     child = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED],
         stdout=subprocess.PIPE,

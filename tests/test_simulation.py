@@ -310,3 +310,20 @@ def test_a_policy_can_be_named() -> None:
     assert named.policy == al.ucb_alp()
     assert al.trace(TWO, "alp").actions.tolist() == al.trace(TWO, al.alp()).actions.tolist()
     assert al.exact_value(TWO, "pb") == al.exact_value(TWO, al.pb())
+
+
+@pytest.mark.parametrize("policy", [al.alp, al.Policy, object(), 42, al.pb()])
+def test_a_policy_is_refused_before_the_oracle_is_asked(
+    policy: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The oracle may take a minute, after which the remedy was to call the recipe."""
+
+    def never(problem: al.Problem) -> float:
+        raise AssertionError("the oracle was asked")
+
+    monkeypatch.setattr("almoner.simulation.optimal_value", never)
+    problem = al.Problem(
+        context_probs=[0.2, 0.3, 0.5], reward_means=[[0.1], [0.2], [0.3]], horizon=9, budget=4
+    )
+    with pytest.raises(al.InvalidPolicy):
+        al.simulate(problem, policy)  # type: ignore[arg-type]

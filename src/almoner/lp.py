@@ -43,6 +43,7 @@ __all__ = [
     "Solution",
     "Statistics",
     "candidates",
+    "heads",
     "hull_steps",
     "pieces",
     "solve",
@@ -183,11 +184,25 @@ def step_runs(costs: npt.NDArray[Any], steps: Ints) -> npt.NDArray[Any]:
 
 def pieces(slopes: Floats, weights: Floats, runs: npt.NDArray[Any]) -> Pieces:
     """Group hull steps, given by falling slope, into the linear pieces of v."""
-    nearly = np.maximum(TOLERANCE * slopes, ROUNDING / runs)
-    first = np.diff(slopes, prepend=math.inf) < -nearly
+    first = heads(slopes, np.maximum(TOLERANCE * slopes, ROUNDING / runs))
     piece_of = np.cumsum(first) - 1
     widths = np.bincount(piece_of, weights, np.count_nonzero(first)).astype(np.float64)
     return Pieces(slopes[first], np.cumsum(widths), widths, piece_of)
+
+
+@compiled
+def heads(slopes: Floats, nearly: Floats) -> npt.NDArray[np.bool_]:
+    """Return which slopes, given falling, begin a piece: those that its first slope is not near to.
+
+    Neighbours are not compared: a long chain of them, each near to the next, would be one piece.
+    """
+    first = np.empty(len(slopes), np.bool_)
+    head = math.inf
+    for step in range(len(slopes)):
+        first[step] = slopes[step] < head - nearly[step]
+        if first[step]:
+            head = slopes[step]
+    return first
 
 
 @compiled

@@ -19,7 +19,16 @@ from almoner import checks
 from almoner.checks import Floats
 from almoner.errors import InvalidInput
 
-__all__ = ["Denomination", "Grid", "Units", "amounts", "budget_left", "denomination", "on_grid"]
+__all__ = [
+    "Denomination",
+    "Grid",
+    "Units",
+    "amounts",
+    "budget_left",
+    "denomination",
+    "on_grid",
+    "usable_grid",
+]
 
 LARGEST = 2**53
 """Whole numbers up to here are exact as floats too."""
@@ -38,20 +47,25 @@ EXPONENTS = 400
 
 
 class Grid(NamedTuple):
-    """Costs and a budget in whole multiples of one unit, the fraction ``top / bottom``."""
+    """Costs and a budget in whole multiples of one unit, the fraction ``top / bottom``.
+
+    ``exact`` says that no cost which the budget affords was rounded.
+    """
 
     top: int
     bottom: int
     budget: int
     costs: npt.NDArray[np.int64]
+    exact: bool = True
 
 
 def on_grid(budget: float, costs: Floats) -> Grid:
     """Return the coarsest grid on which every cost is whole; the budget is rounded down to it.
 
     A float means the decimal that it prints as. Where the exact grid would be finer than integers
-    can hold, the finest decimal one that they can is taken and costs are rounded up: still never
-    overspent.
+    can hold, a cost above the budget counts as a unit more than the budget, since it can never be
+    paid. Where the others alone are too fine, the finest decimal grid that integers can hold is
+    taken and costs are rounded up: still never overspent.
 
     Examples
     --------
@@ -64,19 +78,41 @@ def on_grid(budget: float, costs: Floats) -> Grid:
     total = _fraction(budget)
     distinct, places = np.unique(costs, return_inverse=True)
     exact = [_fraction(cost) for cost in distinct]
-    bottom = math.lcm(*(cost.denominator for cost in exact))
-    unit = Fraction(math.gcd(*(int(cost * bottom) for cost in exact)), bottom)
-    largest = max(total, *exact)
-    if largest / unit >= LARGEST:
-        unit = Fraction(10) ** (math.ceil(math.log10(largest)) - 15)
-        unit *= math.gcd(*(math.ceil(cost / unit) for cost in exact))
-    whole = np.array([math.ceil(cost / unit) for cost in exact], np.int64)
+    unit, most = _common_unit(exact), math.inf
+    if max(total, *exact) / unit >= LARGEST and (paid := [cost for cost in exact if cost <= total]):
+        unit = _common_unit(paid)
+        if total / unit >= LARGEST:
+            unit = _rounded_unit(total, paid)
+        most = math.floor(total / unit) + 1
+    elif max(exact) / unit >= LARGEST:
+        unit = _rounded_unit(max(exact), exact)
+    whole = np.array([min(math.ceil(cost / unit), most) for cost in exact], np.int64)
     return Grid(
         top=unit.numerator,
         bottom=unit.denominator,
         budget=math.floor(total / unit),
         costs=whole[places].reshape(costs.shape),
+        exact=all(cost % unit == 0 for cost in exact if cost <= total),
     )
+
+
+def usable_grid(horizon: int, budget: float, costs: Floats) -> Grid:
+    """Return the grid of a budget without what no sequence of ``horizon`` actions can spend."""
+    most = horizon * float(costs.max())  # as a float it may be a unit short
+    grid = on_grid(min(budget, most * (1 + 1e-12)), costs)
+    return grid._replace(budget=min(grid.budget, horizon * int(grid.costs.max())))
+
+
+def _common_unit(costs: list[Fraction]) -> Fraction:
+    """Return the largest amount of which every cost is a whole multiple."""
+    bottom = math.lcm(*(cost.denominator for cost in costs))
+    return Fraction(math.gcd(*(int(cost * bottom) for cost in costs)), bottom)
+
+
+def _rounded_unit(largest: Fraction, costs: list[Fraction]) -> Fraction:
+    """Return the finest decimal unit in which the largest amount is below ``LARGEST``."""
+    unit = Fraction(10) ** (math.ceil(math.log10(largest)) - 15)
+    return unit * math.gcd(*(math.ceil(cost / unit) for cost in costs))
 
 
 class Units(Protocol):

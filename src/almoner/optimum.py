@@ -19,7 +19,7 @@ import numpy.typing as npt
 from almoner.checks import Floats
 from almoner.errors import NotComputable
 from almoner.lp import hull_steps, pieces, step_runs
-from almoner.money import Grid, on_grid
+from almoner.money import Grid, usable_grid
 from almoner.problem import Problem
 
 if TYPE_CHECKING:
@@ -34,11 +34,14 @@ ABSOLUTE, RELATIVE = 1e-9, 1e-13
 LARGEST_TABLE = 10**7
 """Budgets in one array: 80 megabytes."""
 
-UNIT_WORK, GRID_WORK = 5e11, 4e10
-"""Elements of arrays to work out in one band, at equal and at unequal costs: a minute or two."""
+UNIT_WORK, GRID_WORK = 1e11, 4e10
+"""Elements of arrays to work out in one band, at equal and at unequal costs: about a minute."""
 
 ROUND = 512
 """What a round takes besides, in elements of arrays."""
+
+RUN = 200
+"""The time to find one run of budgets between two gains, in elements of arrays."""
 
 FINE = 100
 """A dearest cost of more units than this is one on a fine grid."""
@@ -51,6 +54,9 @@ REMEDY = "compare against the upper bound instead"
 
 def optimal_gain(problem: Problem) -> float:
     """Return what the best policy gains over skipping, to within the tolerance."""
+    if problem.budget < problem.costs.min():
+        return 0.0
+    refuse_rounding(problem, "the exact oracle", REMEDY)
     program, between = Program.of(problem), ""
     reach = program.first_reach
     while True:
@@ -62,7 +68,17 @@ def optimal_gain(problem: Problem) -> float:
             return (low + high) / 2
         reach *= 2
         idle = problem.horizon * float(problem.context_probs @ problem.default_rewards)
-        between = f": the optimum lies between {idle + low:.12g} and {idle + high:.12g}"
+        between = f": the optimum lies between {idle + low!r} and {idle + high!r}"
+
+
+def refuse_rounding(problem: Problem, what: str, remedy: str) -> None:
+    """Refuse costs that no grid of whole numbers can hold: what is exact for others is not so."""
+    if not usable_grid(problem.horizon, problem.budget, problem.costs).exact:
+        raise NotComputable(
+            f"{what} needs costs and a budget on one grid of less than 2**53 units, got costs from "
+            f"{problem.costs.min():g} to {problem.costs.max():g} and budget={problem.budget:g}; "
+            f"round the costs, or {remedy}"
+        )
 
 
 def too_large(
@@ -106,7 +122,8 @@ class Program:
     @classmethod
     def of(cls, problem: Problem) -> Program:
         """Count a problem in whole units and find the pieces of its plan."""
-        grid = on_grid(problem.budget, problem.costs)
+        problem = _affordable(problem)
+        grid = usable_grid(problem.horizon, problem.budget, problem.costs)
         costs = grid.costs.astype(np.float64)
         slopes, weights, steps = hull_steps(problem.context_probs, problem.gains, costs)
         runs = step_runs(grid.costs, steps)
@@ -167,8 +184,18 @@ class Program:
         """Return how much there is to compute in a band, as a share of what is acceptable."""
         width = min(self.budget, 2 * reach) + ROUND
         if self.dearest == 1:
-            return 2 * self.problem.horizon * (width + len(self.prices)) / UNIT_WORK
+            return 2 * (self.problem.horizon * width + RUN * self._runs(reach)) / UNIT_WORK
         return 3 * self.problem.horizon * width * self.grid.costs.size / GRID_WORK
+
+    def _runs(self, reach: int) -> float:
+        """Return how many runs of budgets all rounds together have, at equal costs.
+
+        With τ rounds to go the band holds ratios up to reach / τ away, and each boundary of the
+        plan among them ends a run; but a round has no more runs than budgets.
+        """
+        horizon, away = self.problem.horizon, np.abs(self.corners - self.ratio)
+        rounds = np.minimum(horizon, reach / np.maximum(away, reach / horizon))
+        return min(float(rounds.sum()), horizon * (2.0 * reach + 1))
 
     def bound(self, reach: int, *, above: bool) -> float:
         """Return a bound on the optimum, from above or from below."""
@@ -186,7 +213,7 @@ class Program:
             loss = interruptibly(unit_bound, best, *sums, band, planes, above)
         else:
             strides = self.strides[near]
-            moduli = strides * -(-reach // strides)
+            moduli = strides * -(-reach // strides) if above else strides[:0]
             gains = gains - planes.price * self.grid.costs
             probs = np.array(self.problem.context_probs)
             loss = interruptibly(
@@ -237,3 +264,18 @@ class Program:
         """Return m(price): what a round gains over skipping if every unit costs the price."""
         surplus = (self.problem.gains - price * self.grid.costs).max(axis=1)
         return float(self.problem.context_probs @ np.maximum(surplus, 0))
+
+
+def _affordable(problem: Problem) -> Problem:
+    """Return the problem without the actions that cost more than the whole budget.
+
+    They can never be taken. In their places stand actions that gain nothing, at the least cost.
+    """
+    dear = problem.costs > problem.budget
+    if not dear.any() or dear.all():
+        return problem
+    worthless = np.minimum(problem.reward_means, problem.default_rewards[:, None])
+    return problem.replace(
+        costs=np.where(dear, problem.costs.min(), problem.costs),
+        reward_means=np.where(dear, worthless, problem.reward_means),
+    )

@@ -8,7 +8,7 @@ import numpy as np
 
 from almoner import checks
 from almoner.errors import NotComputable
-from almoner.optimum import LARGEST_TABLE, optimal_gain, too_large
+from almoner.optimum import LARGEST_TABLE, optimal_gain, refuse_rounding, too_large
 from almoner.policy.base import Policy
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
 from almoner.policy.plan import Plan, for_kernels, make_plan
@@ -95,6 +95,7 @@ def exact_value(problem: Problem, policy: Policy | str) -> float:
             "exact_value needs a policy with known statistics, such as alp(), flp(), pb() or "
             f"rounded(), got {policy!r}; use simulate for one that learns"
         )
+    refuse_rounding(problem, "exact_value", "use simulate")
     plan = make_plan(policy, **problem.terms())
     hulls = new_hulls(plan)
     if hulls is None:

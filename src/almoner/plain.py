@@ -15,7 +15,7 @@ import numpy as np
 
 from almoner import checks
 from almoner.errors import InvalidPolicy
-from almoner.money import budget_left, on_grid
+from almoner.money import budget_left, usable_grid
 from almoner.problem import Problem
 from almoner.runs import Trace, unusable
 
@@ -94,7 +94,7 @@ def play_plain(
         return np.uint64(round_key(np.uint64(stream), t))  # compiled code hands back plain ints
 
     policy = copy.deepcopy(policy)
-    grid = on_grid(problem.budget, problem.costs)
+    grid = usable_grid(problem.horizon, problem.budget, problem.costs)
     contexts, rewards, drawn = streams_of(root, run)
     left = grid.budget
     choices, numbers = np.empty((problem.horizon, 2), np.int64), np.empty((problem.horizon, 2))

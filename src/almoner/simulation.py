@@ -106,20 +106,20 @@ def simulate(
     places = _marks(marks, problem.horizon)
     threads = checks.whole("threads", os.cpu_count() or 1 if threads is None else threads)
     _refuse_length("simulate", problem, runs, kept=not isinstance(policy, Policy))
+    player = _player(problem, policy)  # refused now, not after the oracle's minute
     ceiling = upper_bound(problem)
     benchmark = ceiling if against == "upper bound" else optimal_value(problem)
     world, price = _world(problem)
     table, left = np.zeros((runs, FIGURES)), np.empty(runs)
     left_at = np.empty((runs, len(places)))
-    if isinstance(policy, Policy):
-        plan = make_plan(policy, **problem.terms())
-        _play_all(plan, world, _root(seed), places, table, left_at, threads, progress)
-        left = budget_left(problem.budget, plan, plan.budget - table[:, 3])
-        table[:, 3] = amounts(plan, table[:, 3])
-        left_at = budget_left(problem.budget, plan, left_at)
+    if isinstance(player, Plan):
+        _play_all(player, world, _root(seed), places, table, left_at, threads, progress)
+        left = budget_left(problem.budget, player, player.budget - table[:, 3])
+        table[:, 3] = amounts(player, table[:, 3])
+        left_at = budget_left(problem.budget, player, left_at)
     else:
         for run in range(runs):
-            played = play_plain(problem, as_plain(policy), world, _root(seed), run)
+            played = play_plain(problem, player, world, _root(seed), run)
             done = played.contexts, played.actions + 1
             before = np.concatenate([[problem.budget], played.budget_left])
             left[run], left_at[run] = before[-1], before[places - 1]
@@ -169,10 +169,10 @@ def trace(
     policy = recipe(policy) if isinstance(policy, str) else policy
     seed, run = checks.whole("seed", seed, low=0), checks.whole("run", run, low=0)
     _refuse_length("trace", problem, 1, kept=True)
+    plan = _player(problem, policy)
     world, _ = _world(problem)
-    if not isinstance(policy, Policy):
-        return play_plain(problem, as_plain(policy), world, _root(seed), run)
-    plan = make_plan(policy, **problem.terms())
+    if not isinstance(plan, Plan):
+        return play_plain(problem, plan, world, _root(seed), run)
     choices, numbers = np.empty((plan.horizon, 2), np.int64), np.empty((plan.horizon, 3))
     out = np.empty((1, FIGURES))
     _play_chunk(plan, world, _root(seed), run, out, choices=choices, numbers=numbers)
@@ -185,6 +185,11 @@ def trace(
         budget_left=after,
         unusable=float(unusable(after[-1], problem.costs)),
     )
+
+
+def _player(problem: Problem, policy: Policy | PlainPolicy) -> Plan | PlainPolicy:
+    """Return the plan of a policy, or else the object with decide and learn that it is."""
+    return make_plan(policy, **problem.terms()) if isinstance(policy, Policy) else as_plain(policy)
 
 
 def _refuse_length(what: str, problem: Problem, runs: int, *, kept: bool) -> None:

@@ -226,3 +226,40 @@ def test_bad_arguments_are_refused() -> None:
         exploration_length(scenario("paper-two"), slack=0)
     with pytest.raises(al.InvalidInput, match="gap must be at least 0"):
         general_budget_tail(scenario("paper-two"), 10, gap=-1)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-14, 1e-6, 1e6, 1e13, 1e300])
+def test_exploration_does_not_depend_on_the_unit_of_money(unit: float) -> None:
+    """Slopes and costs below 1e-12 used to count as 0, so that the bound was exceeded."""
+    equal = al.Problem(
+        context_probs=[0.5, 0.5],
+        reward_means=[[0.55], [0.5]],
+        horizon=10**5,
+        budget=40_000,
+    )
+    unequal = equal.replace(reward_means=[[0.9, 0.95], [0.3, 0.35]], costs=[1, 2])
+    for problem in (equal, unequal):
+        other = problem.replace(costs=problem.costs * unit, budget=problem.budget * unit)
+        assert exploration_length(other) == pytest.approx(exploration_length(problem))
+        if 1e-100 < unit < 1e100:
+            same = epsilon_first_regret(problem, 60)
+            assert epsilon_first_regret(other, 60) == pytest.approx(same)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("horizon", [1, 10])
+@pytest.mark.parametrize(
+    ("probs", "means"),
+    [([1e-300, 1], [[0.5], [0.1]]), ([0.5, 0.5], [[0.0], [0.0]]), ([0.5, 0.5], [[0.5], [0.5]])],
+)
+def test_exploration_has_a_number_in_extreme_cases(
+    probs: list[float], means: list[list[float]], horizon: int
+) -> None:
+    """A context of probability 1e-300 raised ZeroDivisionError."""
+    for costs in ([[1.0], [1.0]], [[1e-300], [1e300]], [[1e-14], [1e-14]]):
+        problem = al.Problem(
+            context_probs=probs, reward_means=means, costs=costs, horizon=horizon, budget=5
+        )
+        assert exploration_length(problem) > 0
+        for rounds in (None, 1):
+            assert 0 <= epsilon_first_regret(problem, rounds) <= horizon

@@ -13,12 +13,21 @@ import numpy as np
 
 from almoner import checks
 from almoner.bounds.general import Curve
-from almoner.checks import Floats
 from almoner.problem import Problem
 
 __all__ = ["epsilon_first_regret", "exploration_length"]
 
 TOLERANCE = 1e-12
+"""Costs and slopes are equal if they differ by no more than this share of themselves."""
+
+ROUNDING = 1e-15
+"""A difference of two rewards, or of two costs as a share of the dearer, may be wrong by this."""
+
+SMALLEST = 2.0**-1022
+"""No cost counts as a smaller share of the dearest: slopes stay finite."""
+
+WIDEST = 1e3
+"""A margin beyond which no mean can be off; it stands for an infinite one."""
 
 
 def exploration_length(problem: Problem, *, slack: float = 0.5) -> float:
@@ -42,8 +51,9 @@ def exploration_length(problem: Problem, *, slack: float = 0.5) -> float:
     rarest = float(problem.context_probs[problem.context_probs > 0].min())
     actions = problem.reward_means.shape[1]
     seen = (1 - slack) * rarest
-    evidence = max(1 / (slack * rarest) ** 2, 16 * actions / (seen * margin**2))
-    return float(actions / seen + math.log(problem.horizon) * evidence)
+    evidence = max(_over(1, (slack * rarest) ** 2), _over(16 * actions, seen * margin**2))
+    learning = math.log(problem.horizon) * evidence if problem.horizon > 1 else 0.0
+    return _over(actions, seen) + learning
 
 
 def epsilon_first_regret(
@@ -98,13 +108,16 @@ def _chance_of_a_wrong_order(problem: Problem, rounds: int, slack: float) -> flo
     options = problem.costs.shape[1] + int(skipping_is_tried)
     tries = np.floor((1 - slack) * probs * rounds / options)
     rare = np.exp(-(slack**2) * probs * rounds / 2)
-    off = 2 * options * np.exp(-tries * slopes.safe_margin**2 / 8)
+    off = 2 * options * np.exp(-tries * min(slopes.safe_margin, WIDEST) ** 2 / 8)
     return min(1.0, float(np.sum(rare + off)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Slopes:
-    """How far apart the slopes between options of a context are, skipping included."""
+    """How far apart the slopes between options of a context are, skipping included.
+
+    Costs count as shares of the dearest one, so that nothing depends on the unit of money.
+    """
 
     cost_gap: float
     step: float
@@ -115,17 +128,26 @@ class _Slopes:
     def of(cls, problem: Problem) -> _Slopes:
         present = problem.context_probs > 0
         nothing = np.zeros((int(present.sum()), 1))
+        shares = np.maximum(problem.costs[present] / problem.costs.max(), SMALLEST)
         gains = np.hstack([nothing, problem.gains[present]])
-        costs = np.hstack([nothing, problem.costs[present]])
+        costs = np.hstack([nothing, shares])
         one, two = np.triu_indices(gains.shape[1], 1)
         runs, rises = costs[:, one] - costs[:, two], gains[:, one] - gains[:, two]
-        differ = np.abs(runs) > TOLERANCE
-        slopes = np.unique(rises[differ] / runs[differ])
+        dearer = np.maximum(costs[:, one], costs[:, two])
+        differ = np.abs(runs) > TOLERANCE * dearer
+        same_cost = np.abs(rises[~differ])
+        rises, runs, dearer = rises[differ], runs[differ], dearer[differ]
+        slopes = rises / runs
+        wrong = ROUNDING * (1 + np.abs(slopes) * dearer) / np.abs(runs)
+        nearly = np.maximum(TOLERANCE * np.abs(slopes), wrong)
+        order = np.argsort(slopes)
+        steps = np.diff(slopes[order])
+        apart = steps > np.maximum(nearly[order][1:], nearly[order][:-1])
         return cls(
-            cost_gap=float(np.abs(runs[differ]).min()),
-            step=_smallest(np.diff(slopes)),
-            nearest_to_zero=_smallest(np.abs(slopes)),
-            reward_gap=_smallest(np.abs(rises[~differ])),
+            cost_gap=float(np.abs(runs).min()),
+            step=float(steps[apart].min(initial=math.inf)),
+            nearest_to_zero=float(np.abs(slopes[np.abs(rises) > ROUNDING]).min(initial=math.inf)),
+            reward_gap=float(same_cost[same_cost > ROUNDING].min(initial=math.inf)),
         )
 
     @property
@@ -139,5 +161,6 @@ class _Slopes:
         return min(self.margin, 2 * self.cost_gap * self.nearest_to_zero, 2 * self.reward_gap)
 
 
-def _smallest(differences: Floats) -> float:
-    return float(differences[differences > TOLERANCE].min(initial=math.inf))
+def _over(amount: float, divisor: float) -> float:
+    """Return a quotient, infinite where the divisor is too small for a float."""
+    return amount / divisor if divisor > 0 else math.inf

@@ -360,7 +360,7 @@ def _error_constants(gaps: Floats, chance: Floats) -> Floats:
 
 def _case(problem: Problem, *, merge: bool = False) -> _Case:
     grid = on_grid(problem.budget, problem.costs)
-    if np.any(grid.costs != grid.costs.flat[0]):
+    if np.any(problem.costs != problem.costs.flat[0]):
         raise NotComputable(
             "the bounds need every action to cost the same, got costs from "
             f"{problem.costs.min():g} to {problem.costs.max():g}; use simulate"

@@ -80,8 +80,7 @@ def _advance(
         if b > high:
             break
         rise = now[b + 1] - now[b]
-        while place < count and gains[place] > rise:
-            place += 1
+        place = _first_at_most(gains, place, rise)
         stop = high + 1
         if place < count:
             stop = min(max(starts[place], b + 1), stop)
@@ -99,6 +98,28 @@ def _advance(
             for cell in range(len(here)):
                 there[cell] = here[cell] + (gain - weight * (here[cell] - below[cell]))
         b = stop
+
+
+@compiled
+def _first_at_most(gains: Floats, place: int, rise: float) -> int:
+    """Return the first place, from ``place`` on, of a gain that is at most ``rise``.
+
+    Steps double until they pass it, and a bisection goes back: n places on, that takes log n steps.
+    """
+    low, step = place, 1
+    for _ in range(64):  # doublings of a step, which is at most the number of gains
+        if low + step > len(gains) or gains[low + step - 1] <= rise:
+            break
+        low += step
+        step *= 2
+    high = min(low + step - 1, len(gains))
+    while low < high:
+        m = (low + high) // 2
+        if gains[m] > rise:
+            low = m + 1
+        else:
+            high = m
+    return low
 
 
 @compiled

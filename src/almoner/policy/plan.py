@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from almoner.checks import Floats
 from almoner.errors import InvalidPolicy
-from almoner.money import Grid, on_grid
+from almoner.money import Grid, usable_grid
 from almoner.policy.allocation import FixedLP, Procrastinate
 from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts, TruncatedContexts
@@ -116,9 +116,7 @@ def make_plan(
     number to start from.
     """
     contexts = len(costs)
-    most = horizon * float(costs.max())  # more is of no use; as a float it may be a unit short
-    grid = on_grid(min(budget, most * (1 + 1e-12)), costs)
-    grid = grid._replace(budget=min(grid.budget, horizon * int(grid.costs.max())))
+    grid = usable_grid(horizon, budget, costs)
     defaults = np.zeros(contexts) if default_rewards is None else default_rewards
     default_mode = _default_mode(defaults, known=defaults_known, learn=learn_defaults)
     prior = np.ones(costs.shape)
