@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -334,3 +336,44 @@ def test_what_a_context_that_never_comes_would_get(
     assert plan.price == pytest.approx(price)
     assert plan.probabilities[1].tolist() == pytest.approx(planned)
     assert plan.probabilities[0, 0] == pytest.approx(ratio)
+
+
+def test_a_look_that_fails_does_not_throw_the_history_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = opened()
+    agent.decide_many(["new"] * 5)
+    assert agent.report().arrivals == 5
+    read: list[int] = []
+    events = agent.events
+
+    def counted(after: int = 0) -> Iterator[Any]:
+        read.append(after)
+        return events(after)
+
+    def fails(look: Any) -> Any:
+        raise al.StoreError("the store is gone")
+
+    monkeypatch.setattr(agent, "events", counted)
+    with monkeypatch.context() as gone:
+        gone.setattr(agent, "look", fails)
+        with pytest.raises(al.StoreError, match="is gone"):
+            agent.report()
+    assert agent.report().arrivals == 5
+    assert read == [5]
+
+
+def test_a_report_asked_for_inside_a_look_is_refused_beside_other_reports() -> None:
+    """And does not wait for ever for a report that waits for the look to end."""
+    agent = opened()
+    inside, reports = threading.Event(), []
+
+    def look(campaign: Any) -> Any:
+        inside.set()
+        time.sleep(0.05)
+        return agent.report()
+
+    other = threading.Thread(target=lambda: reports.append(inside.wait(60) and agent.report()))
+    other.start()
+    with pytest.raises(al.StoreError, match="inside another one"):
+        agent.look(look)
+    other.join(60)
+    assert len(reports) == 1

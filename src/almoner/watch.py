@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -90,7 +91,12 @@ class Watch:
 
     def report(self) -> Report:
         """Return how the campaign is doing now."""
-        return self._follow(self._report)
+        while True:
+            # Before the history is locked: whoever looks at the campaign may ask for a report.
+            standing = self._agent.look(partial(_Standing.of, now=self._agent.now()))
+            report = self._follow(partial(self._report, standing))
+            if report is not None:
+                return report
 
     def curve(self) -> list[Point]:
         """Return points along the way, the last one being the present."""
@@ -108,10 +114,10 @@ class Watch:
         finally:
             self._mutex.release(claim)
 
-    def _report(self, history: History) -> Report:
-        now = self._agent.now()
-        # While it is held still nobody can decide, so it is only copied then.
-        standing: _Standing = self._agent.look(lambda campaign: _Standing.of(campaign, now))
+    def _report(self, standing: _Standing, history: History) -> Report | None:
+        """Return the report on a campaign as it stood; None if the history has come further."""
+        if history.seq > standing.seq:
+            return None
         news = self._agent.events(history.seq)
         history.apply(takewhile(lambda event: event.seq <= standing.seq, news))
         return _report(self._agent.name, self._agent.terms, standing, history)
