@@ -27,7 +27,7 @@ AT_ONCE = 1000
 """How many rows to fetch at a time from a long log."""
 
 CONNECTIONS = 8
-"""How many connections a store opens at most, beside those that read whole logs."""
+"""How many connections a store opens at most, beside one for each read of a log."""
 
 SILENCE = PATIENCE + 10.0
 """Seconds without a byte from the server after which a connection is given up.

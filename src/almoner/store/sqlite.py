@@ -33,7 +33,7 @@ FETCHED = 1000
 
 
 class SqliteDatabase:
-    """A connection to one file.
+    """The connections to one file.
 
     A commit is on the disk before it returns (write-ahead log, synchronous=FULL): with anything
     less, a power cut could take back what callers were told.
