@@ -118,7 +118,7 @@ def work(thread):
                 done[key] = agent.decide("returning", key=key).id
                 break
             except Exception as error:
-                if "interrupted" not in str(error) and not isinstance(error, Limit):
+                if "interrupted" not in str(error) and not isinstance(error.__cause__, Limit):
                     errors.append(error)
                     return
 
