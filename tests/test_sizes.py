@@ -96,7 +96,7 @@ def test_dynamic_programming_is_refused_in_a_sentence(answers: dict[str, list[st
 
 def test_a_trace_too_long_to_keep_is_refused(answers: dict[str, list[str]]) -> None:
     for said in answers[TRACE]:
-        assert said.startswith("trace needs fewer rounds, got horizon=1000000000 and runs=1 with ")
+        assert said.startswith("trace needs fewer rounds, got horizon=1000000000 with ")
 
 
 def test_a_simulation_that_would_take_days_is_refused(answers: dict[str, list[str]]) -> None:
