@@ -5,8 +5,10 @@ It does its own arithmetic, so that a mistake in the ledger would show here.
 
 from __future__ import annotations
 
+import gc
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from almoner.audit.books import Audit, Books
 from almoner.audit.keys import first_repetition
@@ -45,9 +47,10 @@ def audit(store: Store, name: str) -> Audit:
         snapshot = writer.snapshot()
     comparison = _Comparison(terms, snapshot)
     log = store.checked_log(name)
-    for events in log.chunks():
-        books.enter(events)
-        comparison.follow(events)
+    with _without_garbage_collection():
+        for events in log.chunks():
+            books.enter(events)
+            comparison.follow(events)
     digests = books.keys.repeated()
     again = first_repetition(store.events(name), digests) if digests else None
     fault = comparison.fault or log.fault
@@ -56,6 +59,18 @@ def audit(store: Store, name: str) -> Audit:
     if fault is not None:
         raise BrokenLedger(f"campaign {name!r}: {fault}")
     return books.close(sealed_from=log.sealed_from)
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Spare a tenth of the time: events hold no references to each other that could be cycles."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Comparison:
