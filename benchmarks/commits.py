@@ -79,7 +79,7 @@ def sqlite() -> list[Row]:
 def postgres() -> list[Row]:
     """Return 64 threads on PostgreSQL, against a transaction for each decision with a hot row."""
     sys.path.append(str(Path(__file__).parents[1] / "tests"))
-    from postgres_server import fresh_database, postgres_url
+    from support.postgres_server import fresh_database, postgres_url
 
     url = fresh_database(postgres_url())
     with new_campaign(url) as agent, hot_row.postgres(url, connections=NAIVE_CALLERS) as spenders:

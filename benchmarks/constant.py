@@ -10,7 +10,7 @@ import socket
 import uvicorn
 from litestar import Litestar, post
 
-from almoner.decision import Decision
+from almoner.live.decision import Decision
 
 __all__ = ["main"]
 

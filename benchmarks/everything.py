@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import almoner as al
-from almoner.experiments.paper import POLICIES
+from almoner.experiments.reproduction.paper import POLICIES
 from almoner.scenarios import scenario
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agents import memory, place
 from hypothesis import settings
+from support.agents import memory, place
 
 __all__ = ["memory", "place"]
 

@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from live_service import in_thread
+from support.live_service import in_thread
 
 from almoner import Action, Agent, ClosingTime, Decision, Settlement, client, errors, kl_ucb_rounded
-from almoner.audit import audit
 from almoner.client import Client
+from almoner.live.audit import audit
 from almoner.service.errors import TABLE
 from almoner.store import Store, open_store
 

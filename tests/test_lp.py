@@ -10,8 +10,15 @@ import numpy.typing as npt
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from problems import MEANS, PAPER_TEN, any_cost_problems, context_probs, tables, unit_problems
 from scipy.optimize import linprog
+from support.problems import (
+    MEANS,
+    PAPER_TEN,
+    any_cost_problems,
+    context_probs,
+    tables,
+    unit_problems,
+)
 
 from almoner.checks import Floats
 from almoner.errors import InvalidInput

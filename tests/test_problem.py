@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problems import any_cost_problems, unit_problems
+from support.problems import any_cost_problems, unit_problems
 
 from almoner.errors import InvalidProblem
 from almoner.problem import Problem

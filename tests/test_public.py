@@ -62,10 +62,10 @@ def test_no_module_hides_a_public_name() -> None:
 
 def test_simulate_is_the_function_even_after_its_module_was_imported_first() -> None:
     found = in_a_fresh_interpreter(
-        "import almoner.simulation, json\n"
+        "import almoner.simulation.simulate, json\n"
         "print(json.dumps([almoner.simulate.__module__, almoner.simulate.__name__]))"
     )
-    assert found == ["almoner.simulation", "simulate"]
+    assert found == ["almoner.simulation.simulate", "simulate"]
 
 
 def test_importing_almoner_imports_nothing_heavy() -> None:
@@ -79,7 +79,9 @@ def test_a_public_name_is_imported_when_it_is_first_asked_for() -> None:
         "import almoner, sys, json; almoner.thrifty(); print(json.dumps([*sys.modules]))"
     )
     assert "almoner.policy.recipes" in loaded
-    assert {"numba", "almoner.core", "almoner.simulation", "matplotlib"}.isdisjoint(loaded)
+    assert {"numba", "almoner.kernels", "almoner.simulation.simulate", "matplotlib"}.isdisjoint(
+        loaded
+    )
 
 
 def test_the_version_is_that_of_the_distribution() -> None:

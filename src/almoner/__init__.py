@@ -23,11 +23,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from almoner.agent import Agent
-    from almoner.async_agent import AsyncAgent
     from almoner.client import Client
-    from almoner.closing import ClosingTime
-    from almoner.decision import Decision, Settlement
     from almoner.errors import (
         AlmonerError,
         BrokenLedger,
@@ -44,9 +40,12 @@ if TYPE_CHECKING:
         UnknownDecision,
         UntriedPairs,
     )
+    from almoner.live.agent import Agent
+    from almoner.live.async_agent import AsyncAgent
+    from almoner.live.closing_time import ClosingTime
+    from almoner.live.decision import Decision, Settlement
+    from almoner.live.terms import Action
     from almoner.lp import Solution, solve
-    from almoner.oracle import exact_value, optimal_value, upper_bound
-    from almoner.plain import SKIP, Arrival, PlainPolicy
     from almoner.policy.allocation import (
         AdaptiveLP,
         EagerRounding,
@@ -98,9 +97,10 @@ if TYPE_CHECKING:
         Wilson,
     )
     from almoner.problem import Problem
-    from almoner.runs import Runs, Sample, Trace
-    from almoner.simulation import simulate, trace
-    from almoner.terms import Action
+    from almoner.simulation.oracle import exact_value, optimal_value, upper_bound
+    from almoner.simulation.python_policy import SKIP, Arrival, PlainPolicy
+    from almoner.simulation.runs import Runs, Sample, Trace
+    from almoner.simulation.simulate import simulate, trace
 
 __version__ = "0.1.0"
 
@@ -123,16 +123,16 @@ _HOME = {
         "ucb_ealp2 ucb_flp ucb_pb ucb_rounded"
     ),
     "lp": "Solution solve",
-    "oracle": "exact_value optimal_value upper_bound",
-    "simulation": "simulate trace",
-    "runs": "Runs Sample Trace",
-    "plain": "Arrival PlainPolicy SKIP",
-    "agent": "Agent",
-    "async_agent": "AsyncAgent",
+    "simulation.oracle": "exact_value optimal_value upper_bound",
+    "simulation.simulate": "simulate trace",
+    "simulation.runs": "Runs Sample Trace",
+    "simulation.python_policy": "Arrival PlainPolicy SKIP",
+    "live.agent": "Agent",
+    "live.async_agent": "AsyncAgent",
     "client": "Client",
-    "closing": "ClosingTime",
-    "decision": "Decision Settlement",
-    "terms": "Action",
+    "live.closing_time": "ClosingTime",
+    "live.decision": "Decision Settlement",
+    "live.terms": "Action",
 }
 """Where each public name lives. Modules are imported when a name of theirs is first asked for, so
 that ``import almoner`` and ``almoner --help`` wait for neither numpy nor numba."""

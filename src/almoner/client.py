@@ -27,10 +27,10 @@ except ImportError as missing:
     ) from missing
 
 from almoner import checks, errors
-from almoner.closing import ClosingTime
-from almoner.decision import Decision, Settlement, is_id, unknown
+from almoner.live.closing_time import ClosingTime
+from almoner.live.decision import Decision, Settlement, is_id, unknown
+from almoner.live.terms import Action, campaign_name
 from almoner.policy.base import Policy
-from almoner.terms import Action, campaign_name
 
 __all__ = ["Client"]
 

@@ -36,7 +36,7 @@ import numpy.typing as npt
 
 from almoner import checks
 from almoner.checks import Floats
-from almoner.compiled import compiled
+from almoner.jit import compiled
 
 __all__ = [
     "Pieces",

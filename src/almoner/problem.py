@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from almoner import checks
 from almoner.checks import Floats
 from almoner.errors import InvalidProblem
-from almoner.tables import read_table
+from almoner.files import read_table
 
 __all__ = ["FROM_FILE", "Problem"]
 

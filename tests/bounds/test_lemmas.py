@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 import pytest
-from bound_problems import three, two
 from hypothesis import given
 from hypothesis import strategies as st
+from support.bound_problems import three, two
 
 from almoner import bounds
 from almoner.checks import Floats
 from almoner.policy.recipes import alp, ucb_alp
 from almoner.problem import Problem
-from almoner.simulation import simulate
+from almoner.simulation.simulate import simulate
 
 
 def hypergeometric(horizon: int, budget: int, left: int) -> tuple[Floats, Floats]:

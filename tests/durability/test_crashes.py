@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fleets import Orders, send
-from journals import prove
-from shifts import NAME, TERMS
+from support.acknowledgements import prove
+from support.crash_workers import Orders, send
+from support.workload import NAME, TERMS
 
 from almoner import Agent
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from agents import assert_sentence
-from journals import Note, prove
-from postgres_proxy import BACKEND, BEFORE, FRONTEND, HALFWAY, STALL, Fault, Proxy
-from postgres_server import fresh_database, postgres_url
-from shifts import CONTEXTS, NAME, TERMS
+from support.acknowledgements import Note, prove
+from support.agents import assert_sentence
+from support.postgres_proxy import BACKEND, BEFORE, FRONTEND, HALFWAY, STALL, Fault, Proxy
+from support.postgres_server import fresh_database, postgres_url
+from support.workload import CONTEXTS, NAME, TERMS
 
 from almoner import Agent, StoreError
-from almoner.events import CANCELLED, REWARDED, SETTLED
+from almoner.store.events import CANCELLED, REWARDED, SETTLED
 
 AGREED = {**TERMS, "horizon": 100_000, "budget": 100_000}
 ENOUGH = 400

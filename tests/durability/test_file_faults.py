@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from file_faults import inject
+from support.file_faults import inject
 
 PROCESSES = 2
 

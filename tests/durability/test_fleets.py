@@ -6,13 +6,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from fleets import Orders, send
-from journals import prove
-from postgres_server import fresh_database, postgres_url
-from shifts import CONTEXTS, NAME, TERMS
+from support.acknowledgements import prove
+from support.crash_workers import Orders, send
+from support.postgres_server import fresh_database, postgres_url
+from support.workload import CONTEXTS, NAME, TERMS
 
 from almoner import Agent
-from almoner.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
+from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
 
 MANY = 20_000
 SPARE = 1.05

@@ -6,8 +6,8 @@ import logging
 from pathlib import Path
 
 import pytest
-from histories import check
-from history_workers import (
+from support.histories import check
+from support.history_workers import (
     BUDGET,
     HORIZON,
     TERMS,
@@ -16,10 +16,10 @@ from history_workers import (
     in_processes,
     in_threads,
 )
-from postgres_server import fresh_database, postgres_url
+from support.postgres_server import fresh_database, postgres_url
 
 from almoner import Agent
-from almoner.audit import audit
+from almoner.live.audit import audit
 from almoner.store import Store, open_store
 
 OPERATIONS = 120

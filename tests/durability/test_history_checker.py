@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from histories import REFUSALS, Operation, check
-from history_workers import BUDGET, HORIZON, TERMS, Client, in_threads, read_books
+from support.histories import REFUSALS, Operation, check
+from support.history_workers import BUDGET, HORIZON, TERMS, Client, in_threads, read_books
 
 from almoner import Agent
-from almoner.events import DECIDED, REWARDED, Event
 from almoner.store import Store, Writer, open_store
+from almoner.store.events import DECIDED, REWARDED, Event
 from almoner.store.memory import MemoryStore
 
 Recorded = tuple[list[Operation], list[Event]]

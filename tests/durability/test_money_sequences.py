@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from almoner import Action, Agent
-from almoner.audit import audit
-from almoner.ledger import Ledger, hold, release, settle
+from almoner.live.audit import audit
+from almoner.live.commands import Cancel, Reward, Settle
+from almoner.live.ledger import Ledger, hold, release, settle
 from almoner.money import Denomination, denomination
-from almoner.requests import Cancel, Reward, Settle
 
 UNITS = ["0.01", "1e-6", "1e-9", "0.25", "3"]
 STEPS = 25_000

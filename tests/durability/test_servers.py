@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
-from agents import TERMS
-from journals import Note, prove
-from postgres_server import fresh_database, postgres_url
+from support.acknowledgements import Note, prove
+from support.agents import TERMS
+from support.postgres_server import fresh_database, postgres_url
 
 from almoner import Agent
-from almoner.events import DECIDED
+from almoner.store.events import DECIDED
 
 
 def new_database(**defaults: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from problems import PAPER_TEN, PAPER_TWO
+from support.problems import PAPER_TEN, PAPER_TWO
 
 import almoner as al
 from almoner.experiments.cells import Cell, run_cell

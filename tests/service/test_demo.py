@@ -8,11 +8,11 @@ import time
 import pytest
 from litestar.testing import TestClient
 
-from almoner.audit import audit
+from almoner.live.audit import audit
 from almoner.service import demo
+from almoner.service.agents import Desks
 from almoner.service.app import create_app
 from almoner.service.demo import NAME, RATES, SHARES, TERMS, show
-from almoner.service.desks import Desks
 from almoner.store.memory import MemoryStore
 
 

@@ -9,8 +9,8 @@ from threading import Event as Gate
 import httpx
 import pytest
 from litestar.testing import TestClient
-from live_service import SPRING
 from prometheus_client.parser import text_string_to_metric_families
+from support.live_service import SPRING
 
 from almoner.errors import StoreError
 from almoner.service import app as application

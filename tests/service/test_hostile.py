@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from live_service import SPRING, in_thread
+from support.live_service import SPRING, in_thread
 
-from almoner.service.door.access import LOOPBACK_HOSTS
+from almoner.service.auth.access import LOOPBACK_HOSTS
 
 JSON = {"Content-Type": "application/json"}
 DECIDE = "/api/campaigns/spring/decisions"

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
-from live_service import SPRING, Process
-from service_clients import Crowd, check_nothing_is_lost
-from service_forks import forks
+from support.forked_services import forks
+from support.live_service import SPRING, Process
+from support.service_clients import Crowd, check_nothing_is_lost
 
 KILLS, CLIENTS, ANSWERS = 24, 8, 60
 

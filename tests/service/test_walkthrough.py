@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from live_service import in_thread
+from support.live_service import in_thread
 
 GUIDE = Path(__file__).parents[2] / "docs" / "howto" / "http-service.md"
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)

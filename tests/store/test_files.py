@@ -10,10 +10,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from agents import TERMS, assert_sentence
+from support.agents import TERMS, assert_sentence
 
 import almoner as al
-from almoner.audit import audit
+from almoner.live.audit import audit
 from almoner.store import open_store
 
 Misuse = Callable[[Path], None]

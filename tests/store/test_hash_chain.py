@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from agents import TERMS, Place, fresh_place
+from support.agents import TERMS, Place, fresh_place
 
 import almoner as al
-from almoner.audit import audit
-from almoner.campaign import Campaign
 from almoner.errors import BrokenLedger
-from almoner.events import KINDS, Event
+from almoner.live.audit import audit
+from almoner.live.campaign import Campaign
+from almoner.store.events import KINDS, Event
 from almoner.store.hash_chain import COLUMNS, GROUP, link, marked, root
 
 EVENT = Event(1, "decided", 1_770_000_000_000_000, 5, 1, 0, "Grüße 🌷", "mail", 1, 2, 0.1, 1e-300)

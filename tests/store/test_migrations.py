@@ -10,12 +10,12 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from agents import TERMS, assert_sentence
-from postgres_server import fresh_database, postgres_url
+from support.agents import TERMS, assert_sentence
+from support.postgres_server import fresh_database, postgres_url
 
 import almoner as al
-from almoner.audit import audit
 from almoner.errors import BrokenLedger, StoreError
+from almoner.live.audit import audit
 from almoner.store import open_store
 from almoner.store.migrations import MIGRATIONS, migrate
 from almoner.store.sqlite import SqliteDatabase

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from agents import Place, fresh_place
+from support.agents import Place, fresh_place
 
-from almoner.events import DECIDED, REWARDED, Event
 from almoner.store import ApiKey
+from almoner.store.events import DECIDED, REWARDED, Event
 from almoner.store.sql import Database, SqlStore, Statements
 
 LONG = 5_000

@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import psycopg
 import pytest
-from agents import TERMS, assert_sentence
-from interrupts import elsewhere
-from postgres_server import fresh_database, postgres_url
 from psycopg.conninfo import conninfo_to_dict
+from support.agents import TERMS, assert_sentence
+from support.interrupts import elsewhere
+from support.postgres_server import fresh_database, postgres_url
 
 from almoner import Agent, StoreError
 from almoner.store import open_store, postgres

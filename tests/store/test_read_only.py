@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
-from agents import TERMS, assert_sentence
 from click.testing import CliRunner
-from postgres_server import fresh_database, postgres_url
+from support.agents import TERMS, assert_sentence
+from support.postgres_server import fresh_database, postgres_url
 
 import almoner as al
 from almoner.cli import main

@@ -5,11 +5,11 @@ from __future__ import annotations
 from threading import Thread
 
 import pytest
-from agents import Place, fresh_place
+from support.agents import Place, fresh_place
 
 import almoner as al
-from almoner.events import CANCELLED, DECIDED, REWARDED, Event
 from almoner.store import Store, open_store
+from almoner.store.events import CANCELLED, DECIDED, REWARDED, Event
 
 DECISION = Event(
     seq=1,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import almoner as al
-from almoner.policy.plan import make_plan
+from almoner.policy.lowering import make_plan
 from almoner.testing import TINY, check_policy, policies
 
 PRICED = {name for name, problem in TINY.items() if (problem.costs != problem.costs[0, 0]).any()}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from almoner.bounds.exploring import epsilon_first_regret, exploration_length
-from almoner.bounds.general import general_alp_regret, general_budget_tail
-from almoner.bounds.unit import (
+from almoner.bounds.epsilon_first import epsilon_first_regret, exploration_length
+from almoner.bounds.equal_costs import (
     action_regret,
     alp_regret,
     execution_tail,
@@ -18,6 +17,7 @@ from almoner.bounds.unit import (
     ucb_alp_regret,
     ucb_pb_regret,
 )
+from almoner.bounds.unequal_costs import general_alp_regret, general_budget_tail
 
 __all__ = [
     "action_regret",

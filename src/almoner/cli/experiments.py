@@ -13,7 +13,7 @@ from almoner.cli.show import progress
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from almoner.experiments.tasks import Progress
+    from almoner.experiments.runner import Progress
 
 __all__ = ["reproduce", "sweep"]
 
@@ -55,7 +55,7 @@ def reproduce(
     FIGURE is one of two-known, two-unknown, ten-known, ten-unknown (the paper's), crossing,
     concentration, boundary, ratio, unequal, email, routing (ours); all if left out.
     """
-    from almoner.experiments.reproduction import reproduce as run
+    from almoner.experiments.reproduction.figures import reproduce as run
 
     with _bar() as tell:
         written = run(

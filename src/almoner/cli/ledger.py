@@ -11,7 +11,7 @@ import click
 from almoner.cli.show import counted
 
 if TYPE_CHECKING:
-    from almoner.audit import Audit
+    from almoner.live.audit import Audit
     from almoner.store import Store
 
 __all__ = ["ledger"]
@@ -46,8 +46,8 @@ def verify(url: str, campaign: str | None) -> None:
     were the terms, unless somebody computed all checksums anew. If anything is wrong, the exit code
     is 1; it is 2 if the store cannot be read.
     """
-    from almoner.audit import audit
-    from almoner.terms import Terms
+    from almoner.live.audit import audit
+    from almoner.live.terms import Terms
 
     with _opened(url) as store:
         names = store.campaigns() if campaign is None else [campaign]
@@ -82,9 +82,9 @@ def verify(url: str, campaign: str | None) -> None:
 )
 def export(url: str, campaign: str, out: str, form: str | None) -> None:
     """Write the decisions of a campaign, with their probabilities, for off-policy tools."""
-    from almoner.agent import Agent
-    from almoner.exports import export as write
-    from almoner.exports import format_of
+    from almoner.live.agent import Agent
+    from almoner.live.export import export as write
+    from almoner.live.export import format_of
 
     form = format_of(out, form)
     with _opened(url) as store:

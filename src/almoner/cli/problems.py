@@ -210,10 +210,10 @@ def simulate(
 
     FILE is a problem in TOML or JSON, or scenario:NAME.
     """
-    from almoner import simulation
     from almoner.errors import UntriedPairs
-    from almoner.policy.plan import applicable
+    from almoner.policy.lowering import applicable
     from almoner.policy.recipes import RECIPES, recipe
+    from almoner.simulation import simulate
 
     problem = load_problem(file, horizon, budget, rho)
     policies: dict[str, Policy] = {}  # each once, however often it is named
@@ -237,7 +237,7 @@ def simulate(
 
             try:
                 with warnings_noted(UntriedPairs) as sentences:
-                    result = simulation.simulate(
+                    result = simulate.simulate(
                         problem, policy, runs=runs, seed=seed, against=benchmark, progress=played
                     )
             except KeyboardInterrupt:  # show what is finished
@@ -257,7 +257,7 @@ def simulate(
 def _benchmark(problem: Problem) -> str:
     """Return what regret can be measured from: the exact oracle, or failing that the bound."""
     from almoner.errors import NotComputable
-    from almoner.oracle import optimal_value
+    from almoner.simulation.oracle import optimal_value
 
     try:
         optimal_value(problem)
@@ -307,7 +307,7 @@ def oracle(
     FILE is a problem in TOML or JSON, or scenario:NAME.
     """
     from almoner.errors import NotComputable
-    from almoner.oracle import optimal_value, upper_bound
+    from almoner.simulation.oracle import optimal_value, upper_bound
 
     problem = load_problem(file, horizon, budget, rho)
     ceiling, why = upper_bound(problem), ""

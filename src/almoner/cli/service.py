@@ -54,7 +54,7 @@ def serve(url: str, host: str, port: int, rate: float, connections: int, demo: b
     variable ALMONER_SESSION_SECRET is the same; processes that share it share sessions.
     """
     try:
-        from almoner.service.run import serve as run
+        from almoner.service.server import serve as run
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("almoner"):
             raise
@@ -93,7 +93,7 @@ def keys() -> None:
 @STORE
 def create(name: str, right: str, url: str) -> None:
     """Create a key and print it, once: only a digest of it is kept."""
-    from almoner.service.door.keys import create_key
+    from almoner.service.auth.api_keys import create_key
     from almoner.store import open_store
 
     if url == "memory:":
@@ -125,7 +125,7 @@ def list_keys(url: str) -> None:
 @STORE
 def revoke(name: str, url: str) -> None:
     """Make a key useless, for good."""
-    from almoner.service.door.keys import revoke_key
+    from almoner.service.auth.api_keys import revoke_key
     from almoner.store import open_store
 
     with closing(open_store(url, create=False)) as store:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from almoner.experiments.reproduction import reproduce
+from almoner.experiments.reproduction.figures import reproduce
 from almoner.experiments.rows import read_rows, write_rows
 from almoner.experiments.sweep import Sweep, run_sweep
 

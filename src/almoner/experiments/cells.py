@@ -14,12 +14,12 @@ import numpy as np
 from almoner import __version__
 from almoner.errors import NotComputable, UntriedPairs
 from almoner.experiments.rows import RESULTS, Columns, Row
-from almoner.oracle import exact_value, optimal_value, upper_bound
 from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts, NoContexts
 from almoner.policy.rewards import KnownRewards
 from almoner.problem import Problem
-from almoner.simulation import simulate
+from almoner.simulation.oracle import exact_value, optimal_value, upper_bound
+from almoner.simulation.simulate import simulate
 
 __all__ = ["Cell", "run_cell"]
 

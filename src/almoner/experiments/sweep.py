@@ -22,13 +22,13 @@ from almoner import checks
 from almoner.errors import InvalidInput
 from almoner.experiments.cells import Cell
 from almoner.experiments.rows import Row, write_rows
-from almoner.experiments.tasks import Progress, run_tasks
+from almoner.experiments.runner import Progress, run_tasks
+from almoner.files import read_table
 from almoner.policy.base import Policy
-from almoner.policy.plan import make_plan
+from almoner.policy.lowering import make_plan
 from almoner.policy.recipes import recipe
 from almoner.problem import Problem
 from almoner.scenarios import PREFIX, load
-from almoner.tables import read_table
 
 __all__ = ["Sweep", "run_sweep"]
 

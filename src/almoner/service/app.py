@@ -15,18 +15,18 @@ from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException, NotFoundException
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
-from almoner.service import errors, health, metrics, static
-from almoner.service.api import campaigns, decisions, document, logs, plans
-from almoner.service.api.wire import JsonRequest, JsonResponse
-from almoner.service.connections import BODY_LIMIT
+from almoner.service import errors, health, metrics
+from almoner.service.agents import Desks
+from almoner.service.api import campaigns, decisions, export, openapi, preview
+from almoner.service.api.json_io import JsonRequest, JsonResponse
+from almoner.service.auth.access import Access
+from almoner.service.auth.api_keys import Keyring
+from almoner.service.connection_limits import BODY_LIMIT
 from almoner.service.demo import NAME, show
-from almoner.service.desks import Desks
-from almoner.service.door.access import Access
-from almoner.service.door.keys import Keyring
 from almoner.service.health import Readiness, warm_up
 from almoner.service.metrics import Metrics
-from almoner.service.page import pages
-from almoner.service.page.html import nowhere
+from almoner.service.web import assets, routes
+from almoner.service.web.templating import nowhere
 from almoner.store import Store
 
 __all__ = ["RATE", "create_app"]
@@ -45,12 +45,12 @@ LOADING = 3.0
 MODULES: tuple[Any, ...] = (
     campaigns,
     decisions,
-    logs,
-    plans,
+    export,
+    preview,
     health,
     metrics,
-    pages,
-    static,
+    routes,
+    assets,
 )
 """Where the routes are."""
 
@@ -92,7 +92,7 @@ def create_app(
     desks = Desks(store, on_batch=counted.shared)
     access = Access(Keyring(store), locked=locked, rate=rate, hosts=hosts, secret=session_secret)
     readiness = Readiness(desks, demo=NAME if demo else None)
-    exports = logs.Exports()
+    exports = export.Exports()
     state = {
         "desks": desks,
         "access": access,
@@ -124,7 +124,7 @@ def create_app(
         request_class=JsonRequest,
         response_class=JsonResponse,
         exception_handlers={**errors.HANDLERS, NotFoundException: nowhere},
-        openapi_config=document.config(),
+        openapi_config=openapi.config(),
         state=State(state),
         lifespan=[lifespan],
         logging_config=None,

@@ -6,12 +6,12 @@ import asyncio
 import random
 from typing import Any
 
-from almoner.async_agent import AsyncAgent
-from almoner.decision import HORIZON, Decision
-from almoner.events import CLOSED
-from almoner.requests import Cancel, Decide, Reward, Settle
-from almoner.service.desks import Desks
-from almoner.turn import Request
+from almoner.live.async_agent import AsyncAgent
+from almoner.live.commands import Cancel, Decide, Reward, Settle
+from almoner.live.decision import HORIZON, Decision
+from almoner.live.transaction import Request
+from almoner.service.agents import Desks
+from almoner.store.events import CLOSED
 
 __all__ = ["NAME", "TERMS", "show"]
 

@@ -23,8 +23,8 @@ from litestar.types import ExceptionHandlersMap
 from msgspec import Meta, inspect
 
 from almoner import errors
-from almoner.service.api.answers import ErrorAnswer
-from almoner.service.api.objections import objection
+from almoner.service.api.error_messages import objection
+from almoner.service.api.responses import ErrorAnswer
 
 __all__ = ["HANDLERS", "TABLE", "Refused", "error_answer", "no_digits", "refusal", "sentence"]
 

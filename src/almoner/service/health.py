@@ -8,11 +8,11 @@ from typing import Any
 
 from litestar import Request, get
 
-from almoner.agent import Agent
 from almoner.errors import StoreError
-from almoner.service.api.answers import Health
-from almoner.service.api.document import ERRORS
-from almoner.service.desks import Desks
+from almoner.live.agent import Agent
+from almoner.service.agents import Desks
+from almoner.service.api.openapi import ERRORS
+from almoner.service.api.responses import Health
 from almoner.service.errors import Refused
 
 __all__ = ["COMPILING", "PREPARING", "ROUTES", "Readiness", "warm_up"]

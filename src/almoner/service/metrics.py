@@ -8,11 +8,11 @@ from litestar import Request, Response, get
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from almoner.decision import Decision
 from almoner.errors import StoreError
-from almoner.ledger import Ledger
-from almoner.service.api.document import ERRORS
-from almoner.service.desks import Desks
+from almoner.live.decision import Decision
+from almoner.live.ledger import Ledger
+from almoner.service.agents import Desks
+from almoner.service.api.openapi import ERRORS
 
 __all__ = ["ROUTES", "Metrics"]
 

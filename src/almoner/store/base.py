@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from almoner.events import Event
 from almoner.store.checked_log import CheckedLog
+from almoner.store.events import Event
 
 __all__ = ["ALL", "ApiKey", "Store", "Writer"]
 

@@ -8,7 +8,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
-from almoner.events import Event
+from almoner.store.events import Event
 from almoner.store.hash_chain import GROUP, Head, link
 
 __all__ = ["CheckedLog"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from almoner.mutex import Claim, Mutex, WaitQueue, acquire_any, owner
+from almoner.concurrency.mutex import Claim, Mutex, WaitQueue, acquire_any, owner
 
 __all__ = ["Driver", "Pool", "Transaction"]
 

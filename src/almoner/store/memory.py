@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from almoner.concurrency.mutex import Mutex, owner
+from almoner.concurrency.process import Process
 from almoner.errors import StoreError, UnknownCampaign
-from almoner.events import DECIDED, Event
-from almoner.mutex import Mutex, owner
-from almoner.process import Process
 from almoner.store.base import ALL, ApiKey
 from almoner.store.checked_log import CheckedLog
+from almoner.store.events import DECIDED, Event
 
 __all__ = ["MemoryStore"]
 

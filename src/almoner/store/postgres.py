@@ -10,8 +10,8 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from almoner.concurrency.process import Process
 from almoner.errors import StoreError
-from almoner.process import Process
 from almoner.store.connections import Pool, Transaction
 
 __all__ = ["PostgresDatabase"]

@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, Protocol
 
+from almoner.concurrency.process import Process
 from almoner.errors import UnknownCampaign
-from almoner.events import Event
-from almoner.process import Process
 from almoner.store.base import ALL, ApiKey
 from almoner.store.checked_log import CheckedLog
+from almoner.store.events import Event
 from almoner.store.hash_chain import Head, marked, root
 from almoner.store.migrations import CHAINED, migrate
 

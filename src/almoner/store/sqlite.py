@@ -11,8 +11,8 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import Any
 
+from almoner.concurrency.process import Process
 from almoner.errors import StoreError
-from almoner.process import Process
 from almoner.store.connections import Pool, Transaction
 from almoner.store.files import Identity, StoreFile
 

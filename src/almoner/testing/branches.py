@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from almoner.policy.plan import Plan
+from almoner.policy.lowering import Plan
 
 __all__ = ["missing_branch"]
 
@@ -21,10 +21,10 @@ SEEN = (1.0, 3.0, 50.0)
 
 def missing_branch(plan: Plan) -> str:
     """Return what a ladder lacks for the codes of a plan, in words that follow "the policy"."""
-    from almoner.core.indices import index
-    from almoner.core.ranking import level_at, level_of, weights_of
-    from almoner.core.state import new_memo, new_state
-    from almoner.core.steps import serve_share
+    from almoner.kernels.indices import index
+    from almoner.kernels.ranking import level_at, level_of, weights_of
+    from almoner.kernels.state import new_memo, new_state
+    from almoner.kernels.steps import serve_share
 
     state = new_state(plan)
     memo = new_memo(plan, state)

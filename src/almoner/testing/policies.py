@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from almoner.errors import UntriedPairs
-from almoner.plain import SKIP, PlainPolicy, as_plain
 from almoner.policy.base import Policy
-from almoner.policy.plan import applicable, make_plan
+from almoner.policy.lowering import applicable, make_plan
 from almoner.problem import Problem
-from almoner.runs import Runs, Trace
-from almoner.simulation import simulate, trace
+from almoner.simulation.python_policy import SKIP, PlainPolicy, as_plain
+from almoner.simulation.runs import Runs, Trace
+from almoner.simulation.simulate import simulate, trace
 from almoner.testing.branches import missing_branch
 from almoner.testing.problems import TINY
 

@@ -11,14 +11,18 @@ from litestar import HttpMethod, Request, Response, get, post, route
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, JSONBody, QueryParameter
 
-from almoner.async_agent import AsyncAgent
 from almoner.errors import StoreError
-from almoner.events import CLOSED, PAUSED, RESUMED
-from almoner.exports import decisions
-from almoner.history import Point
-from almoner.report import Report
-from almoner.requests import Switch
-from almoner.service.api.answers import (
+from almoner.live.async_agent import AsyncAgent
+from almoner.live.commands import Switch
+from almoner.live.export import decisions
+from almoner.live.history import Point
+from almoner.live.report import Report
+from almoner.service.agents import Desks
+from almoner.service.api.decoding import Strict
+from almoner.service.api.openapi import ERRORS
+from almoner.service.api.opening import opening
+from almoner.service.api.requests import NewCampaign
+from almoner.service.api.responses import (
     CampaignList,
     CampaignView,
     Curve,
@@ -28,12 +32,8 @@ from almoner.service.api.answers import (
     LoggedDecision,
     State,
 )
-from almoner.service.api.bodies import Strict
-from almoner.service.api.document import ERRORS
-from almoner.service.api.opening import opening
-from almoner.service.api.schemas import NewCampaign
-from almoner.service.desks import Desks
-from almoner.service.door.access import ADMINISTER
+from almoner.service.auth.access import ADMINISTER
+from almoner.store.events import CLOSED, PAUSED, RESUMED
 
 __all__ = ["ROUTES"]
 

@@ -9,14 +9,14 @@ from litestar.connection import ASGIConnection
 from litestar.handlers import BaseRouteHandler
 from litestar.params import FromPath, JSONBody
 
-from almoner.async_agent import AsyncAgent
-from almoner.decision import Decision, Settlement
 from almoner.errors import UnknownDecision
-from almoner.requests import Decide, Reward, arrivals
-from almoner.service.api.answers import Decisions
-from almoner.service.api.bodies import Strict
-from almoner.service.api.document import ERRORS
-from almoner.service.api.schemas import Batch, Bill, Rewards, Value, Visit
+from almoner.live.async_agent import AsyncAgent
+from almoner.live.commands import Decide, Reward, arrivals
+from almoner.live.decision import Decision, Settlement
+from almoner.service.api.decoding import Strict
+from almoner.service.api.openapi import ERRORS
+from almoner.service.api.requests import Batch, Bill, Rewards, Value, Visit
+from almoner.service.api.responses import Decisions
 from almoner.service.errors import no_digits
 
 __all__ = ["ROUTES"]

@@ -1,0 +1,166 @@
+"""The paper's results on ε-First at unequal costs as numbers: how long to explore, and its regret.
+
+Theorem 5 says O(log T) off the boundaries and O(√T) on them, without constants: those are ours,
+and the letters those of `almoner.bounds.unequal_costs`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from almoner import checks
+from almoner.bounds.unequal_costs import Curve
+from almoner.problem import Problem
+
+__all__ = ["epsilon_first_regret", "exploration_length"]
+
+TOLERANCE = 1e-12
+"""Costs and slopes are equal if they differ by no more than this share of themselves."""
+
+ROUNDING = 1e-15
+"""A difference of two rewards, or of two costs as a share of the dearer, may be wrong by this."""
+
+SMALLEST = 2.0**-1022
+"""No cost counts as a smaller share of the dearest: slopes stay finite."""
+
+WIDEST = 1e3
+"""A margin beyond which no mean can be off; it stands for an infinite one."""
+
+
+def exploration_length(problem: Problem, *, slack: float = 0.5) -> float:
+    """Return the rounds of exploration, ε(T), that rank every slope rightly (Lemma 13).
+
+    K/((1−δ)π_min) + log T · max(1/(δπ_min)², 16K/((1−δ)π_min Δ*²)), where Δ* is the smallest
+    difference between two costs of a context (skipping included) times the smallest difference
+    between two distinct slopes. The proof allows contexts to come rarer than expected by a share δ,
+    ``slack``; its Hoeffding step needs π_min² beside δ², which the paper leaves out. It asks for
+    far more rounds than there are on any problem with a few slopes: see the tests of
+    `ExploreFirst` for what to use instead.
+
+    Examples
+    --------
+    >>> from almoner.scenarios import scenario
+    >>> f"{exploration_length(scenario('heterogeneous')):.1e}"
+    '1.5e+11'
+    """
+    slack = checks.number("slack", slack, above=0, high=1 - TOLERANCE)
+    margin = _Slopes.of(problem).margin
+    rarest = float(problem.context_probs[problem.context_probs > 0].min())
+    actions = problem.reward_means.shape[1]
+    seen = (1 - slack) * rarest
+    evidence = max(_over(1, (slack * rarest) ** 2), _over(16 * actions, seen * margin**2))
+    learning = math.log(problem.horizon) * evidence if problem.horizon > 1 else 0.0
+    return _over(actions, seen) + learning
+
+
+def epsilon_first_regret(
+    problem: Problem, rounds: int | None = None, *, slack: float = 0.5
+) -> float:
+    """Bound the regret of `epsilon_first_alp` that explores for E rounds and then learns no more.
+
+    E is ``rounds``, or else `exploration_length`, as Theorem 5 has it. Three things add up:
+
+    - Exploring: E times v(∞) + Σ_j π_j max_k (η_1 c_jk − g_jk), where g is the gain over skipping.
+    - Exploiting with all slopes in their true order: `general_alp_regret` for T − E rounds, and
+      the worst of the budgets that exploring can leave.
+    - Getting an order wrong, with a chance of at most Σ_j e^{−δ²π_jE/2} + 2K e^{−nΔ²/8} after
+      n = ⌊(1−δ)π_jE/K⌋ tries of each of K actions, and with it all that can be lost in T − E
+      rounds, v(∞) + Σ_j π_j max_k (−g_jk)⁺ each. Δ is the Δ* of `exploration_length`, or less:
+      where some slope is nearer to 0, or two actions of one cost nearer to each other.
+
+    Examples
+    --------
+    >>> problem = Problem(
+    ...     context_probs=[0.5, 0.5], reward_means=[[0.9], [0.3]], costs=[1], horizon=10**6,
+    ...     budget=400_000)
+    >>> round(exploration_length(problem)), round(epsilon_first_regret(problem))
+    (2460, 2228)
+    """
+    slack = checks.number("slack", slack, above=0, high=1 - TOLERANCE)
+    if rounds is None:
+        rounds = math.ceil(min(exploration_length(problem, slack=slack), problem.horizon))
+    rounds = checks.whole("rounds", rounds)
+    # An action that gains nothing may be taken for one that gains something, whatever it costs.
+    curve = replace(Curve.of(problem), dearest=float(problem.costs.max()))
+    gains = problem.gains
+    probs, rest = problem.context_probs, problem.horizon - rounds
+    at_worst = curve.unlimited + float(probs @ np.maximum(-gains.min(axis=1), 0))
+    most = float(problem.costs.max()) * rounds
+    everything = problem.horizon * at_worst
+    if rest < 1 or most > problem.budget:  # the budget may end before exploration does
+        return everything
+    trying = curve.unlimited + float(
+        probs @ (curve.steepest * problem.costs - gains).max(axis=1).clip(0)
+    )
+    exploiting = curve.alp_regret(rest, (problem.budget - most) / rest, problem.budget / rest)
+    mistaken = _chance_of_a_wrong_order(problem, rounds, slack)
+    return min(everything, rounds * trying + exploiting + mistaken * rest * at_worst)
+
+
+def _chance_of_a_wrong_order(problem: Problem, rounds: int, slack: float) -> float:
+    """Bound it by the chances that a context comes too rarely, and that a mean is off by Δ/4."""
+    slopes = _Slopes.of(problem)
+    probs = problem.context_probs[problem.context_probs > 0]
+    skipping_is_tried = problem.default_rewards.any() and not problem.defaults_known
+    options = problem.costs.shape[1] + int(skipping_is_tried)
+    tries = np.floor((1 - slack) * probs * rounds / options)
+    rare = np.exp(-(slack**2) * probs * rounds / 2)
+    off = 2 * options * np.exp(-tries * min(slopes.safe_margin, WIDEST) ** 2 / 8)
+    return min(1.0, float(np.sum(rare + off)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Slopes:
+    """How far apart the slopes between options of a context are, skipping included.
+
+    Costs count as shares of the dearest one, so that nothing depends on the unit of money.
+    """
+
+    cost_gap: float
+    step: float
+    nearest_to_zero: float
+    reward_gap: float
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Slopes:
+        present = problem.context_probs > 0
+        nothing = np.zeros((int(present.sum()), 1))
+        shares = np.maximum(problem.costs[present] / problem.costs.max(), SMALLEST)
+        gains = np.hstack([nothing, problem.gains[present]])
+        costs = np.hstack([nothing, shares])
+        one, two = np.triu_indices(gains.shape[1], 1)
+        runs, rises = costs[:, one] - costs[:, two], gains[:, one] - gains[:, two]
+        dearer = np.maximum(costs[:, one], costs[:, two])
+        differ = np.abs(runs) > TOLERANCE * dearer
+        same_cost = np.abs(rises[~differ])
+        rises, runs, dearer = rises[differ], runs[differ], dearer[differ]
+        slopes = rises / runs
+        wrong = ROUNDING * (1 + np.abs(slopes) * dearer) / np.abs(runs)
+        nearly = np.maximum(TOLERANCE * np.abs(slopes), wrong)
+        order = np.argsort(slopes)
+        steps = np.diff(slopes[order])
+        apart = steps > np.maximum(nearly[order][1:], nearly[order][:-1])
+        return cls(
+            cost_gap=float(np.abs(runs).min()),
+            step=float(steps[apart].min(initial=math.inf)),
+            nearest_to_zero=float(np.abs(slopes[np.abs(rises) > ROUNDING]).min(initial=math.inf)),
+            reward_gap=float(same_cost[same_cost > ROUNDING].min(initial=math.inf)),
+        )
+
+    @property
+    def margin(self) -> float:
+        """Δ*: means that are off by less than a quarter leave slopes in their order."""
+        return self.cost_gap * self.step
+
+    @property
+    def safe_margin(self) -> float:
+        """Δ: they leave signs, and rewards at one cost, in their order too."""
+        return min(self.margin, 2 * self.cost_gap * self.nearest_to_zero, 2 * self.reward_gap)
+
+
+def _over(amount: float, divisor: float) -> float:
+    """Return a quotient, infinite where the divisor is too small for a float."""
+    return amount / divisor if divisor > 0 else math.inf

@@ -1,0 +1,1 @@
+"""Locks and process identity, for stores and agents."""

@@ -1,0 +1,1 @@
+"""Reproduction of the paper: its figures, and its claims judged by rows."""

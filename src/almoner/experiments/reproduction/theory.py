@@ -1,0 +1,231 @@
+"""What the paper proves and never shows: three figures as settings and rows.
+
+*Concentration* (Lemma 2): under ALP the budget left with τ rounds to go, b, is hypergeometric, as
+if the B served rounds had been drawn from the T beforehand; so b/τ stays near ρ, and
+P(b > (ρ + δ)τ) ≤ exp(−2δ²τ). The law only needs known context probabilities, so it holds under
+UCB-ALP too, and not under a fixed ratio.
+
+*Boundary* (Theorem 1): at a boundary ALP loses of order √T, and so does the best policy there is
+against the upper bound; rounding loses a constant against that best policy.
+
+*Ratio*: the same, for every budget.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from almoner import __version__
+from almoner.checks import Floats
+from almoner.experiments.rows import BUDGETS, Columns, Row
+from almoner.experiments.sweep import Sweep
+from almoner.policy.recipes import recipe
+from almoner.scenarios import scenario
+from almoner.simulation.simulate import simulate
+
+__all__ = ["Concentration", "boundary", "concentration", "limits", "ratio", "remaining_law"]
+
+LEVELS = (0.01, 0.1, 0.5, 0.9, 0.99)
+
+BOUNDARY_HORIZONS = (*(m * 10**e for e in (2, 3, 4) for m in (1, 2, 5)), 100_000)
+
+SHARP_ORACLE = math.sqrt(math.pi / 8) - 1 / math.sqrt(2 * math.pi)
+SHARP_UPPER = math.sqrt(math.pi / 8)
+SHARP_FLOOR = 1 / math.sqrt(2 * math.pi)
+"""Two contexts at their boundary, in units of (u₁ − u₂)·√(ρ(1−ρ)T), as T grows: what ALP loses
+against the oracle and against the upper bound, and what the oracle itself loses against that."""
+
+
+def boundary(*, quick: bool = False) -> Sweep:
+    """Return ALP and rounding at the boundary of two contexts, over three decades of T."""
+    return Sweep.from_dict(
+        {
+            "problems": ["scenario:paper-two"],
+            "policies": ["alp", "rounded"],
+            "horizons": BOUNDARY_HORIZONS[: 7 if quick else None],
+            "ratios": [0.4],
+        }
+    )
+
+
+def limits(rows: list[Row]) -> list[Row]:
+    """Return the rows of the oracle itself and of the limits for large T, beside rows of ALP."""
+    from almoner.lp import solve
+
+    found = []
+    for row in rows:
+        if row["policy"] != "alp":
+            continue
+        problem = scenario(row["problem"])
+        share = row["ratio"]
+        drop = solve(problem, ratio=share * (1 - 1e-6)).price - solve(problem, ratio=share).price
+        unit = drop * math.sqrt(share * (1 - share) * row["horizon"])
+        limit = row | {"method": "limit"}
+        if row["against"] == "oracle":
+            optimum = row["benchmark"]
+            found.append(limit | {"regret_mean": SHARP_ORACLE * unit})
+        else:
+            found.append(limit | {"regret_mean": SHARP_UPPER * unit})
+            floor = row | {"policy": "oracle", "regret_mean": row["benchmark"] - optimum}
+            found += [floor, floor | {"method": "limit", "regret_mean": SHARP_FLOOR * unit}]
+    return found
+
+
+def ratio(*, quick: bool = False) -> Sweep:
+    """Return ALP, FLP and rounding over the whole range of budgets, the boundaries included."""
+    grid = {round(percent / 100, 2) for percent in range(2 if quick else 1, 100, 2 if quick else 1)}
+    edges = {0.025, 0.075, 0.15, 0.3, 0.4, 0.5, 0.7, 0.85, 0.925, 0.975}
+    return Sweep.from_dict(
+        {
+            "problems": ["scenario:paper-two", "scenario:paper-ten"],
+            "policies": ["flp", "alp", "rounded"],
+            "horizons": [1000 if quick else 2000],
+            "ratios": sorted(grid | edges),
+        }
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Concentration:
+    """Quantiles of budget left over rounds left under one policy, beside those of the law."""
+
+    policy_name: str
+    horizon: int
+    ratio: float
+    runs: int
+    seed: int
+    problem_name: str = "paper-two"
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of its rows."""
+        return BUDGETS
+
+    @property
+    def weight(self) -> float:
+        """Roughly how long it takes, to run the longest first."""
+        return self.horizon * self.runs
+
+    @property
+    def kind(self) -> str:
+        """Which kernels it runs."""
+        return "simulated"
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """All that the rows follow from, as JSON has it."""
+        table = {
+            "version": __version__,
+            "what": "concentration",
+            "problem": [self.problem_name, scenario(self.problem_name).to_dict()],
+            "policy": [self.policy_name, recipe(self.policy_name).to_dict()],
+            "horizon": self.horizon,
+            "ratio": self.ratio,
+            "runs": self.runs,
+            "seed": self.seed,
+            "levels": LEVELS,
+        }
+        return json.loads(json.dumps(table))  # type: ignore[no-any-return]  # tuples become lists
+
+    def run(self) -> list[Row]:
+        """Play the policy, and set its quantiles beside the law's."""
+        problem = scenario(self.problem_name).scaled(self.horizon, ratio=self.ratio)
+        # Steps of five: where ρτ is whole, quantiles of whole budgets do not jump about.
+        fives = np.unique(np.geomspace(1, self.horizon / 5 - 1, 40).round().astype(int))
+        rounds_left = 5 * fives[::-1]
+        played = simulate(
+            problem,
+            recipe(self.policy_name),
+            runs=self.runs,
+            seed=self.seed,
+            against="upper bound",
+            marks=[self.horizon - int(left) + 1 for left in rounds_left],
+            threads=1,
+        )
+        shared = {
+            "version": __version__,
+            "problem": self.problem_name,
+            "policy": self.policy_name,
+            "horizon": self.horizon,
+            "ratio": self.ratio,
+            "budget": problem.budget,
+            "runs": self.runs,
+            "seed": self.seed,
+        }
+        return [
+            shared | quantile
+            for left, budgets in zip(rounds_left.tolist(), played.budget_left.T, strict=True)
+            for quantile in _quantiles(self, left, budgets, round(problem.budget))
+        ]
+
+
+def concentration(*, runs: int, seed: int = 0, quick: bool = False) -> tuple[Concentration, ...]:
+    """Return the tasks of the figure: two policies that follow the law, and one that does not.
+
+    There are at least 2,000 runs, because fewer say little of a quantile of 1 %.
+    """
+    return tuple(
+        Concentration(
+            policy_name=name,
+            horizon=2000 if quick else 10_000,
+            ratio=0.4,
+            runs=max(runs, 2000),
+            seed=seed,
+        )
+        for name in ("alp", "ucb_alp", "flp")
+    )
+
+
+def _quantiles(settings: Concentration, left: int, budgets: Floats, budget: int) -> list[Row]:
+    """Return the rows of one moment. Quantiles are smallest values reached, on both sides."""
+    reached = np.cumsum(remaining_law(settings.horizon, budget, left))
+
+    def law(level: float) -> float:
+        return min(int(np.searchsorted(reached, level - 1e-12)), left) / left
+
+    rows = []
+    for level in LEVELS:
+        noise = 4 * math.sqrt(level * (1 - level) / settings.runs)
+        tail = math.sqrt(math.log(1 / min(level, 1 - level)) / (2 * left))
+        bound = settings.ratio + math.copysign(tail, level - 0.5) if level != 0.5 else law(level)
+        rows.append(
+            {
+                "rounds_left": left,
+                "level": level,
+                "simulated": float(np.quantile(budgets, level, method="inverted_cdf")) / left,
+                "law": law(level),
+                "law_low": law(max(level - noise, 0.0)),
+                "law_high": law(min(level + noise, 1.0)),
+                "bound": min(max(bound, 0.0), 1.0),
+            }
+        )
+    return rows
+
+
+def remaining_law(horizon: int, budget: int, left: int) -> Floats:
+    """Return P(b = 0 … left): the law of the budget left with ``left`` rounds to go, under ALP.
+
+    Hypergeometric: of ``horizon`` rounds ``budget`` are served, and these ``left`` are any of them.
+
+    Examples
+    --------
+    >>> remaining_law(4, 2, 2).round(4).tolist()
+    [0.1667, 0.6667, 0.1667]
+    """
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, horizon + 1)))])  # log n!
+
+    def choose(n: int, k: Any) -> Any:
+        return logs[n] - logs[k] - logs[n - k]
+
+    served = np.arange(max(0, left - (horizon - budget)), min(left, budget) + 1)
+    law = np.zeros(left + 1)
+    law[served] = np.exp(
+        choose(budget, served) + choose(horizon - budget, left - served) - choose(horizon, left)
+    )
+    return law

@@ -1,0 +1,94 @@
+"""Randomness as a pure function of where it is used.
+
+A 64-bit *key* names one round of one stream of one replication; `uniform` reads any number of
+independent lanes from it. The generator is SplitMix64 (Steele, Lea and Flood, 2014), whose state
+is a counter: what a round draws depends on nothing that was drawn before, so results do not change
+with threads, chunks or the number of draws a policy makes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from almoner.jit import compiled, exposed
+
+__all__ = [
+    "CONTEXTS",
+    "POLICY",
+    "REWARDS",
+    "beta",
+    "round_key",
+    "stream_key",
+    "uniform",
+]
+
+CONTEXTS, REWARDS, POLICY = np.uint64(0), np.uint64(1), np.uint64(2)
+"""The named streams of a replication."""
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+_STREAMS = np.uint64(4)
+
+TRIES = 64
+"""A try is accepted with a probability above 0.95, at every shape from 1 on (Marsaglia and Tsang,
+section 5): that all of these fail has a probability below 1e-83."""
+
+
+@exposed
+def mix(x: np.uint64) -> np.uint64:
+    """Return SplitMix64's finaliser of x, a bijection that looks random."""
+    x = (x ^ (x >> _S30)) * _MIX1
+    x = (x ^ (x >> _S27)) * _MIX2
+    return x ^ (x >> _S31)
+
+
+@exposed
+def stream_key(root: np.uint64, run: int, stream: np.uint64) -> np.uint64:
+    """Return the key of one named stream of one replication."""
+    return mix(root ^ mix(np.uint64(run) * _STREAMS + stream + _GOLDEN))
+
+
+@exposed
+def round_key(stream: np.uint64, t: int) -> np.uint64:
+    """Return the key of round t within a stream."""
+    return mix(stream + np.uint64(t) * _GOLDEN)
+
+
+@exposed
+def uniform(key: np.uint64, lane: int) -> float:
+    """Return the number in [0, 1) that ``lane`` of this key holds."""
+    bits = key if lane == 0 else mix(key + np.uint64(lane) * _GOLDEN)
+    return np.float64(bits >> _S11) * 2.0**-53
+
+
+@compiled
+def gamma(shape: float, key: np.uint64) -> float:
+    """Return a Gamma(shape, 1) draw (Marsaglia and Tsang, 2000)."""
+    boost = 1.0
+    if shape < 1.0:
+        boost = uniform(key, 1) ** (1.0 / shape)
+        shape += 1.0
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    for lane in range(2, 2 + 3 * TRIES, 3):
+        radius = math.sqrt(-2.0 * math.log(1.0 - uniform(key, lane)))
+        x = radius * math.cos(2.0 * math.pi * uniform(key, lane + 1))
+        v = 1.0 + c * x
+        v = v * v * v
+        accept = 1.0 - uniform(key, lane + 2)
+        if v > 0.0 and math.log(accept) < 0.5 * x * x + d - d * v + d * math.log(v):
+            return boost * d * v
+    return boost * d
+
+
+@compiled
+def beta(a: float, b: float, key: np.uint64) -> float:
+    """Return a Beta(a, b) draw as a ratio of two Gamma draws."""
+    x = gamma(a, mix(key ^ _MIX1))
+    y = gamma(b, mix(key ^ _MIX2))
+    if x + y == 0.0:  # both shapes near 0: all mass sits at the ends
+        return 1.0 if uniform(key, 1) * (a + b) < a else 0.0
+    return x / (x + y)

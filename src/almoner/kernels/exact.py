@@ -1,0 +1,150 @@
+"""Exact values of policies that know all statistics, by recursion over the budget left."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from almoner.checks import Floats
+from almoner.jit import compiled, exposed
+from almoner.kernels.priced import SKIP, find_price, options_at, priced_ratio, raise_hulls
+from almoner.kernels.state import LEFT, ROUND, Hulls, Memo, State
+from almoner.kernels.steps import ratio_of, serve_share
+from almoner.policy.allocation import RoundedLP, SkipAlways
+from almoner.policy.lowering import Plan
+
+__all__ = ["policy_gain", "policy_gain_on_grid", "rank_weights"]
+
+NEGLIGIBLE = 1e-22
+"""Budgets less likely than this are left out of a distribution.
+
+That leaves out at most 1e-22 for each budget of each round, and what a left-out path could have
+gained is at most 1 in each of T rounds. With equal costs only the ends are cut, no more than T + 2B
+times, so the error is below 1e-22 · T(T + 2B): 3e-12 at T = 10^5. With unequal costs gaps are cut
+too, and it is below 1e-22 · T²·n for n budgets in the distribution: 3e-11 at T = 10^4, n = 3,000.
+"""
+
+_ROUNDED, _SKIP_ALWAYS = RoundedLP.code, SkipAlways.code
+
+
+@compiled
+def rank_weights(values: Floats, weights: Floats, near: float) -> tuple[Floats, Floats]:
+    """Return the weight of the contexts ranked above each one, and of the others level with it.
+
+    They are added up in their order, as in a run: at one half a last bit decides what `rounded`
+    does.
+    """
+    ahead, tied = np.zeros(len(values)), np.zeros(len(values))
+    for context in range(len(values)):
+        for other in range(len(values)):
+            if values[other] > values[context] + near:
+                ahead[context] += weights[other]
+            elif other != context and values[other] >= values[context] - near:
+                tied[context] += weights[other]
+    return ahead, tied
+
+
+@compiled
+def policy_gain(
+    plan: Plan, probs: Floats, gains: Floats, own: Floats, ahead: Floats, tied: Floats
+) -> float:
+    """Return the expected gain of a policy that only looks at the rounds and the budget left.
+
+    ``probs`` and ``gains`` are the truth of each context: its probability and what the policy's
+    action brings there; ``own``, ``ahead`` and ``tied`` the weights as the policy sees them. The
+    distribution of the budget left is carried forward, round by round.
+    """
+    chances, later = np.zeros(plan.budget + 1), np.zeros(plan.budget + 1)
+    chances[plan.budget] = 1.0
+    low = high = plan.budget
+    total = 0.0
+    for t in range(1, plan.horizon + 1):
+        remaining = plan.horizon - t + 1
+        for left in range(max(low - 1, 0), high + 1):
+            later[left] = 0.0
+        for left in range(low, high + 1):
+            chance, taken, gain = chances[left], 0.0, 0.0
+            if left > 0:
+                ratio = ratio_of(plan, left, remaining)
+                for context in range(len(probs)):
+                    share = serve_share(
+                        plan,
+                        left >= remaining,
+                        ratio - ahead[context],
+                        own[context],
+                        ahead[context],
+                        tied[context],
+                    )
+                    taken += probs[context] * share
+                    gain += probs[context] * share * gains[context]
+                later[left - 1] += chance * taken
+            total += chance * gain
+            later[left] += chance * (1.0 - taken)
+        chances, later = later, chances
+        low = max(low - 1, 0)
+        while high > low and chances[high] < NEGLIGIBLE:
+            high -= 1
+        while low < high and chances[low] < NEGLIGIBLE:
+            low += 1
+    return total
+
+
+@exposed  # not `compiled`: that would count references to what the steps hand out uncounted
+def policy_gain_on_grid(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls,
+    probs: Floats,
+    gains: Floats,
+    chances: Floats,
+    later: Floats,
+) -> float:
+    """Return the expected gain of a policy with known statistics where costs differ.
+
+    ``probs`` and ``gains`` are the truth: of each context, and of each pair when the policy picks
+    it, which is the average over those that it cannot tell from it. As in `policy_gain`, but a
+    round may take any of the costs from the budget, so the distribution has gaps. The policy's
+    hulls depend on the budget only where it no longer affords everything. ``chances`` and ``later``
+    are scratch space, a number for every budget from 0 on.
+    """
+    if plan.rule == _SKIP_ALWAYS:
+        return 0.0
+    dearest, none = plan.dearest, np.uint64(0)
+    chances[plan.budget] = 1.0
+    low = high = plan.budget
+    total = 0.0
+    for t in range(1, plan.horizon + 1):
+        remaining, raised = plan.horizon - t + 1, False
+        state.clock[ROUND] = t - 1
+        for left in range(max(low - dearest, 0), high + 1):
+            later[left] = 0.0
+        for left in range(low, high + 1):
+            chance = chances[left]
+            if chance < NEGLIGIBLE:
+                continue
+            if left < plan.cheapest:
+                later[left] += chance
+                continue
+            if not raised:
+                state.clock[LEFT] = left
+                raise_hulls(plan, state, memo, hulls, -1, none)
+                raised = left >= dearest
+            price, rate = find_price(plan, hulls, 1.0, priced_ratio(plan, left, remaining))
+            for context in range(len(probs)):
+                base, step, share = options_at(plan, hulls, context, price, rate)
+                likely = chance * probs[context]
+                if step != SKIP:
+                    later[left - plan.costs[context, step]] += likely * share
+                    total += likely * share * gains[context, step]
+                if base != SKIP:
+                    later[left - plan.costs[context, base]] += likely * (1.0 - share)
+                    total += likely * (1.0 - share) * gains[context, base]
+                else:
+                    later[left] += likely * (1.0 - share)
+        chances, later = later, chances
+        low = max(low - dearest, 0)
+        while high > low and chances[high] < NEGLIGIBLE:
+            high -= 1
+        while low < high and chances[low] < NEGLIGIBLE:
+            low += 1
+    return total

@@ -1,0 +1,265 @@
+"""Explore first, then go by the means: what to try, and when enough has been tried.
+
+Two tests may end exploration. The literal one is the paper's Confidence Level Test, which asks that
+every comparison made while solving the LP be significant; where two slopes are close it may never
+end. The usable one asks what the LP needs: that the options outside its support are really worse.
+It stops when what mistakes about them may still cost, in the rounds left, is within three times
+what exploring has cost so far. It comes with no guarantee.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from almoner.jit import compiled, exposed, inlined
+from almoner.kernels.draws import uniform
+from almoner.kernels.priced import SKIP, find_price, nearness, raise_hulls
+from almoner.kernels.ranking import TIE_LANE, TOLERANCE, Mask, weights_of
+from almoner.kernels.state import LEFT, ROUND, TESTED, Hulls, Memo, State
+from almoner.policy.lowering import LEARNED_DEFAULTS, LITERAL_TEST, USABLE_TEST, Plan
+
+__all__ = ["exploration_over", "least_tried"]
+
+PATIENCE = 3.0
+"""Exploration ends when mistakes may cost at most this many times what it has cost."""
+
+
+@inlined
+def least_tried(
+    plan: Plan, state: State, context: int, key: np.uint64, available: Mask | None
+) -> tuple[int, float]:
+    """Return the action tried least of those to be had in this context, a tie drawn at random.
+
+    Where skipping has a reward that must be learned, it is tried like the others.
+    """
+    first = SKIP if plan.default_mode == LEARNED_DEFAULTS else 0
+    fewest, ties = math.inf, 0
+    for action in range(first, plan.costs.shape[1]):
+        if _to_be_had(plan, state, context, action, available):
+            count = _tries(state, context, action)
+            ties = ties + 1 if count == fewest else (1 if count < fewest else ties)
+            fewest = min(fewest, count)
+    pick = int(uniform(key, TIE_LANE) * ties)
+    for action in range(first, plan.costs.shape[1]):
+        fits = _to_be_had(plan, state, context, action, available)
+        if fits and _tries(state, context, action) == fewest:
+            if pick == 0:
+                return action, 1.0 / ties
+            pick -= 1
+    return SKIP, 1.0
+
+
+@inlined
+def _tries(state: State, context: int, action: int) -> float:
+    return state.skip_counts[context] if action == SKIP else state.counts[context, action]
+
+
+@inlined
+def _to_be_had(plan: Plan, state: State, context: int, action: int, available: Mask | None) -> bool:
+    """Return whether an action is affordable, and available to this request."""
+    if action == SKIP:
+        return True
+    if available is not None and not available[action]:
+        return False
+    return plan.costs[context, action] <= state.clock[LEFT]
+
+
+@exposed
+def exploration_over(plan: Plan, state: State, memo: Memo, hulls: Hulls) -> bool:
+    """Return whether exploration ends after the round just booked."""
+    t, spent = state.clock[ROUND], plan.budget - state.clock[LEFT]
+    if t >= plan.exploration.rounds or spent >= plan.exploration.spend:
+        return True
+    last = state.clock[TESTED]
+    if plan.exploration.test == 0 or t < max(last + 5, 1.02 * last) or t >= plan.horizon:
+        return False
+    state.clock[TESTED] = t
+    weights, total, _ = weights_of(plan, state, t)
+    for context in range(plan.costs.shape[0]):
+        for action in range(plan.costs.shape[1]):
+            if weights[context] > 0.0 and state.counts[context, action] == 0.0:
+                return False
+    raise_hulls(plan, state, memo, hulls, -1, np.uint64(0))
+    if plan.exploration.test == LITERAL_TEST:
+        return _all_comparisons_pass(plan, state, hulls)
+    return plan.exploration.test == USABLE_TEST and _mistakes_are_cheap(plan, state, hulls, total)
+
+
+@compiled
+def _mistakes_are_cheap(plan: Plan, state: State, hulls: Hulls, total: float) -> bool:
+    remaining = plan.horizon - state.clock[ROUND]
+    price, _ = find_price(plan, hulls, total, state.clock[LEFT] / remaining * total)
+    edge, start, end = _marginal_step(plan, hulls, price)
+    risk, spent = 0.0, 0.0
+    for context in range(plan.costs.shape[0]):
+        if hulls.weights[context] <= 0.0:
+            continue
+        best, surplus = _best_option(plan, hulls, context, price)
+        worst = 0.0
+        for option in range(SKIP, plan.costs.shape[1]):
+            gain, cost = _option(plan, hulls, context, option)
+            shortfall = surplus - (gain - price * cost)
+            if option != SKIP:
+                spent += state.counts[context, option] * shortfall
+            deviation = _deviation(plan, state, context, best, option, edge, start, end)
+            if option != best and deviation > 0.0:
+                worst = max(worst, deviation * _expected_excess(shortfall / deviation))
+        risk += hulls.weights[context] / total * worst
+    return remaining * risk <= PATIENCE * spent
+
+
+@inlined
+def _option(plan: Plan, hulls: Hulls, context: int, option: int) -> tuple[float, float]:
+    """Return the gain and the cost of an action or of skipping."""
+    if option == SKIP:
+        return 0.0, 0.0
+    return hulls.gains[context, option], float(plan.costs[context, option])
+
+
+@inlined
+def _best_option(plan: Plan, hulls: Hulls, context: int, price: float) -> tuple[int, float]:
+    """Return the option with the largest surplus, gain less price times cost, and that surplus."""
+    best, surplus = SKIP, 0.0
+    for action in range(plan.costs.shape[1]):
+        value = hulls.gains[context, action] - price * plan.costs[context, action]
+        if value > surplus + TOLERANCE:
+            best, surplus = action, value
+    return best, surplus
+
+
+@inlined
+def _marginal_step(plan: Plan, hulls: Hulls, price: float) -> tuple[int, int, int]:
+    """Return the context and the two options between which the money runs out; −1 if none."""
+    for context in range(plan.costs.shape[0]):
+        start = SKIP
+        for place in range(hulls.sizes[context]):
+            if abs(hulls.slopes[context, place] - price) <= nearness(plan, price):
+                return context, start, hulls.tops[context, place]
+            start = hulls.tops[context, place]
+    return -1, SKIP, SKIP
+
+
+@inlined
+def _deviation(
+    plan: Plan,
+    state: State,
+    context: int,
+    best: int,
+    option: int,
+    edge: int,
+    start: int,
+    end: int,
+) -> float:
+    """Return the standard deviation proxy of a reduced cost: it is linear in at most four means.
+
+    The reduced cost is g_best − g_option − λ(c_best − c_option), where the price λ is itself the
+    slope between two options of the context ``edge``. A mean of C rewards in [0, 1] has a variance
+    of at most 1/(4C).
+    """
+    lean = 0.0
+    if edge >= 0:
+        span = float(plan.costs[edge, end]) - (plan.costs[edge, start] if start != SKIP else 0)
+        dear = float(plan.costs[context, best]) if best != SKIP else 0.0
+        cheap = float(plan.costs[context, option]) if option != SKIP else 0.0
+        lean = (dear - cheap) / span
+    here = edge == context
+    variance = 0.0
+    for action in range(plan.costs.shape[1]):
+        weight = (action == best) * 1.0 - (action == option) * 1.0
+        if here:
+            weight += lean * ((action == start) * 1.0 - (action == end) * 1.0)
+        variance += weight * weight / (4.0 * state.counts[context, action])
+        if edge >= 0 and not here and (action in (start, end)):
+            variance += lean * lean / (4.0 * state.counts[edge, action])
+    return math.sqrt(variance)
+
+
+@inlined
+def _expected_excess(z: float) -> float:
+    """Return E(N − z)⁺ of a standard normal N: φ(z) − zΦ(−z)."""
+    density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+    return density - z * 0.5 * math.erfc(z / math.sqrt(2.0))
+
+
+@compiled
+def _all_comparisons_pass(plan: Plan, state: State, hulls: Hulls) -> bool:
+    """Return whether every comparison on the way to the LP's solution is significant."""
+    for context in range(plan.costs.shape[0]):
+        if hulls.weights[context] <= 0.0:
+            continue
+        for one in range(plan.costs.shape[1]):
+            for two in range(one):
+                rates = (
+                    _slope(plan, hulls, context, SKIP, one),
+                    _slope(plan, hulls, context, SKIP, two),
+                )
+                fewest = min(state.counts[context, one], state.counts[context, two])
+                rise = _slope(plan, hulls, context, one, two)
+                if not (_differ(plan, rates[0] - rates[1], fewest) and _differ(plan, rise, fewest)):
+                    return False
+        if not _hull_is_sure(plan, state, hulls, context):
+            return False
+    return _order_is_sure(plan, state, hulls)
+
+
+@inlined
+def _hull_is_sure(plan: Plan, state: State, hulls: Hulls, context: int) -> bool:
+    """Return whether at each vertex the steepest way on is significantly the steepest."""
+    start = SKIP
+    for place in range(hulls.sizes[context]):
+        top = hulls.tops[context, place]
+        cost = plan.costs[context, start] if start != SKIP else 0
+        for action in range(plan.costs.shape[1]):
+            if action != top and plan.costs[context, action] > cost:
+                gap = hulls.slopes[context, place] - _slope(plan, hulls, context, start, action)
+                fewest = min(state.counts[context, top], state.counts[context, action])
+                if start != SKIP:
+                    fewest = min(fewest, state.counts[context, start])
+                if not _differ(plan, gap, fewest):
+                    return False
+        start = top
+    return True
+
+
+@inlined
+def _order_is_sure(plan: Plan, state: State, hulls: Hulls) -> bool:
+    """Return whether any two hull steps differ significantly in slope."""
+    for one in range(plan.costs.shape[0]):
+        for place in range(hulls.sizes[one]):
+            for two in range(one + 1):
+                for other in range(place if two == one else hulls.sizes[two]):
+                    gap = hulls.slopes[one, place] - hulls.slopes[two, other]
+                    fewest = min(
+                        _fewest(state, hulls, one, place), _fewest(state, hulls, two, other)
+                    )
+                    if not _differ(plan, gap, fewest):
+                        return False
+    return True
+
+
+@inlined
+def _fewest(state: State, hulls: Hulls, context: int, place: int) -> float:
+    """Return the smaller count of the two ends of a hull step; skipping was seen for ever."""
+    fewest = state.counts[context, hulls.tops[context, place]]
+    if place > 0:
+        fewest = min(fewest, state.counts[context, hulls.tops[context, place - 1]])
+    return fewest
+
+
+@inlined
+def _slope(plan: Plan, hulls: Hulls, context: int, one: int, two: int) -> float:
+    """Return the slope between two options; with equal costs, that of the smallest difference."""
+    gain, cost = _option(plan, hulls, context, one)
+    other_gain, other_cost = _option(plan, hulls, context, two)
+    if cost == other_cost:
+        return (other_gain - gain) / plan.exploration.cost_gap
+    return (other_gain - gain) / (other_cost - cost)
+
+
+@inlined
+def _differ(plan: Plan, gap: float, count: float) -> bool:
+    """Return whether a gap between slopes is significant at level T⁻² (the paper's Algorithm 6)."""
+    margin = 0.5 * plan.exploration.cost_gap * gap
+    return margin * margin * count >= math.log(plan.horizon)

@@ -1,0 +1,144 @@
+"""Bounds on the optimum where costs are whole numbers of units, by dynamic programming in a band.
+
+Outside the band there is a better bound than the plan for every price and every modulus n: let
+budgets count modulo n, so that no action is ever too dear, and let only the remainder be left at
+the end. Every policy that keeps to the budget is worth as much there or more, so the optimum of
+that small program is a bound. It includes what the plan leaves out: near the end whole costs
+seldom add up to the budget left.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner.checks import Floats
+from almoner.jit import compiled
+from almoner.kernels.band import Band, Planes, plan_bound, plane_at, window
+
+__all__ = ["grid_bound"]
+
+Ints = npt.NDArray[np.int64]
+
+
+@compiled
+def grid_bound(
+    probs: Floats,
+    gains: Floats,
+    costs: Ints,
+    moduli: Ints,
+    band: Band,
+    planes: Planes,
+    above: bool,
+) -> float:
+    """Return a bound on X(T, B) from above or from below, where costs differ but are whole numbers.
+
+    ``gains`` are g − λc. From below, a budget above the band is cut to its edge, and an action that
+    leads below it is not allowed: a policy that exists. From above, X outside the band is bounded
+    by the plan, and at the price of each plane by the program modulo one of ``moduli``, which
+    advances with τ.
+    """
+    price, drift, dearest = planes.price, planes.drift, costs.max()
+    cycles = np.zeros((2, len(moduli), moduli.max() if len(moduli) > 0 else 0))
+    shifted = np.empty((len(moduli), *gains.shape))
+    for which in range(len(moduli)):
+        shifted[which] = gains - planes.slopes[which] * costs
+        for rest in range(moduli[which]):
+            cycles[0, which, rest] = -(price + planes.slopes[which]) * rest
+    now, after = np.empty(band.budget + 1), np.empty(band.budget + 1)
+    best = np.empty(max(band.budget + 1, cycles.shape[2]))
+    for b in range(band.budget + 1):
+        now[b] = -price * b
+    bottom, top = 0, band.budget
+    for tau in range(1, band.horizon + 1):
+        low, high = window(band, tau)
+        for b in range(max(0, low - dearest), bottom):
+            now[b] = _outside(planes, moduli, cycles[0], b, tau - 1) if above else -math.inf
+        for b in range(top + 1, high + 1):
+            now[b] = (
+                _outside(planes, moduli, cycles[0], b, tau - 1) if above else now[b - 1] - price
+            )
+        _advance(probs, gains, costs, drift, now, after, best, low, high)
+        now, after = after, now
+        bottom, top = low, high
+        if above:
+            for which in range(len(moduli)):
+                length, excess = moduli[which], drift + planes.drifts[which]
+                cycle, following = cycles[0, which, :length], cycles[1, which, :length]
+                _advance_cycle(probs, shifted[which], costs, excess, cycle, following, best)
+                cycle[:] = following
+    return now[band.budget]
+
+
+@compiled
+def _advance(
+    probs: Floats,
+    gains: Floats,
+    costs: Ints,
+    drift: float,
+    now: Floats,
+    after: Floats,
+    best: Floats,
+    low: int,
+    high: int,
+) -> None:
+    """Write X with one round more into ``after``, action by action over runs of b."""
+    after[low : high + 1] = -drift
+    for context in range(len(probs)):
+        best[low : high + 1] = now[low : high + 1]
+        for action in range(gains.shape[1]):
+            cost = costs[context, action]
+            first = min(max(low, cost), high + 1)
+            _improve(
+                best[first : high + 1], now[first - cost : high + 1 - cost], gains[context, action]
+            )
+        _add(after[low : high + 1], best[low : high + 1], probs[context])
+
+
+@compiled
+def _advance_cycle(
+    probs: Floats,
+    gains: Floats,
+    costs: Ints,
+    drift: float,
+    now: Floats,
+    after: Floats,
+    best: Floats,
+) -> None:
+    """Write the values of the program modulo ``len(now)`` with one round more into ``after``."""
+    length = len(now)
+    after[:] = -drift
+    for context in range(len(probs)):
+        best[:length] = now
+        for action in range(gains.shape[1]):
+            gain, shift = gains[context, action], costs[context, action] % length
+            _improve(best[:shift], now[length - shift :], gain)
+            _improve(best[shift:length], now[: length - shift], gain)
+        _add(after, best[:length], probs[context])
+
+
+@compiled
+def _improve(best: Floats, rest: Floats, gain: float) -> None:
+    """Replace the best values by those of one action where these are larger."""
+    for place in range(len(best)):
+        value = gain + rest[place]
+        best[place] = value if value > best[place] else best[place]
+
+
+@compiled
+def _add(total: Floats, best: Floats, prob: float) -> None:
+    """Add the best values of a context, weighted by its probability."""
+    for place in range(len(total)):
+        total[place] += prob * best[place]
+
+
+@compiled
+def _outside(planes: Planes, moduli: Ints, cycles: Floats, b: int, tau: int) -> float:
+    """Return a bound on X from above at a budget outside the band."""
+    bound = plan_bound(planes, b, tau)
+    for which in range(len(moduli)):
+        rest = cycles[which, b % moduli[which]]
+        bound = min(bound, plane_at(planes, which, b, tau) + rest)
+    return bound

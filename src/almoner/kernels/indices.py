@@ -1,0 +1,144 @@
+"""The ladder of reward knowledge: the index of a pair, and the level that drives it.
+
+Every index rises with its *level*: log t for the classical ones, what the context can still use
+for the horizon-aware one. As levels move slowly, two of them bracket an index for many rounds.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from almoner.checks import Floats
+from almoner.jit import compiled
+from almoner.kernels.draws import beta
+from almoner.policy.rewards import (
+    KLUCB,
+    UCB,
+    EmpiricalMean,
+    ExploreFirst,
+    HorizonUCB,
+    KnownRewards,
+    LogPlus,
+    Thompson,
+    Wilson,
+)
+
+__all__ = [
+    "LAST_AFFINE",
+    "THOMPSON_LANE",
+    "clock_level",
+    "fill_levels",
+    "index",
+    "kl_bound",
+    "wilson_bound",
+]
+
+_KNOWN, _MEAN, _EXPLORE = KnownRewards.code, EmpiricalMean.code, ExploreFirst.code
+_UCB, _KL, _LOG_PLUS = UCB.code, KLUCB.code, LogPlus.code
+_THOMPSON, _WILSON, _HORIZON = Thompson.code, Wilson.code, HorizonUCB.code
+
+LAST_AFFINE = _UCB
+"""Codes up to this one are ū + level/√C, with level 0 where nothing is explored."""
+
+THOMPSON_LANE = 8
+"""Lanes of a round's key below this one are for other draws of the policy."""
+
+
+@compiled
+def clock_level(reward: int, width: float, t: int) -> float:
+    """Return the level that the clock gives to an index; NaN for an unknown code.
+
+    It is 0 for an index without a level, and for one whose level is that of its context
+    (`almoner.kernels.ranking.level_of`).
+    """
+    if reward == _UCB:
+        return math.sqrt(width * math.log(t))
+    if reward == _KL:
+        return width * math.log(t)
+    if reward == _LOG_PLUS:
+        return math.log(t)
+    if reward in (_KNOWN, _MEAN, _EXPLORE, _THOMPSON, _WILSON, _HORIZON):
+        return 0.0
+    return math.nan
+
+
+@compiled
+def fill_levels(reward: int, width: float, levels: Floats) -> None:
+    """Write `clock_level` of every round into a table."""
+    levels[0] = 0.0
+    for t in range(1, len(levels)):
+        levels[t] = clock_level(reward, width, t)
+
+
+@compiled
+def index(
+    reward: int, width: float, level: float, mean: float, root: float, count: float, key: np.uint64
+) -> float:
+    """Return the index of a pair from its mean ū, 1/√C, C and level; NaN for an unknown code.
+
+    A pair never seen comes with ū = 1 and 1/√C = 0, and its index is 1 (Thompson draws from the
+    uniform prior instead). The known means come as ``mean``.
+    """
+    if reward <= LAST_AFFINE:
+        return mean + level * root
+    if reward == _THOMPSON:
+        successes = mean * count
+        return beta(1.0 + successes, 1.0 + count - successes, key)
+    if count == 0.0:
+        return 1.0
+    if reward == _KL:
+        return kl_bound(mean, level / count)
+    if reward == _LOG_PLUS:
+        return mean + math.sqrt(width * max(0.0, level - math.log(count))) * root
+    if reward == _HORIZON:
+        return mean + math.sqrt(width * math.log(1.0 + level / count)) * root
+    if reward == _WILSON:
+        return wilson_bound(mean, count, level)
+    return math.nan
+
+
+@compiled
+def wilson_bound(mean: float, count: float, plays_left: float) -> float:
+    """Return thrifty's index: a Wilson score bound whose level falls with the plays left.
+
+    The level g fits the Bayes boundary of the Gaussian one-armed bandit with n plays left (Lai,
+    Annals of Statistics 15, 1987), solved numerically. Where ū = 1 the bound is 1 whatever the
+    level; the more often that was seen, the better, so that such pairs are not tied.
+    """
+    if mean >= 1.0:
+        return 1.0 + 1e-9 * count
+    x = plays_left / count
+    g = math.log(1.0 + x / (5.0 + 1.5 * math.log(1.0 + x)))
+    d = g / count
+    return (mean + d + math.sqrt(d * d + 2.0 * d * mean * (1.0 - mean))) / (1.0 + 2.0 * d)
+
+
+@compiled
+def kl_bound(mean: float, level: float) -> float:
+    """Return the largest q with kl(mean, q) ≤ level, for Bernoulli kl, by safeguarded Newton."""
+    if mean >= 1.0:
+        return 1.0
+    if level <= 0.0:
+        return mean
+    entropy = 0.0 if mean <= 0.0 else mean * math.log(mean)
+    entropy += (1.0 - mean) * math.log(1.0 - mean)
+    low, high = mean, 1.0
+    q = min(mean + math.sqrt(0.5 * level), 0.5 * (mean + 1.0))  # Pinsker, kept inside
+    for _ in range(64):
+        excess = entropy - (1.0 - mean) * math.log(1.0 - q) - level
+        if mean > 0.0:
+            excess -= mean * math.log(q)
+        if excess > 0.0:
+            high = q
+        else:
+            low = q
+        slope = (q - mean) / (q * (1.0 - q))
+        step = q - excess / slope if slope > 0.0 else low
+        if not low < step < high:
+            step = 0.5 * (low + high)
+        if abs(step - q) <= 1e-15 or step in (low, high):
+            return step
+        q = step
+    return q

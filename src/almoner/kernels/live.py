@@ -1,0 +1,271 @@
+"""What a live campaign asks of the kernels: requests decided and booked, a log replayed.
+
+Nothing here decides anything: `decide`, `take` and `learn` do, as in a simulation. This adds what
+people and logs want to know of a decision, its price and why it is a skip, and spares calls from
+Python: to hand over a plan and a state takes longer than to decide.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner.checks import Floats
+from almoner.jit import brief, exposed, inlined
+from almoner.kernels.draws import round_key
+from almoner.kernels.ranking import TOLERANCE, Mask, level_at, level_of, value_of, weights_of
+from almoner.kernels.state import EXPLORED, LEFT, REPORTED, ROUND, Hulls, Memo, State
+from almoner.kernels.steps import SKIP, decide, learn, ratio_of, take
+from almoner.policy.allocation import Procrastinate, SkipAlways
+from almoner.policy.lowering import Plan
+from almoner.policy.rewards import ExploreFirst, Thompson
+
+__all__ = [
+    "ACTED",
+    "BOOKED",
+    "LEARNED",
+    "NOT_ALLOWED",
+    "POOR",
+    "SAVED",
+    "SYNCED",
+    "TOO_LATE",
+    "WITHDRAWN",
+    "Line",
+    "advance",
+    "advance_at_length",
+    "new_line",
+    "replay",
+]
+
+BOOKED, LEARNED, WITHDRAWN, SYNCED = 0, 1, 2, 3
+"""Kinds of a row to `replay`: a decision to take, a reward to learn, an action that will have no
+reward, units left to set."""
+
+ACTED, SAVED, POOR, TOO_LATE, NOT_ALLOWED = 0, 1, 2, 3, 4
+"""Why a skip, if it is one: the policy saves, nothing can be afforded, the horizon is reached, the
+request allows nothing."""
+
+REDRAWS = 256
+"""A share of this many draws has a standard error of at most 1/32."""
+
+_PROCRASTINATE, _SKIP_ALWAYS = Procrastinate.code, SkipAlways.code
+_THOMPSON, _EXPLORE = Thompson.code, ExploreFirst.code
+
+
+class Line(NamedTuple):
+    """Requests that stand in line, a place for each, and what becomes of them.
+
+    ``contexts`` and ``allowed`` (places, actions) say what is asked; ``choices`` gets the action
+    and why it is a skip, ``odds`` the probability and the price of a unit of budget (NaN if there
+    is none). ``tally`` is scratch space for one number per action and one for skips; ``price`` is
+    the last one known.
+    """
+
+    contexts: npt.NDArray[np.int64]
+    allowed: npt.NDArray[np.bool_]
+    choices: npt.NDArray[np.int64]
+    odds: Floats
+    tally: Floats
+    price: Floats
+
+
+def new_line(actions: int, *, places: int) -> Line:
+    """Return an empty line, in which requests allow everything."""
+    return Line(
+        contexts=np.zeros(places, np.int64),
+        allowed=np.ones((places, actions), np.bool_),
+        choices=np.zeros((places, 2), np.int64),
+        odds=np.zeros((places, 2)),
+        tally=np.zeros(actions + 1),
+        price=np.zeros(1),
+    )
+
+
+@brief
+def advance(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls | None,
+    stream: np.uint64,
+    line: Line,
+    size: int,
+    reserves: npt.NDArray[np.int64],
+    left: int,
+) -> None:
+    """Decide for the first ``size`` in line and take what was decided, one after the other.
+
+    An action is admitted while its reserve fits what is ``left``. Afterwards the line allows
+    everything again.
+    """
+    for place in range(size):
+        context, allowed = line.contexts[place], line.allowed[place]
+        asked = False
+        for action in range(len(allowed)):
+            asked |= allowed[action]
+            allowed[action] &= reserves[context, action] <= left
+        action, probability = _drawn(plan, state, memo, hulls, stream, context, allowed, line.tally)
+        line.price[0] = _price(plan, state, memo, hulls, context, line.price[0])
+        line.odds[place, 0], line.odds[place, 1] = probability, line.price[0]
+        take(plan, state, memo, hulls, context, action)
+        line.choices[place, 0] = action
+        line.choices[place, 1] = _reason(plan, state, context, action, allowed, asked)
+        if action != SKIP:
+            left -= reserves[context, action]
+        allowed[:] = True
+
+
+@exposed
+def advance_at_length(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls | None,
+    stream: np.uint64,
+    line: Line,
+    size: int,
+    reserves: npt.NDArray[np.int64],
+    left: int,
+) -> None:
+    """Do what `advance` does, and let other threads run meanwhile: for what takes long."""
+    advance(plan, state, memo, hulls, stream, line, size, reserves, left)
+
+
+@inlined
+def _drawn(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls | None,
+    stream: np.uint64,
+    context: int,
+    allowed: Mask,
+    tally: Floats,
+) -> tuple[int, float]:
+    """Return the action and its probability.
+
+    Thompson's probabilities have no closed form. They are estimated as the share of many draws that
+    choose the same, that of the decision itself included, so that what is done never has
+    probability 0.
+    """
+    key = round_key(stream, state.clock[ROUND])
+    draws = REDRAWS if plan.reward == _THOMPSON else 1
+    tally[:] = 0.0
+    action, probability = SKIP, 1.0
+    for again in range(draws - 1, -1, -1):  # the decision itself comes last, and leaves its price
+        drawn = key if again == 0 else round_key(key, -again)
+        action, probability = decide(plan, state, memo, hulls, context, drawn, allowed)
+        tally[action + 1] += 1.0
+    return action, probability if draws == 1 else tally[action + 1] / draws
+
+
+@inlined
+def _reason(plan: Plan, state: State, context: int, action: int, allowed: Mask, asked: bool) -> int:
+    """Return why a decision that was taken is a skip."""
+    if action != SKIP:
+        return ACTED
+    if state.clock[ROUND] > plan.horizon:
+        return TOO_LATE
+    if not asked:
+        return NOT_ALLOWED
+    for other in range(len(allowed)):
+        if allowed[other] and plan.costs[context, other] <= state.clock[LEFT]:
+            return SAVED
+    return POOR
+
+
+@brief
+def replay(
+    plan: Plan,
+    state: State,
+    memo: Memo,
+    hulls: Hulls | None,
+    stream: np.uint64,
+    rows: npt.NDArray[np.int64],
+    rewards: Floats,
+) -> None:
+    """Fold the rows of a log into a state.
+
+    A row holds its kind and the context, the action and the round (counted from 0) of what is
+    booked or learned; the context, the action and the units left after it is withdrawn; or just
+    the units left.
+    """
+    for row in range(len(rows)):
+        kind, one, action, t = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
+        if kind == BOOKED:
+            take(plan, state, memo, hulls, one, action)
+        elif kind == LEARNED:
+            learn(plan, state, memo, one, action, t, rewards[row], round_key(stream, t))
+        elif kind == WITHDRAWN:
+            state.pending[one, action] -= 1.0
+            state.clock[LEFT] = t
+        else:
+            state.clock[LEFT] = one
+
+
+@inlined
+def _price(
+    plan: Plan, state: State, memo: Memo, hulls: Hulls | None, context: int, start: float
+) -> float:
+    """Return the price of a unit of budget now; NaN where the policy has none."""
+    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    remaining = plan.horizon - t + 1
+    if remaining < 1 or left < plan.cheapest or plan.rule in (_PROCRASTINATE, _SKIP_ALWAYS):
+        return math.nan
+    if hulls is not None:
+        exploring = plan.reward == _EXPLORE and state.clock[EXPLORED] == 0
+        return math.nan if exploring else hulls.price[REPORTED]
+    if plan.reward == _THOMPSON:
+        return math.nan
+    _, total, _ = weights_of(plan, state, t)
+    room = ratio_of(plan, left, remaining) * total
+    start = 0.0 if math.isnan(start) else start
+    return _marginal_value(plan, state, memo, context, room, start)
+
+
+@inlined
+def _marginal_value(
+    plan: Plan, state: State, memo: Memo, context: int, room: float, price: float
+) -> float:
+    """Return the value at which the contexts, best first, use up ``room``; 0 if all of them fit.
+
+    It walks from a price near by, and returns the lowest that fits, wherever it began. A context's
+    value is worked out only where its bracket holds the price, so a step up or down never passes
+    the value sought. Each step goes to a value or to an end of a bracket, and never back: at most
+    three of each context, upwards or downwards.
+    """
+    t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
+    weights, total, arrival = weights_of(plan, state, t)
+    clock, none = level_at(plan, memo, t), np.uint64(0)
+    slack = TOLERANCE * max(total, room)
+    low, high = 0.0, math.inf
+    for _ in range(3 * plan.costs.shape[0] + 3):
+        used, tied, above, under = 0.0, 0.0, math.inf, 0.0
+        for other in range(plan.costs.shape[0]):
+            weight = weights[other] + (arrival if other == context else 0.0)
+            value, top = memo.low[other], memo.high[other]
+            if top < price - TOLERANCE:
+                value = top
+            elif value <= price + TOLERANCE and value < top:
+                level = level_of(plan, clock, weight / total, t, left)
+                value = value_of(plan, state, memo, other, level, none)
+            if value > price + TOLERANCE:
+                used += weight
+                above = min(above, value if weight > 0.0 else math.inf)
+            elif value >= price - TOLERANCE:
+                tied += weight
+            elif weight > 0.0:
+                under = max(under, value)
+        if used > room + slack:
+            low, following = price, above
+        elif used + tied <= room + slack and price > 0.0:
+            high, following = price, under
+        else:
+            break
+        if not (low < following < high or following == 0.0):
+            break
+        price = following
+    return price

@@ -1,0 +1,139 @@
+"""The price at which the hull steps of all contexts use up the budget per round.
+
+Where the statistics are known, the steps are sorted once and their costs summed, and the price is
+found by bisection. Where indices move, nothing is sorted: the search passes over all steps, from
+the last price known, and halves the interval that is left.
+"""
+
+from __future__ import annotations
+
+import math
+
+from almoner.checks import Floats
+from almoner.jit import inlined
+from almoner.kernels.ranking import TOLERANCE
+from almoner.kernels.state import FOUND, LEAST_LEFT, REPORTED, Hulls
+from almoner.policy.lowering import Plan
+
+__all__ = ["find_price", "nearness"]
+
+ADJACENT = 4
+"""Adjacent slopes are tried first, as the price seldom moves far between rounds: this many."""
+
+PASSES = 128
+"""Each later pass halves an interval that starts below 2**20 and ends the search at the latest when
+all that is left is tied: at a length of 1e-12 / dearest, where costs are below 2**53 units. That is
+20 + 40 + 53 halvings."""
+
+
+@inlined
+def nearness(plan: Plan, price: float) -> float:
+    """Return by how much a slope may differ from a price and still be tied with it.
+
+    Slopes are gains per unit of money. However small the unit is, and with it every slope, they
+    must not all be tied.
+    """
+    return TOLERANCE * max(price, 1.0 / plan.dearest)
+
+
+@inlined
+def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[float, float]:
+    """Return the price at which the steps use up ``room``, and the rate of the steps at it.
+
+    ``total`` is what the contexts' weights are out of, and sets the scale of rounding errors. Where
+    steps use up ``room`` exactly, every price from theirs down to the next slope balances it. The
+    lowest of them is what one more unit is worth, and is reported: the next slope, or 0 if
+    everything fits.
+    """
+    slack = TOLERANCE * max(total, room)
+    if len(hulls.ranked) > 0 and hulls.kept[LEAST_LEFT] == plan.dearest:
+        price, used, tied, under = _bisect(plan, hulls, room - slack)
+    else:
+        price, used, tied, under = _search(plan, hulls, room, slack)
+    hulls.price[FOUND] = price
+    hulls.price[REPORTED] = price if used + tied > room + slack else under
+    if tied <= 0.0 or used + tied <= room:
+        return price, 1.0
+    return price, min(1.0, max(0.0, (room - used) / tied))
+
+
+@inlined
+def _bisect(plan: Plan, hulls: Hulls, room: float) -> tuple[float, float, float, float]:
+    """Return the price, what the steps above it and at it use, and the next slope, if sorted.
+
+    It is the slope of the step that reaches ``room``, or of the last one if all of them fit.
+    """
+    place = min(_count_below(hulls.filled[1:], room), len(hulls.ranked) - 1)
+    price = -hulls.ranked[place]
+    near = nearness(plan, price)
+    first = _count_below(hulls.ranked, -(price + near))
+    after = _count_below(hulls.ranked, -(price - near))
+    under = -hulls.ranked[after] if after < len(hulls.ranked) else 0.0
+    return price, hulls.filled[first], hulls.filled[after] - hulls.filled[first], under
+
+
+@inlined
+def _count_below(rising: Floats, limit: float) -> int:
+    """Return how many of some rising numbers are below a limit."""
+    start, stop = 0, len(rising)
+    while start < stop:  # halved each time
+        middle = (start + stop) // 2
+        if rising[middle] < limit:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+@inlined
+def _search(
+    plan: Plan, hulls: Hulls, room: float, slack: float
+) -> tuple[float, float, float, float]:
+    """Return the price, what the steps above it and at it use, and the next slope, if unsorted.
+
+    The price lies between ``low`` and ``high``, both of them slopes once a pass has found them:
+    the steps from ``low`` up use more than there is room for, those beyond ``high`` use less.
+    """
+    low, high = 0.0, math.inf
+    price, used, tied, under = hulls.price[FOUND], 0.0, 0.0, 0.0
+    for attempt in range(PASSES):
+        used, tied, above, under = _fill(plan, hulls, price)
+        if used > room + slack:
+            low, price = above, above
+        elif used + tied < room - slack and under > 0.0:
+            high, price = under, under
+        else:
+            break
+        if attempt >= ADJACENT:
+            high = _steepest(plan, hulls) if high == math.inf else high
+            price = low + 0.5 * (high - low)
+    return price, used, tied, under
+
+
+@inlined
+def _fill(plan: Plan, hulls: Hulls, price: float) -> tuple[float, float, float, float]:
+    """Return what the steps above a price use, the steps at it, and the next slopes beside it."""
+    used, tied, above, under = 0.0, 0.0, math.inf, 0.0
+    near = nearness(plan, price)
+    for other in range(plan.costs.shape[0]):
+        weight = hulls.weights[other]
+        for place in range(hulls.sizes[other]):
+            slope, cost = hulls.slopes[other, place], weight * hulls.spans[other, place]
+            if slope > price + near:
+                used += cost
+                above = min(above, slope)
+            elif slope >= price - near:
+                tied += cost
+            else:
+                under = max(under, slope)
+    return used, tied, above, under
+
+
+@inlined
+def _steepest(plan: Plan, hulls: Hulls) -> float:
+    """Return the steepest slope of all hulls: along each of them slopes fall."""
+    steepest = 0.0
+    for other in range(plan.costs.shape[0]):
+        if hulls.sizes[other] > 0:
+            steepest = max(steepest, hulls.slopes[other, 0])
+    return steepest

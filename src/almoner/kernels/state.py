@@ -1,0 +1,221 @@
+"""State: what the next step needs and what a snapshot keeps. Memo: what can be worked out again."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner.checks import Floats
+from almoner.jit import inlined
+from almoner.kernels.indices import fill_levels
+from almoner.lp import hull_steps
+from almoner.policy.contexts import KnownContexts
+from almoner.policy.lowering import Plan
+from almoner.policy.rewards import KnownRewards
+
+__all__ = [
+    "BEFORE",
+    "BEYOND_LEFT",
+    "EXPIRY",
+    "EXPLORED",
+    "FOUND",
+    "FROZEN",
+    "HORIZON",
+    "LEAST",
+    "LEAST_LEFT",
+    "LEFT",
+    "MOST",
+    "NOW",
+    "REPORTED",
+    "ROUND",
+    "Hulls",
+    "Memo",
+    "State",
+    "loosen",
+    "new_hulls",
+    "new_memo",
+    "new_state",
+    "reset",
+]
+
+ROUND, LEFT, FROZEN, EXPLORED, TESTED = 0, 1, 2, 3, 4
+"""Places in ``State.clock``: rounds completed, units left, and the rounds (0: none) of the freeze,
+of the end of exploration and of the last test for it."""
+
+FOUND, REPORTED = 0, 1
+"""Places in ``Hulls.price``: where the search for it ended, and what one more unit is worth."""
+
+EXPIRY, HORIZON, LEAST, MOST = 0, 1, 2, 3
+"""Places in ``Memo.holds``: the last round, the horizon, the least and the most units left."""
+
+LEAST_LEFT, BEYOND_LEFT, BEFORE, NOW = 0, 1, 2, 3
+"""Places in ``Hulls.kept``: the units left for which the hulls of known statistics hold, from the
+first to below the second, and the contexts (-1: none) that they were last asked for."""
+
+TABLE = 1 << 18
+"""Levels of the first quarter of a million rounds are looked up, later ones worked out."""
+
+
+class State(NamedTuple):
+    """Counts and sums of rewards (contexts, actions), counts of contexts, and the clock.
+
+    ``pending`` counts the actions taken whose rewards have not come.
+    """
+
+    counts: Floats
+    sums: Floats
+    pending: Floats
+    context_counts: Floats
+    skip_counts: Floats
+    skip_sums: Floats
+    clock: npt.NDArray[np.int64]
+
+
+class Memo(NamedTuple):
+    """Derived from plan and state, and never part of a decision's outcome: only of its speed.
+
+    ``means`` and ``roots`` hold ū and 1/√C of each pair (the prior and 0 if never seen). The level
+    of each context lies between ``bottom`` and ``top``, the index of each pair between ``least``
+    and ``most``, the value of each context between ``low`` and ``high``, as long as the round, the
+    horizon and the money left are those that these brackets hold for: ``holds``, which `refresh`
+    compares with the state before every use. ``levels`` is the clock's level by round; ``row`` is
+    scratch space for one number per action, ``values`` and ``unclear`` for one per context.
+    """
+
+    means: Floats
+    roots: Floats
+    least: Floats
+    most: Floats
+    low: Floats
+    high: Floats
+    bottom: Floats
+    top: Floats
+    levels: Floats
+    row: Floats
+    values: Floats
+    unclear: npt.NDArray[np.uint32]
+    holds: npt.NDArray[np.int64]
+
+
+class Hulls(NamedTuple):
+    """Scratch space for decisions where costs differ: hull steps of every context, and the price.
+
+    ``gains`` are the gains over skipping of all pairs; a context has ``sizes`` steps, each with its
+    slope, the cost it ``spans`` and the action at its top; ``weights`` are the contexts' weights.
+    ``price`` holds where the search for the price begins, and what a request was told.
+
+    Where the statistics are known, ``ranked`` holds the slopes of all steps, negated and rising, at
+    a budget that affords every action, ``filled`` the sums of their costs in that order, from 0 on,
+    and ``kept`` says how long hulls need not be worked out anew; else ``ranked`` is empty.
+    """
+
+    gains: Floats
+    slopes: Floats
+    spans: npt.NDArray[np.int64]
+    tops: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+    weights: Floats
+    price: Floats
+    ranked: Floats
+    filled: Floats
+    kept: npt.NDArray[np.int64]
+
+
+def new_hulls(plan: Plan) -> Hulls | None:
+    """Return scratch space if the plan needs any: None compiles to a kernel without that path."""
+    if plan.priced == 0:
+        return None
+    shape = plan.costs.shape
+    slopes, costs = np.empty(0), np.empty(0)
+    if plan.reward == KnownRewards.code and plan.context == KnownContexts.code:
+        amounts = plan.costs.astype(np.float64)
+        slopes, costs, _ = hull_steps(plan.context_weights, plan.prior, amounts)
+    return Hulls(
+        gains=np.full(shape, -np.inf),
+        slopes=np.empty(shape),
+        spans=np.empty(shape, np.int64),
+        tops=np.empty(shape, np.int64),
+        sizes=np.empty(shape[0], np.int64),
+        weights=np.empty(shape[0]),
+        price=np.zeros(2),
+        ranked=-slopes,
+        filled=np.concatenate([[0.0], np.cumsum(costs)]),
+        kept=np.array([0, 0, -1, -1]),
+    )
+
+
+def new_state(plan: Plan) -> State:
+    """Return the state before the first round."""
+    shape = plan.costs.shape
+    state = State(
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape[0]),
+        np.zeros(shape[0]),
+        np.zeros(shape[0]),
+        np.zeros(5, np.int64),
+    )
+    state.clock[LEFT] = plan.budget
+    return state
+
+
+def new_memo(plan: Plan, state: State, levels: Floats | None = None) -> Memo:
+    """Return the memo of a state, with brackets that hold for anything, all due for a refresh.
+
+    ``levels`` are those of another memo of the same policy, which spares working them out.
+    """
+    contexts, actions = plan.costs.shape
+    seen = (state.counts > 0) & (plan.reward != KnownRewards.code)  # known means stay as they are
+    counts = np.maximum(state.counts, 1)
+    memo = Memo(
+        means=np.where(seen, state.sums / counts, plan.prior),
+        roots=np.where(seen, 1 / np.sqrt(counts), 0.0),
+        least=np.full(counts.shape, -np.inf),
+        most=np.full(counts.shape, np.inf),
+        low=np.full(contexts, -np.inf),
+        high=np.full(contexts, np.inf),
+        bottom=np.zeros(contexts),
+        top=np.full(contexts, -1.0),
+        levels=np.empty(min(plan.horizon, TABLE) + 1) if levels is None else levels,
+        row=np.empty(actions),
+        values=np.empty(contexts),
+        unclear=np.empty(contexts, np.uint32),
+        holds=np.zeros(4, np.int64),
+    )
+    if levels is None:
+        fill_levels(plan.reward, plan.width, memo.levels)
+    return memo
+
+
+@inlined
+def reset(plan: Plan, state: State, memo: Memo) -> None:
+    """Go back to the state before the first round, without allocating anything."""
+    for context in range(plan.costs.shape[0]):
+        state.context_counts[context] = 0.0
+        state.skip_counts[context] = 0.0
+        state.skip_sums[context] = 0.0
+        for action in range(plan.costs.shape[1]):
+            state.counts[context, action] = 0.0
+            state.sums[context, action] = 0.0
+            state.pending[context, action] = 0.0
+            memo.means[context, action] = plan.prior[context, action]
+            memo.roots[context, action] = 0.0
+    state.clock[ROUND], state.clock[LEFT] = 0, plan.budget
+    state.clock[FROZEN], state.clock[EXPLORED], state.clock[TESTED] = 0, 0, 0
+    memo.holds[EXPIRY] = 0
+
+
+@inlined
+def loosen(plan: Plan, memo: Memo, context: int) -> None:
+    """Replace the brackets of a context by bounds that hold whatever its level is.
+
+    Its level lies above ``top`` then, so that the next arrival brackets it anew.
+    """
+    memo.bottom[context], memo.top[context] = 0.0, -1.0
+    memo.low[context], memo.high[context] = -math.inf, math.inf
+    for action in range(plan.costs.shape[1]):
+        memo.least[context, action], memo.most[context, action] = -math.inf, math.inf

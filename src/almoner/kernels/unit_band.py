@@ -1,0 +1,166 @@
+"""Bounds on the optimum where all costs are equal, by dynamic programming in a band of budgets.
+
+With D(b) = X(τ, b) − X(τ, b−1) and φ(d) = Σ_j π_j (h_j − d)⁺, h = g − λ, a round adds φ(D(b)) to
+X(b), less m(λ). D falls in b, so φ is linear on runs of b between the h_j, and within a run the
+new X is an average of two neighbours and a constant: no search, one multiplication.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner.checks import Floats
+from almoner.jit import compiled
+from almoner.kernels.band import Band, Planes, plan_bound, plane_at, window
+
+__all__ = ["unit_bound"]
+
+NOISE = 1e-15
+"""D may rise by this much in b from rounding alone."""
+
+
+@compiled
+def unit_bound(
+    gains: Floats, mass: Floats, worth: Floats, band: Band, planes: Planes, above: bool
+) -> float:
+    """Return a bound on X(T, B) from above or from below, where every action costs one unit.
+
+    ``gains`` are the h_j of the best actions, falling; ``mass`` and ``worth`` the running sums of
+    the probabilities π and of π·h. From below, a budget above the band is cut to its edge, and an
+    action that leads below it is not allowed: a policy that exists. From above, X outside the band
+    is bounded by the plan, and by the largest X there was at the end of the wedge, at the price of
+    each plane: the largest X never grows with τ. ``now[b + 1]`` holds X(τ, b).
+    """
+    now, after = np.empty(band.budget + 2), np.empty(band.budget + 2)
+    now[0] = after[0] = -math.inf
+    price, drift = planes.price, planes.drift
+    for b in range(band.budget + 1):
+        now[b + 1] = -price * b
+    starts = np.zeros(len(gains), np.int64)
+    peaks = np.zeros(len(planes.slopes))
+    bottom, top = 0, band.budget
+    for tau in range(1, band.horizon + 1):
+        low, high = window(band, tau)
+        for b in range(top + 1, high + 1):
+            if above:
+                now[b + 1] = _outside(planes, peaks, b, tau - 1)
+                _make_concave(now, b + 1, -1, bottom + 1)
+            else:
+                now[b + 1] = now[b] - price
+        if 0 < low <= bottom:
+            now[low] = _outside(planes, peaks, low - 1, tau - 1) if above else -math.inf
+            if above:
+                _make_concave(now, low, 1, high + 1)
+        _advance(gains, mass, worth, drift, starts, now, after, low, high)
+        now, after = after, now
+        bottom, top = low, high
+        if above and tau == band.wedge:
+            _find_peaks(planes, peaks, now, low, high, tau)
+    return now[band.budget + 1]
+
+
+@compiled
+def _advance(
+    gains: Floats,
+    mass: Floats,
+    worth: Floats,
+    drift: float,
+    starts: npt.NDArray[np.int64],
+    now: Floats,
+    after: Floats,
+    low: int,
+    high: int,
+) -> None:
+    """Write X with one round more into ``after``; ``starts`` remembers where each run began."""
+    count, place, b = len(gains), 0, low
+    for _ in range(low, high + 1):  # at most: a run is one budget long or more
+        if b > high:
+            break
+        rise = now[b + 1] - now[b]
+        place = _first_at_most(gains, place, rise)
+        stop = high + 1
+        if place < count:
+            stop = min(max(starts[place], b + 1), stop)
+            while stop <= high and now[stop + 1] - now[stop] >= gains[place]:
+                stop += 1
+            while stop > b + 1 and now[stop] - now[stop - 1] < gains[place]:
+                stop -= 1
+            starts[place] = stop
+        here, there = now[b + 1 : stop + 1], after[b + 1 : stop + 1]
+        if place == 0:
+            for cell in range(len(here)):
+                there[cell] = here[cell] - drift
+        else:
+            below, weight, gain = now[b:stop], mass[place - 1], worth[place - 1] - drift
+            for cell in range(len(here)):
+                there[cell] = here[cell] + (gain - weight * (here[cell] - below[cell]))
+        b = stop
+
+
+@compiled
+def _first_at_most(gains: Floats, place: int, rise: float) -> int:
+    """Return the first place, from ``place`` on, of a gain that is at most ``rise``.
+
+    Steps double until they pass it, and a bisection goes back: n places on, that takes log n steps.
+    """
+    low, step = place, 1
+    for _ in range(64):  # doublings of a step, which is at most the number of gains
+        if low + step > len(gains) or gains[low + step - 1] <= rise:
+            break
+        low += step
+        step *= 2
+    high = min(low + step - 1, len(gains))
+    while low < high:
+        m = (low + high) // 2
+        if gains[m] > rise:
+            low = m + 1
+        else:
+            high = m
+    return low
+
+
+@compiled
+def _outside(planes: Planes, peaks: Floats, b: int, tau: int) -> float:
+    """Return a bound on X from above at a budget outside the band."""
+    bound = plan_bound(planes, b, tau)
+    for which in range(len(peaks)):
+        bound = min(bound, peaks[which] + plane_at(planes, which, b, tau))
+    return bound
+
+
+@compiled
+def _make_concave(now: Floats, end: int, step: int, last: int) -> None:
+    """Raise the values next to ``now[end]``, in direction ``step``, until D falls in b again.
+
+    They are raised to the chord from the end to the first value at which the chord is no steeper
+    than what follows. ``last`` is as far as there are values.
+    """
+    stop = last
+    for near in range(end + step, last, step):
+        chord = (now[near] - now[end]) / (near - end)
+        following = (now[near + step] - now[near]) * step
+        if step * (chord - following) >= -NOISE:
+            stop = near
+            break
+    chord = (now[stop] - now[end]) / (stop - end)
+    for b in range(end + step, stop, step):
+        now[b] = now[end] + chord * (b - end)
+
+
+@compiled
+def _find_peaks(planes: Planes, peaks: Floats, now: Floats, low: int, high: int, tau: int) -> None:
+    """Write the largest X at the price of each plane, over all budgets.
+
+    The plan is concave and touches a plane inside the wedge, so that outside it is best next to it.
+    """
+    for which in range(len(peaks)):
+        peak = -math.inf
+        for b in range(low, high + 1):
+            peak = max(peak, now[b + 1] - plane_at(planes, which, b, tau))
+        for b in (low - 1, high + 1):
+            if b >= 0:
+                peak = max(peak, plan_bound(planes, b, tau) - plane_at(planes, which, b, tau))
+        peaks[which] = peak

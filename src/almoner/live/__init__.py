@@ -1,0 +1,1 @@
+"""Live campaigns: agents, the log that they write, and reports on it."""

@@ -1,0 +1,280 @@
+"""Independent audit: recompute the balances from the events of a log, refuse any inconsistency.
+
+All of it is plain code of its own, from the terms and the events alone: a mistake in the campaign
+or in its ledger would show here.
+
+Any decision can be followed up at any time, so something is kept of each, in arrays: 13 bytes for
+an event (the number of its offer, its round, what became of it), and 8 for a key. Beyond that,
+memory grows with the different pairs of context and action, and not with the log.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+from typing import NoReturn
+
+from almoner.errors import BrokenLedger
+from almoner.live.audit.keys import KeyDigests
+from almoner.live.closing_time import ClosingTime
+from almoner.live.terms import Terms
+from almoner.store.events import (
+    CANCELLED,
+    CLOSED,
+    DECIDED,
+    PAUSED,
+    RESUMED,
+    REWARDED,
+    SETTLED,
+    Event,
+)
+
+__all__ = ["Audit", "Books"]
+
+REPEATED = ("round", "context", "action", "cost", "reserve")
+"""What a row repeats of the decision it speaks of."""
+
+_USED = {
+    DECIDED: ("decision", *REPEATED, "probability", "price", "reason", "key", "available"),
+    SETTLED: ("decision", *REPEATED, "bill", "charged"),
+    REWARDED: ("decision", *REPEATED, "reward"),
+    CANCELLED: ("decision", *REPEATED),
+    PAUSED: (),
+    RESUMED: (),
+    CLOSED: (),
+}
+UNUSED = {
+    kind: [name for name in Event._fields if name not in ("seq", "kind", "at", "left", *used)]
+    for kind, used in _USED.items()
+}
+"""What a row of each kind leaves empty."""
+
+_OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4}
+"""What can become of a decision, as bits."""
+
+Offer = tuple[str | None, str | None, int | None, int | None]
+"""Context, action, cost and reserve of a decision; the last three are None for a skip."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """What an audit has found; money in whole units of the campaign.
+
+    ``spent + reserved + left == budget``, after the last event as after every other.
+    ``sealed_from`` is the first event with a checksum that vouches for it; None if none has one.
+    """
+
+    name: str
+    events: int
+    decisions: int
+    budget: int
+    spent: int
+    reserved: int
+    left: int
+    overrun: int
+    sealed_from: int | None = None
+
+
+class Books:
+    """The balances after the events booked so far, and what was decided in them."""
+
+    def __init__(self, name: str, terms: Terms) -> None:
+        self.name, self.terms = name, terms
+        self.last = self.decisions = self.rounds = self.spent = self.reserved = self.overrun = 0
+        self.switched = RESUMED  # as a new campaign is: running
+        self.keys = KeyDigests()
+        horizon = terms.horizon
+        self._end = horizon if isinstance(horizon, ClosingTime) else None
+        self._arrivals = 0 if isinstance(horizon, ClosingTime) else horizon
+        # By event: the number of the offer that was decided on or -1, the round or -1, outcomes.
+        self._offered, self._round, self._outcomes = (
+            array("i", [-1]),
+            array("q", [-1]),
+            bytearray(1),
+        )
+        self._numbers: dict[Offer, int] = {}
+        self._offers: list[Offer] = []
+        enter = {
+            DECIDED: self._decide,
+            **dict.fromkeys(_OUTCOMES, self._follow_up),
+            **dict.fromkeys((PAUSED, RESUMED, CLOSED), self._switch),
+        }
+        # By kind: how to book an event, its unused columns, and what these must be.
+        self._kinds = {
+            kind: (enter[kind], itemgetter(*map(Event._fields.index, names)), (None,) * len(names))
+            for kind, names in UNUSED.items()
+        }
+
+    def enter(self, events: Sequence[Event]) -> None:
+        """Book events that follow those before; refuse whatever should not be there."""
+        budget = self.terms.budget
+        self._offered.extend([-1] * len(events))
+        self._round.extend([-1] * len(events))
+        self._outcomes.extend(bytes(len(events)))
+        for event in events:
+            if event.seq != self.last + 1:
+                self._broken(event, f"follows event {self.last}")
+            if event.kind not in self._kinds:
+                self._broken(event, f"is of the unknown kind {event.kind!r}")
+            book, unused, empty = self._kinds[event.kind]
+            self.last = event.seq
+            try:
+                book(event)
+            except (TypeError, ValueError, LookupError) as reason:  # no comparison has foreseen it
+                self._broken(event, f"cannot be booked on these terms: {reason}")
+            left = budget - self.spent - self.reserved
+            if left < 0:
+                self._broken(event, f"overspends the budget by {-left}")
+            if event.left != left:
+                self._broken(event, f"says that {event.left} is left, where {left} is")
+            if unused(event) != empty:
+                names = UNUSED[event.kind]
+                field = next(name for name in names if getattr(event, name) is not None)
+                self._broken(event, f"must have no {field}, has {getattr(event, field)!r}")
+
+    @property
+    def left(self) -> int:
+        """What a new action could reserve."""
+        return self.terms.budget - self.spent - self.reserved
+
+    def close(self, *, sealed_from: int | None = None) -> Audit:
+        """Return the balance."""
+        return Audit(
+            name=self.name,
+            events=self.last,
+            decisions=self.decisions,
+            budget=self.terms.budget,
+            spent=self.spent,
+            reserved=self.reserved,
+            left=self.left,
+            overrun=self.overrun,
+            sealed_from=sealed_from,
+        )
+
+    def _switch(self, event: Event) -> None:
+        if self.switched == CLOSED:
+            self._broken(event, "comes after the campaign was closed for good")
+        self.switched = event.kind
+
+    def _decide(self, event: Event) -> None:
+        if event.decision != event.seq:
+            self._broken(event, f"calls itself decision {event.decision}")
+        offer = event.context, event.action, event.cost, event.reserve
+        number = self._numbers.get(offer)
+        if number is None:
+            number = self._new_offer(event, offer)
+        if event.available is not None:
+            allowed = _listed(event.available)
+            if event.action is not None and event.action not in allowed:
+                self._broken(event, f"takes {event.action!r}, which was not available")
+        if event.action is not None:
+            self._act(event)
+        if self.switched == RESUMED:  # arrivals are counted, one after the other
+            if event.round != self.rounds:
+                self._broken(event, f"is arrival {event.round}, where {self.rounds} was due")
+            self.rounds += 1
+        elif event.round is not None:
+            self._broken(event, f"counts an arrival while the campaign is {self.switched}")
+        if event.key is not None:
+            self.keys.add(event.key)
+        if not 0.0 < (event.probability or 0.0) <= 1.0:
+            self._broken(event, f"has the probability {event.probability}")
+        self.reserved += event.reserve or 0
+        self.decisions += 1
+        self._offered[event.seq] = number
+        if event.round is not None:
+            self._round[event.seq] = event.round
+
+    def _new_offer(self, event: Event, offer: Offer) -> int:
+        """Number an offer that is made for the first time, if it is one of the terms."""
+        context, action, cost, reserve = offer
+        terms = self.terms
+        if context is None or not (context in terms.contexts or terms.new_contexts):
+            self._broken(event, f"is for the undeclared context {context!r}")
+        if action is None:
+            if (reserve, cost) != (None, None):
+                self._broken(event, "holds money for a skip")
+        elif action not in terms.costs:
+            self._broken(event, f"takes the unknown action {action!r}")
+        else:
+            pairs = zip(terms.costs_in(context), terms.reserves_in(context), strict=True)
+            agreed = dict(zip(terms.actions, pairs, strict=True))[action]
+            if (cost, reserve) != agreed:
+                self._broken(
+                    event,
+                    f"holds {reserve} for an expected cost of {cost}, where the terms say "
+                    f"{agreed[1]} for {agreed[0]}",
+                )
+        self._offers.append(offer)
+        return self._numbers.setdefault(offer, len(self._offers) - 1)
+
+    def _act(self, event: Event) -> None:
+        """Refuse an action that was taken out of time."""
+        if self.switched != RESUMED:
+            self._broken(event, f"takes an action while the campaign is {self.switched}")
+        if self._end is not None:
+            if event.at / 1e6 >= self._end.at.timestamp():
+                self._broken(event, f"takes an action after {self._end.at.isoformat()}, the end")
+        elif event.round is not None and event.round >= self._arrivals:
+            self._broken(
+                event, f"takes an action in arrival {event.round}, beyond the {self._arrivals}"
+            )
+
+    def _follow_up(self, event: Event) -> None:
+        decision, kind = event.decision or 0, event.kind
+        number = self._offered[decision] if 0 < decision < self.last else -1
+        if number < 0:
+            self._broken(event, f"speaks of decision {event.decision}, which does not exist")
+        before, outcome = self._outcomes[decision], _OUTCOMES[kind]
+        if before & outcome:
+            self._broken(event, f"is the second of its kind for decision {decision}")
+        if before and (before | outcome) & _OUTCOMES[CANCELLED]:
+            earlier = next(kind for kind, bit in _OUTCOMES.items() if before & bit)
+            self._broken(event, f"comes after decision {decision} was {earlier}")
+        offer = event.context, event.action, event.cost, event.reserve
+        counted = -1 if event.round is None else event.round
+        if self._numbers.get(offer) != number or counted != self._round[decision]:
+            self._refuse_difference(event, number, self._round[decision])
+        self._outcomes[decision] = before | outcome
+        if kind == REWARDED:
+            if event.reward is None or not 0.0 <= event.reward <= 1.0:
+                self._broken(event, f"has the reward {event.reward}")
+        elif event.reserve is None:
+            self._broken(event, f"speaks of decision {decision}, a skip, which holds no money")
+        else:
+            self.reserved -= event.reserve
+            if kind == SETTLED:
+                self._settle(event, event.reserve)
+
+    def _refuse_difference(self, event: Event, number: int, counted: int) -> NoReturn:
+        """Say in what a row differs from the decision it speaks of."""
+        decided = (None if counted < 0 else counted, *self._offers[number])
+        for field, was in zip(REPEATED, decided, strict=True):
+            says = getattr(event, field)
+            if says != was:
+                self._broken(event, f"has {field} {says!r}, where its decision has {was!r}")
+        raise AssertionError("a row that differs from its decision differs in a column")
+
+    def _settle(self, event: Event, reserve: int) -> None:
+        if event.bill is None or event.bill < 0:
+            self._broken(event, f"has the bill {event.bill}")
+        due = min(event.bill, self.left)
+        if event.charged != due:
+            self._broken(event, f"charges {event.charged} for a bill of {event.bill}, not {due}")
+        self.spent += due
+        self.overrun += max(0, event.bill - reserve)
+
+    def _broken(self, event: Event, what: str) -> NoReturn:
+        raise BrokenLedger(f"campaign {self.name!r}: event {event.seq} ({event.kind}) {what}")
+
+
+@lru_cache(1_000)
+def _listed(available: str) -> list[str]:
+    names = json.loads(available)
+    if not isinstance(names, list):
+        raise TypeError(f"{available} is no list of actions")
+    return names

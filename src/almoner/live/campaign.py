@@ -1,0 +1,336 @@
+"""Campaign: where a live campaign stands, as a fold over its log. No I/O, no clock, no locks.
+
+It has a `LivePolicy` decide, and keeps the ledger beside it: policies plan with what actions are
+expected to cost, and only what can be reserved is admitted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import repeat
+from math import isnan, nan
+from typing import Any
+
+from almoner import checks
+from almoner.errors import BrokenLedger
+from almoner.kernels.live import (
+    ACTED,
+    BOOKED,
+    LEARNED,
+    NOT_ALLOWED,
+    POOR,
+    SAVED,
+    SYNCED,
+    TOO_LATE,
+    WITHDRAWN,
+)
+from almoner.kernels.state import State
+from almoner.kernels.steps import SKIP
+from almoner.live.closing_time import Attendance, ClosingTime
+from almoner.live.decision import BUDGET, HORIZON, POLICY, UNAVAILABLE
+from almoner.live.ledger import Ledger, hold, release, settle
+from almoner.live.policy import PLACES, Choice, LivePolicy, Row, Visitor
+from almoner.live.terms import NAME_RULE, PAIRS_LIMIT, Terms, is_name
+from almoner.money import LARGEST
+from almoner.store.events import (
+    CANCELLED,
+    CLOSED,
+    DECIDED,
+    PAUSED,
+    RESUMED,
+    REWARDED,
+    SETTLED,
+    Event,
+)
+
+__all__ = ["RUNNING", "Campaign"]
+
+RUNNING = "running"
+"""What a campaign is when it is neither paused nor closed."""
+
+_STATUS = {PAUSED: PAUSED, RESUMED: RUNNING, CLOSED: CLOSED}
+
+_REASONS = {ACTED: None, SAVED: POLICY, POOR: BUDGET, TOO_LATE: HORIZON, NOT_ALLOWED: UNAVAILABLE}
+
+_TURNED_AWAY: Choice = (SKIP, ACTED), (1.0, nan)
+"""What becomes of those who come while the campaign is paused or closed."""
+
+
+class Campaign:
+    """Terms, and everything that has followed from them so far.
+
+    Attributes
+    ----------
+    terms, seq
+        What was agreed, and how many events of the log are folded in.
+    ledger, policy
+        The money, and the policy with what it has learned.
+    status
+        ``"running"``, ``"paused"`` or ``"closed"``.
+    overrun
+        By how much bills have exceeded their reserves, in units.
+    attendance
+        What of the arrivals says nothing of a closing time's forecast.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.seq = 0
+        self.ledger = Ledger(budget=terms.budget)
+        self.status = RUNNING
+        self.overrun = 0
+        self.attendance = Attendance()
+        self.policy = LivePolicy(terms)
+        self.actions = self.policy.actions
+
+    def warm_up(self) -> None:
+        """Get the kernels ready: from the disk, or compiled, which takes seconds."""
+        self.policy.warm_up()
+
+    @property
+    def contexts(self) -> dict[str, int]:
+        """The contexts by name, with their rows in the state."""
+        return self.policy.contexts
+
+    @property
+    def state(self) -> State:
+        """What the policy has learned."""
+        return self.policy.state
+
+    def decide(self, visitors: Sequence[Visitor], *, now: int) -> list[Event]:
+        """Decide for contexts that have arrived and were `admit`ted; return what to log."""
+        forecasting = isinstance(self.terms.horizon, ClosingTime)
+        together = 1 if forecasting else PLACES  # each of them changes the forecast
+        if len(visitors) <= together:
+            return self._decide(visitors, now)
+        return [
+            event
+            for start in range(0, len(visitors), together)
+            for event in self._decide(visitors[start : start + together], now)
+        ]
+
+    def follow_up(self, kind: str, decided: Event, *, now: int, **values: Any) -> Event:
+        """Fold in what became of a decision (settled, rewarded, cancelled); return what to log."""
+        event = Event(
+            seq=self.seq + 1,
+            kind=kind,
+            at=now,
+            left=self.ledger.left,
+            decision=decided.seq,
+            round=decided.round,
+            context=decided.context,
+            action=decided.action,
+            cost=decided.cost,
+            reserve=decided.reserve,
+            **values,
+        )
+        self._fold([event])
+        if kind == REWARDED:
+            return event
+        charged = self._charged if kind == SETTLED else None
+        return event._replace(left=self.ledger.left, charged=charged)
+
+    def switch(self, kind: str, *, now: int) -> Event:
+        """Fold in that the campaign was paused, resumed or closed; return what to log."""
+        event = Event(seq=self.seq + 1, kind=kind, at=now, left=self.ledger.left)
+        self._fold([event])
+        return event
+
+    def apply(self, events: Iterable[Event]) -> None:
+        """Fold in events of the log, in their order; refuse what no campaign could have written."""
+        try:
+            self._fold(self._compared(events))
+        except (KeyError, TypeError, ValueError, BrokenLedger) as reason:
+            raise BrokenLedger(
+                f"the log cannot be read beyond event {self.seq}: {reason}; "
+                "almoner ledger verify says what is wrong with it"
+            ) from reason
+
+    def known(self, context: object, coming: Collection[str] = ()) -> str:
+        """Return a context that may arrive here; refuse one that may not.
+
+        ``coming`` are contexts that will be new by then.
+        """
+        context = checks.plain(context)
+        if isinstance(context, str) and (context in self.contexts or context in coming):
+            return context
+        if not self.terms.new_contexts:
+            return checks.choice("context", context, self.contexts)
+        if not is_name(context):
+            raise checks.refuse("context", f"be a name of {NAME_RULE}", context)
+        count = len(self.contexts) + len(coming)
+        if (count + 1) * len(self.actions) > PAIRS_LIMIT:
+            rule = f"be one of the {count:,} so far, as there is room for no more"
+            raise checks.refuse("context", rule, context)
+        return context  # type: ignore[return-value]  # is_name says that it is a text
+
+    def admit(self, context: str) -> None:
+        """Make room for a context that arrives for the first time."""
+        if context not in self.contexts:
+            if not self.terms.new_contexts:
+                raise BrokenLedger(f"context {context!r} was never declared")
+            self.policy.admit(context)
+
+    def known_actions(self, available: Any) -> list[str] | None:
+        """Return the actions that a request allows, checked; None for all."""
+        if available is None:
+            return None
+        if isinstance(available, str) or not isinstance(available, Iterable):
+            raise checks.refuse("available", "be a list of actions", available)
+        return [checks.choice("an available action", name, self.actions) for name in available]
+
+    @property
+    def arrivals(self) -> int:
+        """How many arrivals were counted so far."""
+        return self.policy.arrivals
+
+    def arrivals_left(self, now: int) -> float:
+        """Return how many arrivals are still to come, by the horizon or the forecast."""
+        seen, horizon = self.arrivals, self.terms.horizon
+        if not isinstance(horizon, ClosingTime):
+            return max(0, horizon - seen)
+        seconds = now / 1e6
+        if seconds >= horizon.at.timestamp():
+            return 0.0
+        return horizon.arrivals_left(seconds, seen=seen, attendance=self.attendance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all that a snapshot needs, as plain values."""
+        return {
+            "seq": self.seq,
+            "status": self.status,
+            "overrun": self.overrun,
+            "attendance": list(self.attendance),
+            "ledger": list(self.ledger),
+            "contexts": list(self.contexts),
+            "state": self.policy.to_dict(),
+        }
+
+    def restore(self, table: dict[str, Any]) -> None:
+        """Go to where `to_dict` was called."""
+        contexts = tuple(table["contexts"])
+        self.policy.lay_out(contexts)
+        self.policy.restore(table["state"])
+        self.ledger = Ledger(*table["ledger"])
+        self.attendance = Attendance(*table["attendance"])
+        self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
+
+    def _horizon_at(self, now: int) -> int:
+        """Return how many arrivals there will have been in all: with a closing time, a forecast."""
+        horizon = self.terms.horizon
+        if not isinstance(horizon, ClosingTime):
+            return horizon
+        if now / 1e6 >= horizon.at.timestamp():
+            return self.arrivals
+        return self.arrivals + 1 + round(min(self.arrivals_left(now), LARGEST))
+
+    def _decide(self, visitors: Sequence[Visitor], now: int) -> list[Event]:
+        """Decide for visitors together, and hold the money for all; return what to log."""
+        seq, left, counted = self.seq, self.ledger.left, self.arrivals
+        running, per_unit, offers = self.status == RUNNING, self.policy.per_unit, self.policy.offers
+        choices = self._choose(visitors, now, left) if running else repeat(_TURNED_AWAY)
+        reserves = costs = 0
+        events = []
+        for visitor, ((action, why), (probability, price)) in zip(visitors, choices):  # noqa: B905
+            seq += 1
+            name = cost = reserve = None
+            if action != SKIP:
+                name, cost, reserve = offers[visitor.context][action]
+                reserves, costs = reserves + reserve, costs + cost
+            available = visitor.available
+            events.append(
+                Event(
+                    seq,
+                    DECIDED,
+                    now,
+                    left - reserves,
+                    seq,
+                    counted if running else None,
+                    visitor.context,
+                    name,
+                    cost,
+                    reserve,
+                    probability,
+                    None if isnan(price) else price * per_unit,
+                    _REASONS[why] if running else self.status,
+                    visitor.key,
+                    None if available is None else json.dumps(available),
+                )
+            )
+            counted += 1
+        if reserves:
+            self.ledger = hold(self.ledger, reserve=reserves, cost=costs)
+        self.seq = seq
+        return events
+
+    def _choose(self, visitors: Sequence[Visitor], now: int, left: int) -> Iterable[Choice]:
+        self._attend(now)
+        return self.policy.choose(visitors, horizon=self._horizon_at(now), left=left)
+
+    def _fold(self, events: Iterable[Event]) -> None:
+        rows: list[Row] = []
+        rewards: list[float] = []
+        for event in events:
+            context = event.context
+            if context is not None and context not in self.policy.contexts:
+                self.admit(context)  # it weighs nothing in the rows before its first one
+            row = self._row(event)
+            if row is not None:
+                rows.append(row)
+                rewards.append(event.reward or 0.0)
+            self.seq = event.seq
+        self.policy.replay(rows, rewards)
+
+    def _compared(self, events: Iterable[Event]) -> Iterator[Event]:
+        """Yield events to be folded, and make sure that each left what it says it did."""
+        for event in events:
+            yield event
+            budget, spent, reserved, _ = self.ledger  # faster than to ask it for what is left
+            if event.left != budget - spent - reserved:
+                raise BrokenLedger(f"{self.ledger.left} is left, and it says {event.left}")
+
+    def _row(self, event: Event) -> Row | None:
+        """Fold an event into the ledger; return what the kernels need to know of it."""
+        kind, reserve, cost = event.kind, event.reserve or 0, event.cost or 0
+        if kind in _STATUS:
+            self._switch(event)
+            return None
+        place = self.policy.contexts[event.context or ""]
+        action = SKIP if event.action is None else self.actions[event.action]
+        counted = -1 if event.round is None else event.round
+        if kind == REWARDED:
+            return LEARNED, place, action, counted
+        if kind == DECIDED:
+            if reserve or cost:
+                self.ledger = hold(self.ledger, reserve=reserve, cost=cost)
+            if event.round is None:
+                return None
+            self._attend(event.at)
+            return BOOKED, place, action, counted
+        if kind == CANCELLED:
+            self.ledger = release(self.ledger, reserve=reserve, cost=cost)
+            return WITHDRAWN, place, action, self._units_left()
+        if kind == SETTLED:
+            bill = event.bill or 0
+            self.ledger, self._charged = settle(self.ledger, reserve=reserve, cost=cost, bill=bill)
+            self.overrun += max(0, bill - reserve)
+            return SYNCED, self._units_left(), SKIP, -1
+        raise ValueError(f"an event of kind {kind!r} is not known here")
+
+    def _switch(self, event: Event) -> None:
+        self.status = _STATUS[event.kind]
+        if isinstance(self.terms.horizon, ClosingTime):
+            if event.kind == PAUSED:
+                self.attendance = self.attendance.pause(event.at / 1e6)
+            elif event.kind == RESUMED:
+                self.attendance = self.attendance.resume(self.terms.horizon, event.at / 1e6)
+
+    def _attend(self, now: int) -> None:
+        """Note an arrival for the forecast, where there is one."""
+        if isinstance(self.terms.horizon, ClosingTime):
+            self.attendance = self.attendance.arrival(self.terms.horizon, now / 1e6)
+
+    def _units_left(self) -> int:
+        """Return what a plan may count on, in the kernels' units."""
+        return self.policy.units(self.ledger.budget - self.ledger.committed)

@@ -1,0 +1,99 @@
+"""Read the decisions of a log with their outcomes, page by page, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+from almoner.live.agent import Agent
+from almoner.live.terms import SKIP_NAME
+from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
+
+__all__ = ["COLUMNS", "decisions"]
+
+COLUMNS = {
+    "decision": "int64",
+    "time": "string",
+    "round": "int64",
+    "context": "string",
+    "action": "string",
+    "action_index": "int64",
+    "probability": "float64",
+    "reward": "float64",
+    "cost": "float64",
+    "available": "string",
+    "price": "float64",
+    "settled": "bool",
+    "cancelled": "bool",
+    "reason": "string",
+    "key": "string",
+}
+"""The columns of a row, with their types. ``cost`` is what was charged, or what is still held."""
+
+PAGE = 2_000
+"""Places of the log whose decisions are read at a time: some megabytes with what became of them."""
+
+
+def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield a row for each decision after one of them, as the log was when the first is asked for.
+
+    The log is read page by page, in bounded memory.
+
+    Examples
+    --------
+    >>> agent = Agent.open(
+    ...     "memory:", name="spring", contexts=["new"], actions={"coupon": 5}, horizon=9, budget=10)
+    >>> agent.reward(agent.decide("new").id, 1.0)
+    >>> [row] = decisions(agent)
+    >>> row["action"], row["probability"], row["reward"], row["cost"]
+    ('coupon', 1.0, 1.0, 5.0)
+    """
+    row, last = _Rows(agent).row, agent.store.last(agent.name)
+    while after < last:
+        through = min(after + PAGE, last)
+        page = agent.store.outcomes(agent.name, after=after, through=through, last=last)
+        for _, events in groupby(page, lambda event: event.decision):
+            yield row({event.kind: event for event in events})
+        after = through
+
+
+class _Rows:
+    """The rows of a campaign, with what is the same in all of them looked up once."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._amount = agent.terms.unit.amount
+        self._index = {name: index for index, name in enumerate(agent.terms.actions)}
+        self._all = json.dumps([SKIP_NAME, *agent.terms.actions])
+
+    def row(self, history: dict[str, Event]) -> dict[str, Any]:
+        """Return the row of a decision from its events by kind."""
+        event, settled = history[DECIDED], history.get(SETTLED)
+        rewarded, cancelled = history.get(REWARDED), CANCELLED in history
+        cost = event.reserve or 0
+        if settled is not None:
+            cost = settled.charged or 0
+        elif cancelled:
+            cost = 0
+        return {
+            "decision": event.seq,
+            "time": datetime.fromtimestamp(event.at / 1e6, UTC).isoformat(),
+            "round": event.round,
+            "context": event.context,
+            "action": SKIP_NAME if event.action is None else event.action,
+            "action_index": -1 if event.action is None else self._index[event.action],
+            "probability": event.probability,
+            "reward": None if rewarded is None else rewarded.reward,
+            "cost": self._amount(cost),
+            "available": self._available(event.available),
+            "price": event.price,
+            "settled": settled is not None,
+            "cancelled": cancelled,
+            "reason": event.reason,
+            "key": event.key,
+        }
+
+    def _available(self, allowed: str | None) -> str:
+        return self._all if allowed is None else json.dumps([SKIP_NAME, *json.loads(allowed)])

@@ -1,0 +1,164 @@
+"""What comes in as JSON: strict types, from which the OpenAPI document is made too.
+
+No field that is not named here, no text where a number belongs. What no type can say (a whole
+number of units, a context that is known) is checked by the library, with its own sentences.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from almoner.errors import InvalidTerms
+from almoner.live.closing_time import ClosingTime
+from almoner.live.terms import LEARNED, NAME_LIMIT, PAIRS_LIMIT, Action
+from almoner.policy.base import Policy
+
+__all__ = [
+    "ActionTerms",
+    "Batch",
+    "Bill",
+    "Closing",
+    "Guess",
+    "NewCampaign",
+    "RewardOf",
+    "Rewards",
+    "Value",
+    "Visit",
+]
+
+BATCH_LIMIT = 10_000
+"""Arrivals or rewards in a batch: less than a second's work, for which all others wait."""
+
+WHOLE_LIMIT = 2**53
+"""Whole numbers below this are exact in every language's JSON, which may write 100 as 100.0."""
+
+Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
+Amount = Annotated[float, Meta(ge=0)]
+Cost = Annotated[float, Meta(gt=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Whole = Annotated[float, Meta(ge=1, lt=WHOLE_LIMIT, multiple_of=1)]
+Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+Names = Annotated[list[Name], Meta(min_length=1, max_length=10_000)]
+
+
+class Closing(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """A horizon on the calendar, with a forecast of the arrivals; trust null sticks to it."""
+
+    at: Moment
+    arrivals: Cost
+    opens: Moment | None = None
+    profile: list[tuple[Moment, Share]] = []
+    trust: Amount | None = 100.0
+
+    def closing_time(self) -> ClosingTime:
+        """Return it as the library has it."""
+        return ClosingTime.from_dict({name: getattr(self, name) for name in self.__struct_fields__})
+
+
+class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """What an action is expected to cost, and the most it can cost if that is more."""
+
+    cost: Cost | dict[Name, Cost]
+    reserve: Cost | dict[Name, Cost] | None = None
+
+
+class _Terms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    contexts: Names
+    actions: Annotated[dict[Name, Cost | ActionTerms], Meta(min_length=1, max_length=1_000)]
+    horizon: Whole | Closing
+    budget: Amount
+    policy: Name | dict[str, Any] = "thrifty"
+    unit: Cost | None = None
+    default_rewards: dict[Name, Share] | Literal["learned"] | None = None
+    new_contexts: bool = False
+    seed: Annotated[float, Meta(ge=0, lt=WHOLE_LIMIT, multiple_of=1)] | None = None
+
+    def terms(self) -> dict[str, Any]:
+        """Return the terms as `almoner.Agent.open` takes them."""
+        pairs = len(self.contexts) * len(self.actions)
+        if pairs > PAIRS_LIMIT:
+            raise InvalidTerms(
+                f"contexts × actions must be at most {PAIRS_LIMIT:,}, got {len(self.contexts):,} × "
+                f"{len(self.actions):,}; merge some of them"
+            )
+        return {
+            "contexts": self.contexts,
+            "actions": {
+                name: Action(cost=action.cost, reserve=action.reserve)
+                if isinstance(action, ActionTerms)
+                else action
+                for name, action in self.actions.items()
+            },
+            "horizon": self.horizon.closing_time()
+            if isinstance(self.horizon, Closing)
+            else self.horizon,
+            "budget": self.budget,
+            "policy": Policy.from_dict(self.policy)
+            if isinstance(self.policy, dict)
+            else self.policy,
+            "unit": self.unit,
+            "default_rewards": LEARNED if self.default_rewards == LEARNED else self.default_rewards,
+            "new_contexts": self.new_contexts,
+            "seed": self.seed,
+        }
+
+
+class NewCampaign(_Terms, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The terms of a campaign, as `almoner.Agent.open` explains them."""
+
+    name: Name
+
+
+class Guess(_Terms, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The terms of a campaign that is only thought of, and what is expected of it.
+
+    Without guesses, all contexts are equally likely, every action brings 0.5, and skipping, where
+    that is to be learned, nothing.
+    """
+
+    name: Name | None = None
+    context_probs: dict[Name, Share] | None = None
+    reward_means: dict[Name, dict[Name, Share]] | None = None
+    default_means: dict[Name, Share] | None = None
+
+
+class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """One arrival; asked twice with the same key, the same decision is returned."""
+
+    context: Name
+    available: Annotated[list[Name], Meta(max_length=1_000)] | None = None
+    key: Name | None = None
+
+
+class Batch(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """Several arrivals in their order, decided all or none; keys are one for each context."""
+
+    contexts: Annotated[list[Name], Meta(max_length=BATCH_LIMIT)]
+    available: Annotated[list[Name], Meta(max_length=1_000)] | None = None
+    keys: Annotated[list[Name | None], Meta(max_length=BATCH_LIMIT)] | None = None
+
+
+class Bill(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """What an action cost in the end."""
+
+    cost: Amount
+
+
+class Value(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """What an action or a skip has brought."""
+
+    value: Share
+
+
+class RewardOf(Value, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """What one decision, an action or a skip, has brought."""
+
+    id: Whole
+
+
+class Rewards(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """What several decisions have brought, each named once; learned all or none."""
+
+    rewards: Annotated[list[RewardOf], Meta(max_length=BATCH_LIMIT)]

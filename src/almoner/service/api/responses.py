@@ -1,0 +1,225 @@
+"""What goes out as JSON, beside the library's own `Decision`, `Settlement` and `Report`.
+
+Money is an amount in the campaign's currency, time is in ISO 8601.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from almoner.live.campaign import Campaign
+from almoner.live.closing_time import ClosingTime
+from almoner.live.decision import Decision
+from almoner.live.terms import Priced, Terms
+
+__all__ = [
+    "ActionCost",
+    "ActionPlan",
+    "CampaignList",
+    "CampaignView",
+    "ContextPlan",
+    "Curve",
+    "CurvePoint",
+    "Decisions",
+    "ErrorAnswer",
+    "Health",
+    "Latest",
+    "ListedCampaign",
+    "LoggedDecision",
+    "Plan",
+    "State",
+]
+
+
+class ErrorAnswer(Struct, kw_only=True):
+    """What went wrong: a word for programs, a sentence for people."""
+
+    error: str
+    message: str
+
+
+class State(Struct, kw_only=True):
+    """What a campaign is now."""
+
+    name: str
+    status: str
+
+
+class ActionCost(Struct, kw_only=True):
+    """What an action is expected to cost, and what is held for it."""
+
+    cost: float | dict[str, float]
+    reserve: float | dict[str, float]
+
+
+class CampaignView(Struct, kw_only=True):
+    """A campaign: its terms, and where its money is."""
+
+    name: str
+    status: str
+    contexts: list[str]
+    actions: dict[str, ActionCost]
+    horizon: int | None
+    closes: str | None
+    budget: float
+    spent: float
+    reserved: float
+    left: float
+    arrivals: int
+    arrivals_left: float
+    policy: dict[str, Any]
+    unit: float
+    default_rewards: dict[str, float] | str | None
+    new_contexts: bool
+    seed: int
+
+    @classmethod
+    def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
+        """Describe a campaign as it is now."""
+        terms, ledger, amount = campaign.terms, campaign.ledger, campaign.terms.unit.amount
+        return cls(
+            name=name,
+            status=campaign.status,
+            contexts=list(campaign.contexts),
+            actions={
+                action: ActionCost(
+                    cost=_amounts(terms, cost), reserve=_amounts(terms, terms.reserves[action])
+                )
+                for action, cost in terms.costs.items()
+            },
+            horizon=None if isinstance(terms.horizon, ClosingTime) else terms.horizon,
+            closes=terms.horizon.at.isoformat() if isinstance(terms.horizon, ClosingTime) else None,
+            budget=amount(ledger.budget),
+            spent=amount(ledger.spent),
+            reserved=amount(ledger.reserved),
+            left=amount(ledger.left),
+            arrivals=campaign.arrivals,
+            arrivals_left=campaign.arrivals_left(now),
+            policy=terms.policy.to_dict(),
+            unit=amount(1),
+            default_rewards=terms.default_rewards,
+            new_contexts=terms.new_contexts,
+            seed=terms.seed,
+        )
+
+
+class ListedCampaign(Struct, kw_only=True):
+    """A campaign in the list; the status is broken where its log cannot be read."""
+
+    name: str
+    status: str
+    budget: float | None = None
+    spent: float | None = None
+    reserved: float | None = None
+    left: float | None = None
+    arrivals: int | None = None
+    arrivals_left: float | None = None
+    message: str | None = None
+
+
+class CampaignList(Struct, kw_only=True):
+    """All campaigns of the store, oldest first."""
+
+    campaigns: list[ListedCampaign]
+
+
+class Decisions(Struct, kw_only=True):
+    """The decisions of a batch, in the order of its contexts."""
+
+    decisions: list[Decision]
+
+
+class CurvePoint(Struct, kw_only=True):
+    """The campaign after an arrival."""
+
+    arrivals: int
+    at: str
+    spent: float
+    reserved: float
+    planned: float
+    reward: float
+    price: float | None
+
+
+class Curve(Struct, kw_only=True):
+    """The way a campaign has come, in a few hundred points."""
+
+    points: list[CurvePoint]
+
+
+class LoggedDecision(Struct, kw_only=True):
+    """A decision and what has become of it; the action of a skip is ``skip``."""
+
+    decision: int
+    time: str
+    round: int | None
+    context: str
+    action: str
+    action_index: int
+    probability: float
+    reward: float | None
+    cost: float
+    available: str
+    price: float | None
+    settled: bool
+    cancelled: bool
+    reason: str | None
+    key: str | None
+
+
+class Latest(Struct, kw_only=True):
+    """The latest decisions, newest first."""
+
+    decisions: list[LoggedDecision]
+
+
+def _amounts(terms: Terms, priced: Priced) -> float | dict[str, float]:
+    if isinstance(priced, dict):
+        return {context: terms.unit.amount(units) for context, units in priced.items()}
+    return terms.unit.amount(priced)
+
+
+class ActionPlan(Struct, kw_only=True):
+    """One action in one context: its guessed reward, and the probability that it would get."""
+
+    action: str
+    cost: float
+    reserve: float
+    mean: float
+    planned: float
+
+
+class ContextPlan(Struct, kw_only=True):
+    """One context: its share of the arrivals, and what share of it would be served."""
+
+    context: str
+    share: float
+    served: float
+    actions: list[ActionPlan]
+
+
+class Plan(Struct, kw_only=True):
+    """What the optimum would do, if the guesses were right.
+
+    ``value`` is the expected reward of an arrival and ``total`` that of all of them; ``spend`` is
+    what they would cost; the ``price`` is what one more unit of money would bring, and it jumps at
+    the ``boundaries``, which are budgets per arrival like the ``ratio``.
+    """
+
+    budget: float
+    arrivals: float
+    ratio: float
+    price: float
+    value: float
+    total: float
+    spend: float
+    boundaries: list[float]
+    contexts: list[ContextPlan]
+
+
+class Health(Struct, kw_only=True):
+    """How the service is."""
+
+    status: str

@@ -1,0 +1,279 @@
+"""HTTP connections with limits on bytes, headers, time and number.
+
+uvicorn's protocol reads heads of any length, waits for the rest of a request for ever, and copies a
+long header anew with each piece of it. The limits here apply before any code of the service runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from enum import Enum, auto
+from typing import NoReturn
+
+import msgspec
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from almoner.service.api.responses import ErrorAnswer
+from almoner.service.errors import WORDS
+
+__all__ = ["BODY_LIMIT", "CONNECTIONS", "BoundedProtocol", "bounded_by"]
+
+BODY_LIMIT = 2_000_000
+"""Bytes of a body: room for the largest batch with keys."""
+
+HEAD_LIMIT = 32_768
+"""Bytes of the request line and the headers: browsers send up to 4 kB for each cookie."""
+
+HEADERS_LIMIT = 100
+"""Headers of a request, trailers included; browsers send about 20."""
+
+MESSAGE_LIMIT = 2 * BODY_LIMIT
+"""Bytes of a whole request as it is sent: a body in chunks has a line for each of them."""
+
+CONNECTIONS = 800
+"""Connections at a time: below the 1,024 files that a process may commonly have open."""
+
+RETRY_AFTER = 1
+"""Seconds after which to connect again when there are too many."""
+
+
+class _Phase(Enum):
+    """The part of a request that is being received."""
+
+    BETWEEN = auto()
+    HEAD = auto()
+    BODY = auto()
+
+
+class _Refusal(Exception):
+    """Raised in a callback of the parser, which stops there."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """One connection. Deadlines are for a whole head or body: slow bytes do not extend them."""
+
+    head_seconds = 10.0
+    body_seconds = 30.0
+    stall_seconds = 30.0
+    """How long a client may take to read what waits in the transport's buffer."""
+    linger_seconds = 5.0
+    """How long to read and discard after a refusal: closed at once, the socket would be reset, and
+    the client lose the answer."""
+    most_connections = CONNECTIONS
+    most_of_one_address = CONNECTIONS * 3 // 4
+    """All the same, a proxy in front of the service is one address."""
+
+    _phase = _Phase.BETWEEN
+    _refused = False
+    _refusal: tuple[int, str] | None = None
+    _body = _size = _received = 0
+    _deadline: asyncio.TimerHandle | None = None
+    _stalled: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept a connection, unless there are too many; wait for the first request."""
+        super().connection_made(transport)
+        address = self.client and self.client[0]
+        same = sum(1 for other in self.connections if _address(other) == address)
+        if len(self.connections) > self.most_connections or same > self.most_of_one_address:
+            self._refused = True
+            self.connections.discard(self)
+            transport.write(
+                _answer(
+                    503,
+                    f"there must be at most {self.most_connections} connections, and "
+                    f"{self.most_of_one_address} from one address; close some, or ask again later",
+                    f"retry-after: {RETRY_AFTER}\r\n".encode(),
+                )
+            )
+            transport.close()
+            return
+        self._deadline = self.loop.call_later(self.head_seconds, self._expire)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Cancel the timers."""
+        self._cancel_deadline()
+        self._cancel_stalled()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what has arrived, and refuse the request once it is too long."""
+        if self._refused:
+            return
+        self._received = len(data)
+        super().data_received(data)
+        self._size += len(data)
+        if self._refused:
+            return
+        if self._phase is _Phase.BETWEEN:
+            self._await_request()
+            return
+        if self._phase is _Phase.HEAD and self._size > HEAD_LIMIT:
+            self._refuse(431, _TOO_LONG)
+        elif self._size > MESSAGE_LIMIT:
+            self._refuse(413, _TOO_LARGE)
+        elif self._deadline is None:
+            head = self._phase is _Phase.HEAD
+            seconds = self.head_seconds if head else self.body_seconds
+            self._deadline = self.loop.call_later(seconds, self._expire)
+
+    def on_message_begin(self) -> None:
+        """Begin to count a request; of the bytes that came with an earlier one, none."""
+        self._phase = _Phase.HEAD
+        self._body = 0
+        self._size = -self._received
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Hand the request to the application, if its head is within the limits."""
+        self._check_head()
+        if self.parser.should_upgrade() and self._has_body():
+            self._stop(400, "a request with a body must have no Upgrade header; leave it out")
+        super().on_headers_complete()  # which refuses an address that it cannot read
+        self._phase = _Phase.BODY
+        if self._deadline is not None:
+            self._cancel_deadline()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of the body."""
+        self._body += len(body)
+        if self._body > BODY_LIMIT:
+            self._stop(413, _TOO_LARGE)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Take note that all of a request is here, trailers included."""
+        self._check_head()
+        self._phase = _Phase.BETWEEN
+        if self._deadline is not None:
+            self._cancel_deadline()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request, or see to it that the rest of the answer is read."""
+        super().on_response_complete()
+        self._watch_closing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close a connection that is not used."""
+        super().timeout_keep_alive_handler()
+        self._watch_closing()
+
+    def pause_writing(self) -> None:
+        """Wait for the client to read, for a while."""
+        super().pause_writing()
+        self._watch_reader()
+
+    def resume_writing(self) -> None:
+        """Go on: the client has read."""
+        if not self._refused:
+            self._cancel_stalled()
+        super().resume_writing()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what the parser, or a limit, does not accept."""
+        self._refuse(*(self._refusal or (400, "the request is not HTTP as the service knows it")))
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: to go on with HTTP/1.1 is what a client has to expect."""
+
+    def _has_body(self) -> bool:
+        """Return whether a body follows, which the parser would take for another protocol."""
+        return any(
+            name == b"transfer-encoding" or (name == b"content-length" and value.strip(b" 0"))
+            for name, value in self.headers
+        )
+
+    def _await_request(self) -> None:
+        """Time out a client that sends something, but no request: the parser skips empty lines."""
+        answered = self.cycle is None or self.cycle.response_complete
+        if answered and self._deadline is None and self.timeout_keep_alive_task is None:
+            self._deadline = self.loop.call_later(self.head_seconds, self._expire)
+
+    def _check_head(self) -> None:
+        if len(self.headers) > HEADERS_LIMIT:
+            self._stop(431, f"a request must have at most {HEADERS_LIMIT} headers")
+        here = self._size < 0  # the request began with what has arrived now
+        if not here or self._received > HEAD_LIMIT:
+            lengths = (len(name) + len(value) for name, value in self.headers)
+            if len(self.url) + sum(lengths) > HEAD_LIMIT:
+                self._stop(431, _TOO_LONG)
+
+    def _stop(self, status: int, message: str) -> NoReturn:
+        """Stop the parser, which calls `send_400_response`."""
+        self._refusal = status, message
+        raise _Refusal
+
+    def _expire(self) -> None:
+        self._deadline = None
+        if self.flow.read_paused:  # the service is slow here, not the client
+            self._deadline = self.loop.call_later(self.body_seconds, self._expire)
+        elif self._phase is _Phase.BETWEEN:
+            self.transport.close()
+            self._watch_closing()
+        else:
+            head = self._phase is _Phase.HEAD
+            what, seconds = ("headers", self.head_seconds) if head else ("body", self.body_seconds)
+            self._refuse(408, f"the {what} must arrive within {seconds:g} s; send it at once")
+
+    def _refuse(self, status: int, message: str) -> None:
+        """Answer with an error if no other answer is owed or under way; then hang up."""
+        self._refused = True
+        self._cancel_deadline()
+        unanswered = self.cycle is not None and not self.cycle.response_complete
+        if unanswered and (self._phase is not _Phase.BODY or self.pipeline):
+            self.transport.abort()  # this answer would be taken for that of an earlier request
+            return
+        begun = self._phase is _Phase.BODY and self.cycle.response_started
+        if unanswered:  # the application sees that the client has gone
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if not begun:
+            self.transport.write(_answer(status, message))
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._cancel_stalled()
+        self._stalled = self.loop.call_later(self.linger_seconds, self.transport.abort)
+
+    def _watch_closing(self) -> None:
+        if self.transport.is_closing():
+            self._watch_reader()
+
+    def _watch_reader(self) -> None:
+        if self._stalled is None:
+            self._stalled = self.loop.call_later(self.stall_seconds, self.transport.abort)
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _cancel_stalled(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+
+
+def bounded_by(connections: int) -> type[BoundedProtocol]:
+    """Return the protocol for so many connections at a time, three quarters from one address."""
+
+    class Protocol(BoundedProtocol):
+        most_connections, most_of_one_address = connections, -(-3 * connections // 4)
+
+    return Protocol
+
+
+_TOO_LARGE = f"the body must be at most {BODY_LIMIT:,} bytes; split it"
+_TOO_LONG = f"the address and the headers must be at most {HEAD_LIMIT:,} bytes; shorten them"
+
+
+def _address(connection: object) -> str | None:
+    client: tuple[str, int] | None = getattr(connection, "client", None)
+    return client and client[0]
+
+
+def _answer(status: int, message: str, headers: bytes = b"") -> bytes:
+    """Return an error in the service's form, as it goes over the wire."""
+    body = msgspec.json.encode(ErrorAnswer(error=WORDS[status], message=message))
+    head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n"
+    return STATUS_LINE[status] + head % len(body) + headers + b"\r\n" + body

@@ -1,0 +1,121 @@
+"""Pages: campaigns watched and created in a browser.
+
+Every page is whole when it arrives; scripts fetch it again and change what differs. Nothing comes
+from another host, and a content security policy says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from litestar import Request, Response, Router, get
+from litestar.params import FromPath
+
+from almoner.errors import StoreError
+from almoner.live.async_agent import AsyncAgent
+from almoner.live.closing_time import ClosingTime
+from almoner.live.report import Report
+from almoner.service.agents import Desks
+from almoner.service.api import campaigns
+from almoner.service.api.openapi import document
+from almoner.service.health import PREPARING, Readiness
+from almoner.service.web import api_reference, sign_in, views
+from almoner.service.web.charts import Moment
+from almoner.service.web.templating import ERROR_PAGES, html
+
+__all__ = ["ROUTES"]
+
+LATEST = 20
+"""Decisions shown on the page of a campaign."""
+
+
+@get("/")
+async def campaigns_page(request: Request[Any, Any, Any]) -> Response[str]:
+    """List the campaigns, newest first."""
+    desks: Desks = request.app.state.desks
+    readiness: Readiness = request.app.state.readiness
+    names = (await desks.names())[::-1]
+    notices = readiness.notices(names)
+    if readiness.warm:
+        cards = [await _card(desks, name) for name in names]
+    else:  # to open one would be to wait for the compiler
+        cards = [views.waiting_card(name) for name in names]
+    empty = not cards and PREPARING not in notices
+    return await asyncio.to_thread(
+        html, request, "campaigns.html", cards=cards, notices=notices, empty=empty
+    )
+
+
+@get("/campaigns/{name:str}")
+async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[str]:
+    """Show one campaign."""
+    desk: AsyncAgent = await request.app.state.desks.desk(name)
+    report, points = await desk.report(), await asyncio.to_thread(desk.agent.watch.curve)
+    latest = await campaigns.latest.fn(request, name=name, limit=LATEST)
+    amount = desk.agent.terms.unit.amount
+    moments = [
+        Moment(
+            point.arrivals,
+            amount(point.spent),
+            amount(point.reserved),
+            amount(point.planned),
+            point.reward,
+        )
+        for point in points
+    ]
+
+    def page() -> Response[str]:
+        view = views.campaign_view(report, _horizon(desk, report), moments, latest.decisions)
+        return html(request, "campaign.html", **view)
+
+    return await asyncio.to_thread(page)
+
+
+@get("/new")
+async def new_page(request: Request[Any, Any, Any]) -> Response[str]:
+    """Show the form that creates a campaign."""
+    return html(request, "new.html", policies=views.learning_policies())
+
+
+@get("/docs")
+async def docs_page(request: Request[Any, Any, Any]) -> Response[str]:
+    """Show the OpenAPI document for reading."""
+    whole = document(request.app)
+    groups = api_reference.groups(whole)
+    errors, schemas = api_reference.common_errors(groups), api_reference.schemas(whole)
+    return html(request, "docs.html", groups=groups, errors=errors, schemas=schemas)
+
+
+async def _card(desks: Desks, name: str) -> views.Card:
+    try:
+        desk = await desks.desk(name)
+        report = await desk.report()
+    except StoreError as error:  # one that cannot be read must not hide the others
+        return views.broken_card(name, error)
+    return views.card(report, _horizon(desk, report))
+
+
+def _horizon(desk: AsyncAgent, report: Report) -> float:
+    """Return for how many arrivals a campaign is: agreed, or those to be expected by now."""
+    agreed = desk.agent.terms.horizon
+    if isinstance(agreed, ClosingTime):
+        return max(1.0, report.arrivals + report.arrivals_left)
+    return float(agreed)
+
+
+ROUTES = [
+    Router(
+        "/",
+        route_handlers=[campaigns_page, campaign_page, new_page, docs_page],
+        before_request=sign_in.show_sign_in,
+        exception_handlers=ERROR_PAGES,
+        include_in_schema=False,
+    ),
+    Router(
+        "/",
+        route_handlers=sign_in.ROUTES,
+        exception_handlers=ERROR_PAGES,
+        include_in_schema=False,
+    ),
+]

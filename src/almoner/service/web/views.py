@@ -1,0 +1,170 @@
+"""Views: what the templates need to know of a campaign, worked out from its report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from almoner.live.report import Report
+from almoner.live.terms import SKIP_NAME
+from almoner.policy.allocation import Procrastinate, SkipAlways
+from almoner.policy.base import Policy
+from almoner.policy.contexts import KnownContexts
+from almoner.policy.recipes import RECIPES
+from almoner.policy.rewards import KnownRewards
+from almoner.service.api.responses import LoggedDecision
+from almoner.service.web import charts, formatting, sentences, svg
+from almoner.service.web.charts import Moment
+
+__all__ = [
+    "Card",
+    "Offer",
+    "broken_card",
+    "campaign_view",
+    "card",
+    "learning_policies",
+    "waiting_card",
+]
+
+CONTEXTS_SHOWN = 30
+"""More contexts than these would make a page that nobody reads; the report has them all."""
+
+PAIRS_ONLY = "For two contexts, actions of the same cost, and skips that bring nothing."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """A campaign in the list; one that cannot be read, or not yet, has a sentence, no report."""
+
+    name: str
+    state: str
+    sentence: str
+    report: Report | None = None
+    horizon: float = 0.0
+    pace: str = ""
+    late: str = ""
+    bar: svg.Bar | None = None
+    money: Callable[[float], str] = str
+
+
+def card(report: Report, horizon: float) -> Card:
+    """Return a campaign as the list shows it."""
+    money = _money(report)
+    return Card(
+        name=report.name,
+        state=sentences.state(report),
+        sentence=sentences.shares(report, money),
+        report=report,
+        horizon=horizon,
+        pace=sentences.in_brief(report, horizon, money),
+        late=sentences.after_horizon(report, horizon),
+        bar=svg.budget_bar(report),
+        money=money,
+    )
+
+
+def broken_card(name: str, error: Exception) -> Card:
+    """Return a campaign that cannot be read."""
+    return Card(name=name, state="broken", sentence=formatting.sentence(str(error)))
+
+
+def waiting_card(name: str) -> Card:
+    """Return a campaign whose figures have to wait for the kernels."""
+    return Card(name=name, state="loading", sentence="Its figures come when the kernels are there.")
+
+
+def campaign_view(
+    report: Report,
+    horizon: float,
+    moments: Sequence[Moment],
+    latest: Sequence[LoggedDecision],
+) -> dict[str, Any]:
+    """Return what the page of one campaign shows; the horizon may be a forecast."""
+    money = _money(report)
+    often = sorted(report.contexts, key=lambda context: -context.arrivals)
+    shown = {context.context for context in often[:CONTEXTS_SHOWN]}
+    contexts = [context for context in report.contexts if context.context in shown]
+    top = svg.rate_axis(contexts)
+    return {
+        "report": report,
+        "horizon": horizon,
+        "money": money,
+        "state": sentences.state(report),
+        "over": sentences.over(report),
+        "late": sentences.after_horizon(report, horizon),
+        "summary": sentences.summary(report, horizon, money),
+        "notices": sentences.notices(report, horizon, money),
+        "shares": sentences.shares(report, money),
+        "skipped": sentences.skipped(report),
+        "waiting": sentences.waiting(report),
+        "bar": svg.budget_bar(report),
+        "charts": charts.charts(report, horizon, moments, money),
+        "chart_data": Markup(charts.chart_data(report, horizon, moments)),  # noqa: S704  # numbers only
+        "actions": [action.action for action in report.contexts[0].actions],
+        "colours": svg.COLOURS,
+        "top": top,
+        "mean": formatting.mean_format(top),
+        "ticks": svg.ticks(top),
+        "contexts": [
+            {
+                "context": context,
+                "bar": svg.served_bar(context),
+                "actions": [(pair, svg.whisker(pair, top)) for pair in context.actions],
+            }
+            for context in contexts
+        ],
+        "hidden_contexts": len(report.contexts) - len(contexts),
+        "latest": [_decision(row) for row in latest],
+    }
+
+
+class Offer(NamedTuple):
+    """A policy to choose: in a line, and for how many contexts it is, unless for any number."""
+
+    name: str
+    sentence: str
+    contexts: int | None = None
+
+
+def learning_policies() -> list[Offer]:
+    """Return the recipes that need no knowledge beforehand, the default first."""
+    made = {name: make() for name, make in RECIPES.items()}
+    learning = [
+        name
+        for name, policy in made.items()
+        if not isinstance(policy.rewards, KnownRewards)
+        and not isinstance(policy.contexts, KnownContexts)
+        and not isinstance(policy.allocation, SkipAlways)
+    ]
+    learning.sort(key=lambda name: name != "thrifty")
+    return [_offer(name, made[name]) for name in learning]
+
+
+def _offer(name: str, policy: Policy) -> Offer:
+    sentence = (RECIPES[name].__doc__ or "").partition("\n")[0]
+    if isinstance(policy.allocation, Procrastinate):
+        return Offer(name, f"{sentence} {PAIRS_ONLY}", 2)
+    return Offer(name, sentence)
+
+
+def _money(report: Report) -> Callable[[float], str]:
+    pairs = [pair for context in report.contexts for pair in context.actions]
+    amounts = {amount for pair in pairs for amount in (pair.cost, pair.reserve)}
+    return formatting.money_format([report.budget, *amounts])
+
+
+def _decision(row: LoggedDecision) -> dict[str, Any]:
+    return {
+        "id": row.decision,
+        "at": row.time,
+        "clock": row.time[11:19],
+        "context": row.context,
+        "action": None if row.action == SKIP_NAME else row.action,
+        "why": sentences.why(row.reason),
+        "note": "cancelled" if row.cancelled else "",
+        "probability": row.probability,
+        "reward": row.reward,
+    }

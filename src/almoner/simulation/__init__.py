@@ -1,0 +1,1 @@
+"""Simulation: policies played on problems, and the exact values to compare them with."""

@@ -1,0 +1,107 @@
+"""The fingerprint changes when numbers may, and not when words do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from almoner.experiments import fingerprint
+
+PROGRAM = """
+import json, sys
+from almoner.experiments.reproduction import paper, theory, unequal
+panels = paper.panels("two-unknown", runs=1, quick=True).cells()
+tasks = [panels[0], unequal.routing(runs=1, quick=True).cells()[0]]
+for task in tasks:
+    task.run()
+theory.Concentration(policy_name="alp", horizon=50, ratio=0.4, runs=2, seed=0).run()
+print(json.dumps([name for name in sys.modules if name.split(".")[0] == "almoner"]))
+"""
+
+HARMLESS = {
+    "almoner",
+    "almoner.errors",
+    "almoner.experiments",  # says what to run, and the settings hold that
+    "almoner.simulation",
+    "almoner.simulation.python_policy",  # sweeps have no plain policies
+    "almoner.scenarios",  # settings hold the problem
+    "almoner.files",
+}
+"""What is loaded beside the sources, and why no number of a row follows from it."""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of the package that the fingerprint is taken of."""
+    copy = tmp_path / "almoner"
+    shutil.copytree(fingerprint.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "web"))
+    monkeypatch.setattr(fingerprint, "PACKAGE", copy)
+    return copy
+
+
+def fresh() -> str:
+    return fingerprint.fingerprint.__wrapped__()
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_words_and_layout_do_not_count(package: Path) -> None:
+    before = fresh()
+    steps = package / "kernels" / "steps.py"
+    steps.write_text(
+        "# A comment.\n" + steps.read_text(encoding="utf-8") + "\n\n", encoding="utf-8"
+    )
+    change(package / "lp.py", '"""', '"""Other words. ')
+    change(package / "kernels" / "exact.py", "NEGLIGIBLE = 1e-22", "NEGLIGIBLE = (1e-22)")
+    assert fresh() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("kernels/exact.py", "NEGLIGIBLE = 1e-22", "NEGLIGIBLE = 1e-23"),
+        ("simulation/oracle.py", "TIE = 1e-12", "TIE = 1e-9"),
+        ("experiments/reproduction/theory.py", "LEVELS = (0.01,", "LEVELS = (0.02,"),
+    ],
+)
+def test_code_does(package: Path, name: str, old: str, new: str) -> None:
+    before = fresh()
+    change(package / name, old, new)
+    assert fresh() != before
+
+
+def test_a_new_file_of_kernels_does(package: Path) -> None:
+    before = fresh()
+    (package / "kernels" / "more.py").write_text("LIMIT = 3\n", encoding="utf-8")
+    assert fresh() != before
+
+
+def test_nothing_that_rows_follow_from_is_left_out() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
+    )
+    covered = {
+        ".".join(["almoner", *path.relative_to(fingerprint.PACKAGE).with_suffix("").parts])
+        for pattern in fingerprint.SOURCES
+        for path in fingerprint.PACKAGE.glob(pattern)
+    }
+    covered |= {"almoner.kernels", "almoner.policy"}
+    loaded = {name for name in json.loads(done.stdout) if not is_settings(name)}
+    assert loaded - covered == HARMLESS
+
+
+def is_settings(name: str) -> bool:
+    """Return whether a module of experiments says what to run, or what becomes of the rows."""
+    return name.startswith("almoner.experiments.") and name not in {
+        "almoner.experiments.cells",
+        "almoner.experiments.reproduction.theory",
+    }

@@ -1,0 +1,196 @@
+"""An agent that is far behind its log folds it beside transactions, in chunks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.agents import Place, folded, rewind, standing
+
+import almoner as al
+from almoner.live import catch_up
+from almoner.live.campaign import Campaign
+from almoner.store import Store, Writer, open_store
+from almoner.store.events import Event
+
+MANY: dict[str, Any] = {"actions": {"mail": 1.0}, "budget": 9_999, "horizon": 9_999}
+LIMIT = 10
+
+
+@pytest.fixture(autouse=True)
+def _transactions_fold_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("almoner.live.agent.CATCH_UP", LIMIT)
+    monkeypatch.setattr("almoner.live.catch_up.CATCH_UP", LIMIT)
+    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", 40)
+
+
+@pytest.fixture
+def folds(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, int]]:
+    """For each fold of events: whether it was inside a transaction, and of how many."""
+    done: list[tuple[bool, int]] = []
+    apply = Campaign.apply
+
+    def noted(self: Campaign, events: Iterable[Event]) -> None:
+        part = [*events]
+        done.append((Inside.transaction, len(part)))
+        apply(self, part)
+
+    monkeypatch.setattr(Campaign, "apply", noted)
+    return done
+
+
+class Inside:
+    transaction = False
+
+
+def watched(store: Store) -> Store:
+    """Note when a transaction of a store is under way."""
+    begin = store.writing
+
+    @contextmanager
+    def writing(name: str) -> Iterator[Writer]:
+        with begin(name) as writer:
+            Inside.transaction = True
+            try:
+                yield writer
+            finally:
+                Inside.transaction = False
+
+    store.writing = writing  # type: ignore[method-assign]
+    return store
+
+
+def snapshot(place: Place) -> str | None:
+    with place.store().writing(place.name) as writer:
+        return writer.snapshot()
+
+
+def forget_snapshot(place: Place) -> None:
+    with place.store().writing(place.name) as writer:
+        writer.save_snapshot(None)
+
+
+def test_a_long_log_is_folded_beside_transactions(
+    place: Place, folds: list[tuple[bool, int]]
+) -> None:
+    place.create(**MANY).decide_many(["new"] * 95)
+    forget_snapshot(place)
+    agent = al.Agent.open(watched(place.store()), name=place.name)
+    assert folds == [(False, LIMIT)] * 9 + [(False, 5)]
+    assert standing(agent) == folded(agent)
+
+
+def test_the_next_one_finds_a_snapshot(place: Place, folds: list[tuple[bool, int]]) -> None:
+    place.create(**MANY).decide_many(["new"] * 95)
+    forget_snapshot(place)
+    place.open()
+    assert snapshot(place) is not None
+    folds.clear()
+    place.open()
+    assert folds == []
+
+
+def test_one_who_has_fallen_behind_does_not_begin_again(
+    place: Place, folds: list[tuple[bool, int]]
+) -> None:
+    agent = al.Agent.open(watched(place.store()), name=place.name, **{**MANY, "contexts": ["new"]})
+    agent.decide_many(["new"] * 5)
+    place.open().decide_many(["new"] * 25)
+    folds.clear()
+    assert agent.decide("new").id == 31
+    assert folds == [(False, LIMIT), (False, LIMIT), (False, 5)]
+    assert standing(agent) == folded(agent)
+
+
+def test_what_is_written_meanwhile_is_folded_inside(
+    place: Place, folds: list[tuple[bool, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = place.create(**MANY)
+    first.decide_many(["new"] * 30)
+    forget_snapshot(place)
+    agent = al.Agent(watched(place.store()), place.name, first.terms)
+    fold = catch_up.Follower.fold
+
+    def late(self: catch_up.Follower) -> None:
+        fold(self)
+        monkeypatch.setattr(catch_up.Follower, "fold", fold)
+        first.decide_many(["new"] * 3)
+
+    monkeypatch.setattr(catch_up.Follower, "fold", late)
+    assert agent.decide("new").id == 34
+    assert folds == [(False, LIMIT)] * 3 + [(True, 3)]
+
+
+def test_others_who_never_stop_writing_do_not_keep_it_out(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many events as cannot be folded inside come after every fold."""
+    first = place.create(**MANY)
+    first.decide_many(["new"] * 30)
+    agent = al.Agent(place.store(), place.name, first.terms)
+    fold, folds = catch_up.Follower.fold, []
+
+    def overtaken(self: catch_up.Follower) -> None:
+        fold(self)
+        folds.append(first.decide_many(["new"] * 50))
+
+    monkeypatch.setattr(catch_up.Follower, "fold", overtaken)
+    agent.decide("new")
+    assert len(folds) == 1
+
+
+@pytest.mark.parametrize("last", [0, 3, 20, 25])
+def test_a_log_that_is_rewound_during_the_fold_is_read_anew(
+    place: Place, last: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What was folded beside a transaction must be the beginning of what it sees."""
+    first = place.create(**MANY)
+    first.decide_many(["new"] * 30)
+    agent = al.Agent(place.store(), place.name, first.terms)
+    fold = catch_up.Follower.fold
+
+    def rewound(self: catch_up.Follower) -> None:
+        fold(self)
+        monkeypatch.setattr(catch_up.Follower, "fold", fold)
+        rewind(place, last)
+        place.open().decide_many(["returning"] * 15)
+
+    monkeypatch.setattr(catch_up.Follower, "fold", rewound)
+    with caplog.at_level(logging.WARNING, "almoner"):
+        agent.decide("new")
+    assert "was rewound" in caplog.text
+    assert standing(agent) == folded(agent)
+
+
+def test_no_snapshot_is_kept_of_what_the_log_no_longer_holds(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = place.create(**MANY)
+    first.decide_many(["new"] * 60)
+    forget_snapshot(place)
+    agent = al.Agent(place.store(), place.name, first.terms)
+    fold = catch_up.Follower.fold
+
+    def rewound(self: catch_up.Follower) -> None:
+        fold(self)
+        monkeypatch.setattr(catch_up.Follower, "fold", fold)
+        rewind(place, 5)
+
+    monkeypatch.setattr(catch_up.Follower, "fold", rewound)
+    assert agent.decide("new").id == 6
+    assert snapshot(place) is None
+
+
+def test_a_store_that_may_only_be_read_is_folded_without_a_snapshot(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'shop.db'}"
+    with al.Agent.open(url, name="spring", **{**MANY, "contexts": ["new"]}) as agent:
+        agent.decide_many(["new"] * 95)
+        with agent.store.writing("spring") as writer:
+            writer.save_snapshot(None)
+    store = open_store(url, read_only=True)
+    assert al.Agent.open(store, name="spring").ledger.left == 9_904_000_000
+    store.close()

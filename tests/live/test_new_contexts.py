@@ -1,0 +1,229 @@
+"""Contexts that were not declared: an error, or learned as they come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from support.agents import TERMS, Place, fold, folded, refused, standing
+
+import almoner as al
+from almoner.live import policy as live_policy
+from almoner.live.campaign import Campaign
+from almoner.live.commands import arrivals
+from almoner.live.policy import LivePolicy
+
+OPEN: dict[str, Any] = {"new_contexts": True, "contexts": ["new"]}
+
+
+def test_a_new_context_is_added_when_it_arrives(place: Place) -> None:
+    agent = place.create(**OPEN)
+    assert agent.decide("Montréal 🌷").action == "mail"
+    assert agent.decide("new").action == "mail"
+    assert agent.look(lambda campaign: list(campaign.contexts)) == ["new", "Montréal 🌷"]
+    assert agent.look(lambda campaign: campaign.state.context_counts.tolist()) == [1.0, 1.0]
+    again = place.open()
+    assert standing(again) == standing(agent) == folded(agent)
+    assert again.decide("Montréal 🌷").id == 3
+
+
+def test_a_resumed_campaign_keeps_its_terms(place: Place) -> None:
+    place.create(**OPEN).decide("returning")
+    assert place.create(**OPEN).terms.contexts == ("new",)
+    with pytest.raises(al.DifferentTerms, match="contexts="):
+        place.create(new_contexts=True)  # with both contexts, as if declared
+
+
+def test_what_was_learned_before_is_kept(place: Place) -> None:
+    agent, other = place.create(**OPEN), place.open(name=place.name)
+    first = agent.decide("new")
+    agent.reward(first.id, 0.25)
+    second = other.decide("second")
+    agent.reward(second.id, 0.5)
+    other.settle(second.id, cost=0.5)
+    agent.decide("third")
+    expected = [[0.25, 0.0], [0.5, 0.0], [0.0, 0.0]]
+    for asked in (agent, other, place.open()):
+        assert asked.look(lambda campaign: campaign.state.sums.tolist()) == expected
+        assert standing(asked) == folded(agent)
+    assert agent.ledger == (60_000_000, 500_000, 2_000_000, 2_000_000)
+
+
+def test_a_batch_may_bring_several_new_contexts(place: Place) -> None:
+    agent = place.create(**OPEN)
+    agent.decide_many(["b", "new", "c", "b"], keys=["1", None, "3", "4"])
+    assert agent.look(lambda campaign: list(campaign.contexts)) == ["new", "b", "c"]
+    with refused(agent, al.Conflict, "key '3' was used for context 'c', got context 'd'"):
+        agent.decide_many(["e", "d"], keys=[None, "3"])
+    assert standing(place.open()) == standing(agent) == folded(agent)
+
+
+def test_a_new_context_during_a_pause_is_folded_alike(place: Place) -> None:
+    agent = place.create(**OPEN)
+    agent.pause()
+    agent.decide("second")
+    agent.resume()
+    agent.decide("third")
+    assert standing(place.open()) == standing(agent) == folded(agent)
+
+
+def test_decisions_are_those_of_a_campaign_that_knew_all_along(memory: Place) -> None:
+    """Contexts that have not come yet have weight 0: declaring them changes nothing."""
+    terms: dict[str, Any] = {"budget": 20, "policy": "ucb-ealp", "horizon": 40}
+    contexts = ["a", "b", "a", "c", "b"] * 8
+    knew = memory.create(name="knew", **{**terms, "contexts": ["a", "b", "c"]})
+    learns = memory.create(name="learns", **{**terms, "contexts": ["a"], "new_contexts": True})
+    for number, context in enumerate(contexts):
+        ours, theirs = knew.decide(context), learns.decide(context)
+        assert (ours.action, ours.probability) == (theirs.action, theirs.probability)
+        for agent, decision in ((knew, ours), (learns, theirs)):
+            agent.reward(decision.id, number % 3 / 2)
+    assert knew.look(lambda c: c.to_dict()) == learns.look(lambda c: c.to_dict())
+
+
+LEARNERS = {
+    name: policy
+    for name, policy in {
+        **{name: make() for name, make in al.RECIPES.items()},
+        "usable test": al.epsilon_first_alp(test="usable", contexts=al.EmpiricalContexts()),
+        "literal test": al.epsilon_first_alp(test="literal", contexts=al.EmpiricalContexts()),
+        "explores": al.epsilon_first_alp(rounds=20, contexts=al.EmpiricalContexts()),
+    }.items()
+    if policy.contexts == al.EmpiricalContexts() and not isinstance(policy.rewards, al.KnownRewards)
+}
+"""Every policy that new contexts may be used with."""
+
+
+@pytest.mark.parametrize("defaults", [None, "learned"])
+@pytest.mark.parametrize("costs", [{"x": 1.0, "y": 1.0}, {"x": 1.0, "y": 2.5}], ids=["1", "1, 2.5"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_batch_of_new_contexts_is_decided_as_one_after_the_other(
+    name: str, costs: dict[str, float], defaults: Any, memory: Place
+) -> None:
+    """And so is a log of them folded, and a campaign that knew of all of them decides the same."""
+    terms: dict[str, Any] = {
+        "actions": costs,
+        "budget": 40,
+        "horizon": 90,
+        "policy": LEARNERS[name],
+    }
+    terms |= {"default_rewards": defaults, "contexts": ["0"], "new_contexts": True}
+    together, apart = (memory.create(name=name, **terms) for name in ("together", "apart"))
+    known = {"contexts": [str(number) for number in range(20)], "new_contexts": False}
+    knew = memory.create(name="knew", **terms | known)
+    for batch in range(5):
+        coming = [str((number * number + batch) % (4 * batch + 4)) for number in range(18)]
+        decisions = together.decide_many(coming)
+        singly = [apart.decide(context) for context in coming]
+        assert singly == decisions
+        knowing = knew.decide_many(coming)
+        if (
+            "thompson" not in name
+        ):  # it numbers draws by the rows of contexts, and how many there are
+            for ours, theirs in zip(decisions, knowing, strict=True):
+                assert (ours.action, ours.probability) == (theirs.action, theirs.probability)
+                assert ours.price == pytest.approx(theirs.price, abs=1e-12)
+        rewards = {one.id: one.id % 3 / 2 for one in decisions}
+        for agent in (together, apart, knew):
+            agent.reward_many(rewards)
+    assert list(together.events()) == [
+        event._replace(at=ours.at)
+        for ours, event in zip(together.events(), apart.events(), strict=True)
+    ]
+    assert standing(together) == folded(together)
+    assert fold(together) == fold(apart)
+
+
+def test_new_contexts_are_added_without_copying_the_others(
+    memory: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand in a batch: ten doublings, and one plan, as for one; a log of them likewise."""
+    count: Counter[str] = Counter()
+
+    def counted(owner: Any, name: str) -> None:
+        function = getattr(owner, name)
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            count[name] += 1
+            return function(*arguments, **named)
+
+        monkeypatch.setattr(owner, name, call)
+
+    agent = memory.create(**OPEN, horizon=5_000)
+    for name in ("doubled", "new_room", "make_plan"):
+        counted(live_policy, name)
+    counted(LivePolicy, "replay")
+    agent.decide_many([f"context {number}" for number in range(1_000)])
+    assert count == {"doubled": 10}
+    assert fold(agent) == agent.look(Campaign.to_dict)
+    assert count == {"doubled": 20, "new_room": 1, "make_plan": 1, "replay": 1}
+
+
+def test_what_is_no_name_is_refused(place: Place) -> None:
+    agent = place.create(**OPEN)
+    odd: list[Any] = ["", "x" * 201, "a\0b", "\ud800", None, 3, True, b"new", ["new"], 1.5]
+    for context in odd:
+        with refused(
+            agent, al.InvalidInput, "context must be a name of 1 to 200 characters, none of"
+        ):
+            agent.decide(context)
+    with refused(agent, al.InvalidInput, "context must be a name"):
+        agent.decide_many(["fresh", ""])  # all or none: fresh is not added either
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"actions": {"mail": {"new": 1.0}}},
+        {"actions": {"mail": al.Action(cost=1.0, reserve={"new": 2.0})}},
+        {"default_rewards": {"new": 0.1}},
+        {"policy": al.ealp(reward_means=[[0.5, 0.5]])},
+        {"policy": al.ucb_alp(context_probs=[1.0])},
+        {"policy": "ucb-ealp2"},
+        {"policy": "skip-always"},
+    ],
+)
+def test_terms_that_speak_of_single_contexts_do_not_go_with_new_ones(
+    terms: dict[str, Any], memory: Place
+) -> None:
+    with pytest.raises(
+        al.InvalidTerms, match="new_contexts=True needs costs and a policy that say"
+    ):
+        memory.open(**{**TERMS, **OPEN, **terms})
+    assert memory.name not in memory.create(name="other").store.campaigns()
+
+
+def test_there_is_an_end_to_new_contexts(memory: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("almoner.live.campaign.PAIRS_LIMIT", 8)
+    agent = memory.create(new_contexts=True)
+    agent.decide_many(["new", "third", "fourth"])
+    with refused(agent, al.InvalidInput, "context must be one of the 4 so far"):
+        agent.decide("fifth")
+    assert agent.decide("fourth").context == "fourth"
+
+
+def test_a_batch_is_held_to_the_limit_as_a_whole(
+    memory: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("almoner.live.campaign.PAIRS_LIMIT", 9)
+    agent = memory.create(new_contexts=True)
+    with refused(agent, al.InvalidInput, "context must be one of the 4 so far.*'fifth'"):
+        agent.decide_many(["third", "fourth", "third", "fifth"])
+    assert len(agent.decide_many(["third", "third", "fourth", "new"])) == 4
+
+
+def test_callers_who_share_a_transaction_share_the_limit(
+    memory: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("almoner.live.campaign.PAIRS_LIMIT", 8)
+    agent = memory.create(new_contexts=True)
+    batches = (["third"], ["fourth", "fifth"], ["fourth", "third"], ["fifth"])
+    done = agent.ask_all([arrivals(batch) for batch in batches])
+    assert [isinstance(answer, al.InvalidInput) for answer in done] == [False, True, False, True]
+    assert agent.look(lambda campaign: list(campaign.contexts)) == [
+        *TERMS["contexts"],
+        "third",
+        "fourth",
+    ]
+    assert standing(agent) == folded(agent)

@@ -1,0 +1,102 @@
+"""Resuming a campaign on other terms is refused, and the sentence names the difference."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from support.agents import Place, assert_sentence, standing
+
+import almoner as al
+
+EVENING = al.ClosingTime(at=datetime(2040, 1, 1, tzinfo=UTC), arrivals=500)
+
+
+def test_terms_may_be_written_in_other_words(place: Place) -> None:
+    place.create(policy="ucb-rounded", actions={"mail": 1, "coupon": al.Action(cost="5.00")})
+    place.open(
+        policy=al.ucb_rounded(),
+        actions={"mail": al.Action(cost=1.0, reserve=1), "coupon": 5},
+        budget="60",
+        unit=1e-6,
+        horizon=40.0,
+    )
+    assert place.open(actions={"coupon": 5.0, "mail": 1}).terms.actions == ("mail", "coupon")
+
+
+def test_single_amounts_by_context_are_compared(memory: Place) -> None:
+    prices = {"new": 1.0, "returning": 2.0}
+    memory.create(actions={"mail": prices}, default_rewards={"new": 0.1, "returning": 0.2})
+    with pytest.raises(al.DifferentTerms, match=r"actions\['mail'\].cost\['returning'\]=2, got"):
+        memory.open(actions={"mail": {**prices, "returning": 3.0}})
+    with pytest.raises(al.DifferentTerms, match=r"default_rewards\['new'\]=0.1, got"):
+        memory.open(default_rewards={"new": 0.3, "returning": 0.2})
+
+
+DIFFERENCES: dict[str, tuple[Any, str, str]] = {
+    "contexts": (["new"], "contexts=('new', 'returning')", "contexts=('new',)"),
+    "contexts in another order": (["returning", "new"], "contexts=('new', 'r", "contexts=('re"),
+    "actions": ({"mail": 1.0}, "actions=['mail', 'coupon']", "actions=['mail']"),
+    "actions with another cost": (
+        {"mail": 1.0, "coupon": 4.0},
+        "actions['coupon'].cost=5,",
+        "actions['coupon'].cost=4;",
+    ),
+    "actions with another reserve": (
+        {"mail": 1.0, "coupon": al.Action(cost=5.0, reserve=6.0)},
+        "actions['coupon'].reserve=5,",
+        "actions['coupon'].reserve=6;",
+    ),
+    "actions with a cost by context": (
+        {"mail": {"new": 1, "returning": 2}, "coupon": 5},
+        "actions['mail'].cost=1,",
+        "actions['mail'].cost={'new': 1, 'returning': 2};",
+    ),
+    "horizon": (41, "horizon=40", "horizon=41"),
+    "horizon as a closing time": (EVENING, "horizon=40", "horizon=ClosingTime"),
+    "budget": (60.000001, "budget=60", "budget=60.000001"),
+    "policy": ("greedy", "policy=Policy(rewards=Wilson", "policy=Policy(rewards=EmpiricalMean"),
+    "unit": (0.01, "unit=0.000001", "unit=0.01"),
+    "unit in which nothing can be said": (7, "unit=0.000001", "unit=7"),
+    "default_rewards": ("learned", "default_rewards=None", "default_rewards='learned'"),
+    "default_rewards by context": (
+        {"new": 0.1, "returning": 0},
+        "default_rewards=None,",
+        "default_rewards={'new': 0.1, 'returning': 0.0};",
+    ),
+    "new_contexts": (True, "new_contexts=False", "new_contexts=True"),
+    "seed": (2, "seed=1", "seed=2"),
+}
+
+
+@pytest.mark.parametrize("case", DIFFERENCES)
+def test_other_terms_are_refused_by_name(case: str, place: Place) -> None:
+    agent = place.create()
+    agent.decide("new")
+    before = standing(agent)
+    value, was, got = DIFFERENCES[case]
+    with pytest.raises(al.DifferentTerms) as raised:
+        place.open(**{case.split(maxsplit=1)[0]: value})
+    assert_sentence(raised.value)
+    for part in (f"campaign {place.name!r} was opened with {was}", f"got {got}"):
+        assert part in str(raised.value)
+    assert standing(place.open()) == before
+
+
+def test_a_difference_is_named_where_the_new_term_contradicts_the_others(memory: Place) -> None:
+    by_context = {"mail": {"new": 1.0, "returning": 2.0}}
+    explores = al.epsilon_first_alp(test="usable", contexts=al.EmpiricalContexts())
+    memory.create(actions=by_context, policy=explores)
+    for term, value in (("new_contexts", True), ("horizon", EVENING), ("contexts", ["new", "x"])):
+        with pytest.raises(al.DifferentTerms, match=f"was opened with {term}="):
+            memory.open(**{term: value})
+
+
+def test_a_closing_time_is_resumed_with_the_time_the_campaign_was_created(place: Place) -> None:
+    first = place.create(horizon=EVENING, clock=lambda: 1.8e9)
+    assert first.terms.horizon == EVENING.opened(datetime.fromtimestamp(1.8e9, UTC))
+    assert place.create(horizon=EVENING, clock=lambda: 1.9e9).terms == first.terms
+    later = al.ClosingTime(at=EVENING.at, arrivals=500, opens=datetime.fromtimestamp(1.9e9, UTC))
+    with pytest.raises(al.DifferentTerms, match="opened with horizon=ClosingTime"):
+        place.open(horizon=later)

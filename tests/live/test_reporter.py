@@ -1,0 +1,379 @@
+"""Reports and curves, with numbers that can be checked by hand."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import almoner as al
+from almoner.live import estimates, history, reporter
+from almoner.live.reporter import Watch
+from almoner.live.terms import Terms
+from almoner.lp import solve
+from almoner.policy.allocation import AdaptiveLP
+from almoner.policy.contexts import EmpiricalContexts
+from almoner.policy.rewards import ExploreFirst
+from almoner.store import Writer
+
+
+def opened(**terms: Any) -> al.Agent:
+    given: dict[str, Any] = {
+        "contexts": ["new", "old"],
+        "actions": {"coupon": 5.0},
+        "horizon": 20,
+        "budget": 40.0,
+        "seed": 2,
+        **terms,
+    }
+    return al.Agent.open("memory:", name="spring", **given)
+
+
+def test_money_adds_up_and_pace_is_the_difference_of_two_shares() -> None:
+    agent = opened()
+    decisions = [agent.decide("new" if i % 2 else "old") for i in range(10)]
+    taken = [decision for decision in decisions if decision.action]
+    agent.settle(taken[0].id, cost=2.0)
+    agent.cancel(taken[1].id)
+    report = agent.report()
+    assert report.spent + report.reserved + report.left == report.budget == 40.0
+    assert report.spent == 2.0
+    assert report.reserved == 5.0 * (len(taken) - 2)
+    assert (report.arrivals, report.arrivals_left) == (10, 10)
+    assert report.pace == pytest.approx((2.0 + report.reserved) / 40 - 0.5)
+    assert report.ratio_start == 2.0
+    assert report.ratio_now == pytest.approx((38.0 - report.reserved) / 10)
+    assert report.served == len(taken) - 1
+    assert report.served + 1 + sum(report.skips.values()) == 10
+    assert (report.policy, report.status, report.closes) == ("thrifty", "running", None)
+
+
+def test_estimates_carry_wilson_intervals() -> None:
+    """3 successes of 4: centre (3 + z²/2)/(4 + z²), half-width z√(3/4 + z²/4)/(4 + z²)."""
+    agent = opened(contexts=["new"], budget=100.0)
+    for value in (1.0, 1.0, 0.0, 1.0):
+        agent.reward(agent.decide("new").id, value)
+    [context] = agent.report().contexts
+    [coupon] = context.actions
+    z2 = 1.959964**2
+    centre = (3 + z2 / 2) / (4 + z2)
+    half = 1.959964 * math.sqrt(0.75 + z2 / 4) / (4 + z2)
+    assert (coupon.taken, coupon.rewarded, coupon.mean) == (4, 4, 0.75)
+    assert (coupon.low, coupon.high) == pytest.approx((centre - half, centre + half))
+    assert (context.arrivals, context.share, context.served) == (4, 1.0, 1.0)
+
+
+LEARNERS = {
+    "known rewards": al.alp(context_probs=[1.0], reward_means=[[0.7]]),
+    "zeros and ones drawn": al.thompson_rounded(),
+    "no learning after four rounds": al.Policy(
+        rewards=ExploreFirst(rounds=4, update=False),
+        contexts=EmpiricalContexts(),
+        allocation=AdaptiveLP(),
+    ),
+    "all learned": al.thrifty(),
+}
+
+
+@pytest.mark.parametrize("policy", LEARNERS.values(), ids=LEARNERS)
+def test_rewards_are_counted_as_they_came_whatever_the_policy_makes_of_them(
+    policy: al.Policy,
+) -> None:
+    """25 rewards of 0.3: policies may ignore them, or keep others in their place."""
+    agent = opened(contexts=["new"], budget=1000.0, horizon=25, policy=policy)
+    for _ in range(25):
+        agent.reward(agent.decide("new").id, 0.3)
+    seen = agent.report()
+    [[coupon]] = [context.actions for context in seen.contexts]
+    assert (coupon.taken, coupon.rewarded, seen.rewarded) == (25, 25, 25)
+    assert coupon.mean == pytest.approx(0.3)
+    assert coupon.low < 0.3 < coupon.high
+
+
+def test_a_plan_goes_by_what_the_policy_was_told() -> None:
+    """Told 0.7 and shown 0.3, an arrival that is always served is worth 0.7."""
+    agent = opened(contexts=["new"], budget=1000.0, policy=LEARNERS["known rewards"])
+    for _ in range(5):
+        agent.reward(agent.decide("new").id, 0.3)
+    seen = agent.report()
+    assert (seen.value, seen.contexts[0].actions[0].planned) == (0.7, 1.0)
+    assert seen.contexts[0].actions[0].mean == pytest.approx(0.3)
+
+
+def test_rewards_of_skips_are_nobodys_and_still_counted() -> None:
+    agent = opened(default_rewards="learned")
+    agent.reward(agent.decide("new", available=[]).id, 0.25)
+    reporter = Watch(agent)
+    seen = reporter.report()
+    assert (seen.rewarded, seen.reward) == (1, 0.25)
+    assert [pair.rewarded for context in seen.contexts for pair in context.actions] == [0, 0]
+    assert reporter._history.rewards == {("new", None): (1, 0.25)}
+
+
+class Doors:
+    """Whether a transaction on a store is under way."""
+
+    def __init__(self, agent: al.Agent) -> None:
+        self.open = False
+        begin = agent.store.writing
+
+        @contextmanager
+        def writing(name: str) -> Iterator[Writer]:
+            with begin(name) as writer:
+                self.open = True
+                try:
+                    yield writer
+                finally:
+                    self.open = False
+
+        agent.store.writing = writing  # type: ignore[method-assign]
+
+    def outside(self, function: Callable[..., Any], calls: list[str]) -> Callable[..., Any]:
+        """Return a function that refuses to run within a transaction, and notes its calls."""
+
+        def checked(*arguments: Any, **named: Any) -> Any:
+            assert not self.open, f"{function.__name__} ran within a transaction"
+            calls.append(function.__name__)
+            return function(*arguments, **named)
+
+        return checked
+
+
+def test_a_report_is_worked_out_while_others_may_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever grows with contexts times actions, but for copies of four arrays."""
+    agent = opened()
+    agent.reward(agent.decide("new").id, 1.0)
+    doors, calls = Doors(agent), list[str]()
+    for owner, name in (
+        (estimates, "solve"),
+        (reporter, "ActionReport"),
+        (reporter, "ContextReport"),
+        (reporter, "Report"),
+        (Terms, "costs_in"),
+        (Terms, "reserves_in"),
+        (al.Agent, "events"),
+    ):
+        monkeypatch.setattr(owner, name, doors.outside(getattr(owner, name), calls))
+    agent.report()
+    assert {"solve", "ActionReport", "costs_in", "events"} <= {*calls}
+
+
+def test_what_happens_while_a_report_is_worked_out_is_not_in_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    agent = opened(new_contexts=True)
+    agent.reward(agent.decide("new").id, 1.0)
+    expected = agent.report()
+    doors = Doors(agent)
+
+    def solve_slowly(*problem: Any, **ratio: Any) -> Any:
+        assert not doors.open
+        agent.reward(agent.decide("new").id, 0.0)
+        agent.decide("walk-in")
+        agent.pause()
+        return solve(*problem, **ratio)
+
+    monkeypatch.setattr(estimates, "solve", solve_slowly)
+    assert agent.report() == expected
+
+
+def test_counts_and_campaign_are_of_the_same_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the reads of a report and the writes of others fall, numbers agree."""
+    agent = opened(horizon=100, budget=500.0)
+    look, events = agent.look, agent.events
+
+    def busy(read: Callable[..., Any]) -> Callable[..., Any]:
+        def reading(*arguments: Any) -> Any:
+            agent.reward(agent.decide("new").id, 1.0)
+            return read(*arguments)
+
+        return reading
+
+    monkeypatch.setattr(agent, "look", busy(look))
+    monkeypatch.setattr(agent, "events", busy(events))
+    reporter = Watch(agent)
+    for _ in range(3):
+        seen = reporter.report()
+        assert seen.served + sum(seen.skips.values()) == seen.arrivals == seen.rewarded
+        assert sum(context.arrivals for context in seen.contexts) == seen.arrivals
+        assert 5.0 * seen.served == seen.reserved
+
+
+def test_without_data_everything_is_possible() -> None:
+    report = Watch(opened()).report()
+    for context in report.contexts:
+        assert context.share == 0.5
+        for action in context.actions:
+            assert (action.mean, action.low, action.high) == (None, 0.0, 1.0)
+    assert (report.reward, report.promised, report.pace) == (0.0, 0.0, 0.0)
+
+
+def test_money_that_no_action_can_use_is_called_so() -> None:
+    agent = opened(budget=7.0, contexts=["new"])
+    assert agent.decide("new").action == "coupon"
+    assert agent.report().unusable == 2.0
+    assert agent.decide("new").reason == "budget"
+
+
+def test_the_plan_is_that_of_the_estimates() -> None:
+    """What a coupon brings nothing to is not served, and money is plentiful for the rest."""
+    agent = opened(horizon=1000, budget=5000.0)
+    for context, value in (("new", 0.0), ("old", 1.0)):
+        for _ in range(3):
+            decision = agent.decide(context, available=["coupon"])
+            agent.reward(decision.id, value)
+    report = agent.report()
+    means = {context.context: context.actions[0].mean for context in report.contexts}
+    assert means == {"new": 0.0, "old": 1.0}
+    served = {context.context: context.served for context in report.contexts}
+    assert served["new"] == 0.0
+    assert served["old"] == 1.0
+    assert report.price == 0.0
+    assert report.boundaries == pytest.approx([2.5])
+
+
+def test_a_watch_reads_on_where_it_stopped() -> None:
+    agent = opened()
+    reporter = Watch(agent)
+    counts = []
+    for _ in range(5):
+        agent.decide("new")
+        counts.append(reporter.report().arrivals)
+    assert counts == [1, 2, 3, 4, 5]
+    assert reporter.report() == agent.report()
+
+
+def test_a_curve_stays_short_and_ends_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "POINTS", 16)
+    agent = opened(horizon=1000, budget=500.0)
+    reporter = Watch(agent)
+    for visit in range(300):
+        agent.decide("new" if visit % 2 else "old")
+    points = reporter.curve()
+    assert 8 <= len(points) <= 17
+    arrivals = [point.arrivals for point in points]
+    assert arrivals == sorted(set(arrivals))
+    assert (arrivals[0], arrivals[-1]) == (1, 300)
+    gaps = {later - earlier for earlier, later in pairwise(arrivals[:-1])}
+    assert len(gaps) == 1
+    last = points[-1]
+    assert last.spent + last.reserved == 500_000_000 - agent.ledger.left
+
+
+def test_paused_arrivals_are_not_counted() -> None:
+    agent = opened()
+    agent.decide("new")
+    agent.pause()
+    assert agent.decide("new").reason == "paused"
+    report = agent.report()
+    assert (report.status, report.arrivals, report.skips) == ("paused", 1, {"paused": 1})
+
+
+def test_after_the_horizon_the_plan_promises_no_more() -> None:
+    agent = opened(horizon=4, budget=40.0)
+    reporter, promised = Watch(agent), []
+    for _ in range(8):
+        agent.decide("new")
+        promised.append(reporter.report().promised)
+    assert promised[3] > promised[2]
+    assert promised[4:] == [promised[3]] * 4
+
+
+def test_the_curve_knows_what_held_actions_are_expected_to_cost() -> None:
+    agent = opened(actions={"call": al.Action(cost=1, reserve=8)})
+    agent.decide("new")
+    reporter = Watch(agent)
+    [point] = reporter.curve()
+    assert (point.reserved, point.planned) == (8_000_000, 1_000_000)
+    assert (reporter.report().reserved, reporter.report().planned) == (8.0, 1.0)
+    assert reporter.report().ratio_now == pytest.approx(39.0 / 19)
+
+
+def test_a_context_that_has_not_come_is_planned_for_at_the_price() -> None:
+    """Money for everybody: ``old`` will be served for sure, and the report says so."""
+    agent = opened(actions={"coupon": 1}, horizon=100, budget=100)
+    for _ in range(10):
+        agent.reward(agent.decide("new").id, 1.0)
+    report = agent.report()
+    _, old = report.contexts
+    assert (report.price, old.share, old.served, old.actions[0].planned) == (0.0, 0.0, 1.0, 1.0)
+    assert report.guessed == 0, "nothing of the promise rests on it"
+    decision = agent.decide("old")
+    assert (decision.action, decision.probability) == ("coupon", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("means", "ratio", "price", "planned"),
+    [
+        ([0.3, 0.3], 0.5, 0.4, [0.0, 0.0]),  # below the price
+        ([0.9, 0.3], 0.5, 0.4, [1.0, 0.0]),  # above it
+        ([0.4, 1.3], 0.5, 0.4, [0.0, 1.0]),  # two steps in one, of slope 0.65
+        ([0.9, 1.3], 0.5, 0.4, [0.5, 0.5]),  # 0.9 for sure, and half of the 0.4 on top
+        ([0.4, 0.5], 0.5, 0.4, [0.5, 0.0]),  # as steep as the price: as often as the others
+        ([0.4, 0.5], 1.0, 0.0, [0.0, 1.0]),  # money for all
+        ([0.9, 0.9], 0.0, 0.4, [0.0, 0.0]),  # none for anybody
+    ],
+)
+def test_what_a_context_that_never_comes_would_get(
+    means: list[float], ratio: float, price: float, planned: list[float]
+) -> None:
+    """The other context gains 0.4 for 1; the means of this one are of actions for 1 and for 2."""
+    guess = estimates.Estimates(
+        np.array([1.0, 0.0]),
+        np.array([[0.4, 0.0], means]),
+        np.array([[1.0, 2.0], [1.0, 2.0]]),
+        np.zeros(2),
+        ratio,
+    )
+    plan = estimates.optimum(guess, reserves=np.array([[1, 2], [1, 2]]), funds=10)
+    assert plan.price == pytest.approx(price)
+    assert plan.probabilities[1].tolist() == pytest.approx(planned)
+    assert plan.probabilities[0, 0] == pytest.approx(ratio)
+
+
+def test_a_look_that_fails_does_not_throw_the_history_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = opened()
+    agent.decide_many(["new"] * 5)
+    assert agent.report().arrivals == 5
+    read: list[int] = []
+    events = agent.events
+
+    def counted(after: int = 0) -> Iterator[Any]:
+        read.append(after)
+        return events(after)
+
+    def fails(look: Any) -> Any:
+        raise al.StoreError("the store is gone")
+
+    monkeypatch.setattr(agent, "events", counted)
+    with monkeypatch.context() as gone:
+        gone.setattr(agent, "look", fails)
+        with pytest.raises(al.StoreError, match="is gone"):
+            agent.report()
+    assert agent.report().arrivals == 5
+    assert read == [5]
+
+
+def test_a_report_asked_for_inside_a_look_is_refused_beside_other_reports() -> None:
+    """And does not wait for ever for a report that waits for the look to end."""
+    agent = opened()
+    inside, reports = threading.Event(), []
+
+    def look(campaign: Any) -> Any:
+        inside.set()
+        time.sleep(0.05)
+        return agent.report()
+
+    other = threading.Thread(target=lambda: reports.append(inside.wait(60) and agent.report()))
+    other.start()
+    with pytest.raises(al.StoreError, match="inside another one"):
+        agent.look(look)
+    other.join(60)
+    assert len(reports) == 1

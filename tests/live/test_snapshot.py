@@ -1,0 +1,201 @@
+"""Snapshots are a cache: missing, old or damaged, they are ignored and nothing is lost."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.agents import Place, folded, standing
+
+import almoner as al
+from almoner.live.campaign import Campaign
+from almoner.live.snapshot import VERSION, read_snapshot, write_snapshot
+
+EVERY = 10
+
+
+@pytest.fixture(autouse=True)
+def _snapshots_are_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", EVERY)
+
+
+def busy(agent: al.Agent, rounds: int = 12) -> None:
+    """Have a bit of everything happen."""
+    for number in range(rounds):
+        decision = agent.decide(("new", "returning")[number % 3 == 0], key=None)
+        if decision.action and number % 2:
+            agent.settle(decision.id, cost=0.5 + number % 3)
+        elif decision.action and number % 5 == 0:
+            agent.cancel(decision.id)
+            continue
+        agent.reward(decision.id, number % 4 / 4)
+
+
+def saved(agent: al.Agent) -> str | None:
+    with agent.store.writing(agent.name) as writer:
+        return writer.snapshot()
+
+
+def save(agent: al.Agent, text: str | None) -> None:
+    with agent.store.writing(agent.name) as writer:
+        writer.save_snapshot(text)
+
+
+def forged(body: Any, **changes: Any) -> str:
+    """Return a snapshot of any body, with a checksum that is right."""
+    text = body if isinstance(body, str) else json.dumps(body)
+    checksum = hashlib.sha256(text.encode()).hexdigest()
+    return json.dumps({"version": VERSION, "checksum": checksum, "body": text, **changes})
+
+
+@pytest.mark.parametrize("policy", ["thrifty", "ucb-ealp2", "thompson-rounded", "greedy"])
+def test_a_snapshot_is_where_the_log_leads(policy: str, place: Place) -> None:
+    agent = place.create(policy=policy)
+    busy(agent)
+    agent.pause()
+    text = saved(agent)
+    assert text is not None
+    campaign = Campaign(agent.terms)
+    assert read_snapshot(campaign, text)
+    at = campaign.seq
+    assert EVERY <= at <= len(list(agent.events()))
+    again = Campaign(agent.terms)
+    again.apply(event for event in agent.events() if event.seq <= at)
+    assert campaign.to_dict() == again.to_dict()
+    campaign.apply(agent.events(after=at))
+    assert campaign.to_dict() == agent.look(Campaign.to_dict)
+    assert standing(place.open()) == standing(agent) == folded(agent)
+
+
+def test_it_is_plain_text_with_a_version_and_a_checksum(memory: Place) -> None:
+    agent = memory.create()
+    busy(agent)
+    table = json.loads(saved(agent) or "")
+    assert sorted(table) == ["body", "checksum", "version"]
+    assert (table["version"], len(table["checksum"])) == (VERSION, 64)
+    assert sorted(json.loads(table["body"])) == [
+        "attendance", "contexts", "ledger", "overrun", "seq", "state", "status",
+    ]  # fmt: skip
+
+
+def test_opening_reads_no_more_than_what_came_after_it(
+    memory: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = memory.create()
+    busy(agent)
+    agent.decide_many(["new", "new"])
+    campaign = Campaign(agent.terms)
+    read_snapshot(campaign, saved(agent))
+    folds: list[list[int]] = []
+    apply: Callable[..., None] = Campaign.apply
+
+    def counted(self: Campaign, events: Any) -> None:
+        rows = list(events)
+        folds.append([event.seq for event in rows])
+        apply(self, rows)
+
+    monkeypatch.setattr(Campaign, "apply", counted)
+    memory.open()
+    last = len(list(agent.events()))
+    assert folds == [list(range(campaign.seq + 1, last + 1))]
+
+
+DAMAGED: dict[str, Callable[[str], str]] = {
+    "empty": lambda text: "",
+    "cut off": lambda text: text[: len(text) // 2],
+    "one letter changed": lambda text: text.replace("running", "runnimg"),
+    "no JSON": lambda text: "\x80pickle",
+    "no table": lambda text: "[1, 2]",
+    "nothing": lambda text: "null",
+    "no keys": lambda text: "{}",
+    "no checksum": lambda text: json.dumps({"version": VERSION, "body": "{}"}),
+    "another checksum": lambda text: json.dumps({**json.loads(text), "checksum": "0" * 64}),
+    "a body that is no text": lambda text: json.dumps({**json.loads(text), "body": 5}),
+    "a body without anything": lambda text: forged({}),
+    "a body that is a list": lambda text: forged([]),
+    "a body of another shape": lambda text: forged(
+        {**json.loads(json.loads(text)["body"]), "contexts": ["new"]}
+    ),
+    "fields of another version": lambda text: forged(
+        {**json.loads(json.loads(text)["body"]), "state": {"novelty": [1]}}
+    ),
+    "numbers that are none": lambda text: forged(
+        {**json.loads(json.loads(text)["body"]), "state": {"counts": "many"}}
+    ),
+    "a ledger of another length": lambda text: forged(
+        {**json.loads(json.loads(text)["body"]), "ledger": [1, 2, 3, 4, 5, 6]}
+    ),
+    "brackets without end": lambda text: "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_snapshot_is_ignored_and_reported(
+    damage: str, memory: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent = memory.create()
+    busy(agent)
+    before = standing(agent)
+    save(agent, DAMAGED[damage](saved(agent) or ""))
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "almoner"):
+        again = memory.open()
+    assert [record.name for record in caplog.records] == ["almoner"]
+    assert "a damaged snapshot is ignored, the log is read instead" in caplog.text
+    assert standing(again) == before
+    busy(again)
+    assert standing(memory.open()) == standing(again) == folded(again)
+
+
+@pytest.mark.parametrize("change", [{"version": VERSION + 1}, {"version": 0}, {"version": None}])
+def test_a_snapshot_of_another_version_is_ignored(change: dict[str, Any], place: Place) -> None:
+    agent = place.create()
+    busy(agent)
+    before = standing(agent)
+    save(agent, json.dumps({**json.loads(saved(agent) or ""), **change}))
+    assert standing(place.open()) == before
+
+
+def test_a_deleted_snapshot_is_no_loss(place: Place) -> None:
+    agent = place.create()
+    busy(agent)
+    before = standing(agent)
+    save(agent, None)
+    again = place.open()
+    assert standing(again) == before
+    busy(again)
+    assert saved(again) is not None  # the next one comes by itself
+
+
+def test_a_snapshot_ahead_of_the_log_is_ignored(place: Place) -> None:
+    """As it would be where a log was restored from an older copy."""
+    long, short = place.create(), place.create(name=place.name + "-short")
+    busy(long)
+    short.decide("new")
+    save(short, saved(long))
+    again = place.open(name=short.name)
+    assert standing(again) == standing(short) == folded(short)
+
+
+def test_new_contexts_are_in_the_snapshot(place: Place) -> None:
+    agent = place.create(new_contexts=True, contexts=["new"])
+    for number in range(EVERY):
+        agent.reward(agent.decide(f"context {number % 4}").id, 0.5)
+    campaign = Campaign(agent.terms)
+    assert read_snapshot(campaign, saved(agent))
+    assert len(campaign.contexts) > 1
+    assert standing(place.open()) == standing(agent) == folded(agent)
+
+
+def test_what_is_written_is_read(memory: Place) -> None:
+    agent = memory.create()
+    busy(agent)
+    text = agent.look(write_snapshot)
+    campaign = Campaign(agent.terms)
+    assert read_snapshot(campaign, text)
+    assert write_snapshot(campaign) == text
+    assert not read_snapshot(Campaign(agent.terms), None)

@@ -1,0 +1,82 @@
+"""The whole OpenAPI document against a service that runs: schemathesis has no objection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis import Case
+from schemathesis.checks import not_a_server_error
+from schemathesis.config import SchemathesisConfig
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from support.live_service import SPRING, in_thread
+
+from almoner.service.api.openapi import document
+from almoner.service.app import create_app
+from almoner.store import open_store
+
+EXAMPLES = settings(
+    derandomize=True,
+    deadline=None,
+    max_examples=30,
+    suppress_health_check=list(HealthCheck),
+)
+
+CONFIG = SchemathesisConfig.from_dict(
+    {
+        "checks": {
+            # No type can say what the library checks: 422 is for what fits the document otherwise.
+            "positive_data_acceptance": {
+                "expected-statuses": ["2xx", "401", "403", "404", "409", "422"]
+            },
+            "negative_data_rejection": {
+                "expected-statuses": ["400", "401", "403", "404", "405", "409", "413", "415", "422"]
+            },
+        }
+    }
+)
+
+DOCUMENT = document(create_app(open_store("memory:")))
+SCHEMA = schemathesis.openapi.from_dict(DOCUMENT, config=CONFIG)
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """A service with a campaign that has seen something."""
+    with in_thread() as url, httpx.Client(base_url=url) as client:
+        assert client.post("/api/campaigns", json=SPRING).status_code == 201
+        decisions = "/api/campaigns/spring/decisions"
+        for _ in range(3):
+            assert client.post(decisions, json={"context": "new"}).status_code == 200
+        yield url
+
+
+@SCHEMA.parametrize()
+@EXAMPLES
+def test_every_operation_keeps_to_the_document(case: Case[Any], url: str) -> None:
+    case.call_and_validate(base_url=url)
+
+
+@SCHEMA.include(path_regex="{name}").parametrize()
+@EXAMPLES
+def test_so_it_does_with_a_campaign_that_exists(case: Case[Any], url: str) -> None:
+    case.path_parameters["name"] = "spring"
+    if "decision" in case.path_parameters:
+        case.path_parameters["decision"] = 1
+    case.call_and_validate(
+        base_url=url,
+        checks=[
+            not_a_server_error,
+            status_code_conformance,
+            content_type_conformance,
+            response_schema_conformance,
+        ],
+    )

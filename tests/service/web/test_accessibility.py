@@ -1,0 +1,121 @@
+"""Every page against axe, in light, in dark and on a phone: it finds nothing at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+from support.browser import PHONE, Visitors, create, open_browser, visit
+from support.live_service import in_thread
+
+from almoner.live.agent import Agent
+from almoner.service.auth.api_keys import create_key
+from almoner.store import open_store
+
+PAGES = [
+    *("/", "/campaigns/watched", "/campaigns/reserved", "/new", "/sign-in"),
+    *("/campaigns/nowhere", "/nope"),
+]
+
+RESERVING = {"actions": {"call": {"cost": 0.7, "reserve": 5.0}}}
+"""Whose money is all reserved after the first call."""
+
+ALL_OF_DOCS = "body"
+START_OF_DOCS = {
+    "include": [
+        [part]
+        for part in ("header", ".page-head", ".contents", ".operation:nth-of-type(-n+2)", "#types")
+    ]
+}
+"""The rest of the reference repeats these; all of it takes axe seconds, so that is done once."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """A service with a campaign that has seen something."""
+    with in_thread() as url:
+        with Visitors(url, create(url, name="watched")) as visitors:
+            for decision in visitors.come_all(["newcomer", "returning"] * 20):
+                if decision["action"]:
+                    visitors.reward(decision["id"], float(decision["id"] % 2))
+        with Visitors(url, create(url, name="reserved", budget=6, **RESERVING)) as visitors:
+            visitors.come_all(["newcomer"] * 3)
+        yield url
+
+
+@pytest.mark.parametrize(
+    ("colours", "width"), [("light", 1440), ("dark", 1440), ("light", PHONE["width"])]
+)
+def test_axe_finds_nothing(
+    browser: Browser, url: str, colours: Literal["light", "dark"], width: int
+) -> None:
+    window = {"width": width, "height": 900}
+    with visit(browser, url, color_scheme=colours, viewport=window, expected=("404",)) as page:
+        for path in PAGES:
+            page.goto(path)
+            page.locator("details").evaluate_all("all => all.forEach(one => (one.open = true))")
+            assert violations(page) == [], path
+        page.goto("/docs")
+        once = colours == "light" and width > PHONE["width"]
+        assert violations(page, ALL_OF_DOCS if once else START_OF_DOCS) == []
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_nor_in_what_comes_up_later(
+    browser: Browser, url: str, colours: Literal["light", "dark"]
+) -> None:
+    with visit(browser, url, color_scheme=colours, expected=("422",)) as page:
+        page.goto("/campaigns/watched")
+        page.get_by_role("button", name="Close").click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert violations(page) == []
+        page.goto("/new")
+        for label, typed in [("Name", "x"), ("Context", "a"), ("Action", "b"), ("Cost", "2")]:
+            page.get_by_label(label, exact=True).first.fill(typed)
+        page.get_by_label("Context", exact=True).nth(1).fill("c")
+        page.get_by_label("Budget").fill("5")
+        page.get_by_label("Arrivals", exact=True).fill("9")
+        page.get_by_text("More terms").click()
+        page.get_by_label("to be learned").check()
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
+        assert violations(page) == []
+        page.get_by_label("Reserve").fill("1")
+        page.get_by_label("known mean rewards").check()
+        for context in ("a", "c"):
+            page.get_by_label(f"Mean reward of doing nothing for {context}").fill("0.1")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(page.get_by_role("alert")).not_to_be_empty()
+        assert violations(page) == []
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_nor_for_whoever_may_only_decide(
+    browser: Browser, colours: Literal["light", "dark"]
+) -> None:
+    store = open_store("memory:")
+    key = create_key(store, "shop", right="decide")
+    Agent.open(store, name="a", contexts=["b"], actions={"c": 1}, horizon=9, budget=9)
+    with in_thread(store) as url, visit(browser, url, color_scheme=colours) as page:
+        page.goto("/new")
+        page.get_by_label("Key").fill(key)
+        page.get_by_role("button", name="Sign in").click()
+        for path in ("/new", "/", "/campaigns/a"):
+            page.goto(path)
+            expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+            assert violations(page) == [], path
+
+
+def violations(page: Page, part: Any = None) -> list[str]:
+    """Return what axe objects to in a page or in a part of it, a line each."""
+    found = Axe().run(page, context=part).response["violations"]
+    return [f"{one['impact']}: {one['help']}: {one['nodes'][0]['html']}" for one in found]

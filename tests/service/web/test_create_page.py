@@ -1,0 +1,403 @@
+"""A campaign created in a browser: the plan first, then the start; and signing in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from support.browser import Visitors, create, open_browser, visit
+from support.live_service import in_thread
+
+from almoner.service.auth.api_keys import create_key
+from almoner.store import open_store
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with in_thread() as url:
+        yield url
+
+
+@pytest.fixture
+def page(browser: Browser, url: str) -> Iterator[Page]:
+    with visit(browser, url) as page:
+        page.goto("/new")
+        yield page
+
+
+def fill(page: Page, name: str) -> None:
+    """Fill the form in, all but its horizon."""
+    page.get_by_label("Name", exact=True).fill(name)
+    for place, (context, weight) in enumerate([("newcomer", "6"), ("returning", "4")]):
+        page.get_by_label("Context", exact=True).nth(place).fill(context)
+        page.get_by_label("How often").nth(place).fill(weight)
+    page.get_by_label("Action", exact=True).fill("coupon")
+    page.get_by_label("Cost").fill("5")
+    page.get_by_label("Budget").fill("2000")
+    page.get_by_label("Mean reward of coupon for newcomer").fill("0.1")
+    page.get_by_label("Mean reward of coupon for returning").fill("0.4")
+
+
+def fill_known(page: Page, newcomer: str, returning: str) -> None:
+    """Say what doing nothing brings; the terms that few need must be open."""
+    page.get_by_label("known mean rewards").check()
+    page.get_by_label("Mean reward of doing nothing for newcomer").fill(newcomer)
+    page.get_by_label("Mean reward of doing nothing for returning").fill(returning)
+
+
+def test_the_plan_is_shown_and_then_the_campaign_starts(page: Page, url: str) -> None:
+    fill(page, "autumn & winter")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    start = page.get_by_role("button", name="Start the campaign")
+    expect(start).to_be_hidden()
+    page.get_by_role("button", name="Preview the plan").click()
+    plan = page.get_by_role("region", name="The plan")
+    expect(plan).to_be_focused()
+    # 2,000 buy 400 coupons: all of the 400 returning ones, at a mean of 0.4, and nobody else.
+    rows = plan.locator(".served li")
+    expect(rows).to_contain_text(["newcomer 60 % of arrivals", "returning 40 % of arrivals"])
+    expect(rows.nth(0)).to_contain_text("skipped")
+    expect(rows.nth(1)).to_contain_text("coupon 100 %")
+    expect(plan).to_contain_text("newcomer would be served in part or not at all")
+    expect(plan.locator("dl")).to_contain_text("160from 1,000 arrivals")
+    expect(plan.locator("dl")).to_contain_text("the plan changes at 2, 5")
+
+    page.get_by_label("Budget").fill("2500")
+    expect(start).to_be_hidden()
+    expect(plan).to_contain_text("The form has changed since; preview the plan again.")
+    page.get_by_role("button", name="Preview the plan").click()
+    start.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("autumn & winter")
+    expect(page).to_have_url(f"{url}/campaigns/autumn%20%26%20winter")
+    made = httpx.get(f"{url}/api/campaigns/autumn%20%26%20winter").json()
+    assert (made["budget"], made["horizon"], made["contexts"]) == (
+        2500,
+        1000,
+        ["newcomer", "returning"],
+    )
+    assert made["actions"] == {"coupon": {"cost": 5.0, "reserve": 5.0}}
+    assert (made["unit"], made["default_rewards"], made["new_contexts"]) == (1e-6, None, False)
+    with Visitors(url, "autumn%20%26%20winter") as visitors:
+        visitors.come("returning")
+    expect(page.locator("#decision-1")).to_contain_text("coupon")
+
+
+def test_rows_come_and_go_and_reserves_are_kept(page: Page, url: str) -> None:
+    fill(page, "rows")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    page.get_by_role("button", name="Add a context").click()
+    expect(page.get_by_label("Context", exact=True).nth(2)).to_be_focused()
+    page.keyboard.type("lapsed")
+    page.get_by_role("button", name="Remove context 2").click()
+    page.get_by_role("button", name="Add an action").click()
+    page.keyboard.type("call")
+    page.get_by_label("Cost").nth(1).fill("2")
+    page.get_by_label("Reserve").nth(1).fill("3.5")
+    guesses = page.get_by_role("table", name="Expected mean reward")
+    expect(guesses.get_by_role("rowheader")).to_have_text(["newcomer", "lapsed"])
+    expect(guesses.get_by_role("columnheader")).to_have_text(["Context", "coupon", "call"])
+    page.get_by_label("Policy").select_option("thompson_rounded")
+    expect(page.get_by_text("Thompson draws in the rounded LP.")).to_be_visible()
+    page.get_by_role("button", name="Preview the plan").click()
+    page.get_by_role("button", name="Start the campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("rows")
+    made = httpx.get(f"{url}/api/campaigns/rows").json()
+    assert made["contexts"] == ["newcomer", "lapsed"]
+    assert made["actions"]["call"] == {"cost": 2.0, "reserve": 3.5}
+    assert "Thompson" in str(made["policy"]["rewards"])
+
+
+def test_a_policy_for_two_contexts_is_offered_for_two(page: Page) -> None:
+    policy, add = page.get_by_label("Policy"), page.get_by_role("button", name="Add a context")
+    option = policy.locator("option[value=ucb_pb]")
+    expect(option).to_be_enabled()
+    add.click()
+    expect(option).to_be_disabled()
+    page.get_by_role("button", name="Remove context 3").click()
+    policy.select_option("ucb_pb")
+    expect(page.locator("#policy-hint")).to_contain_text("For two contexts, actions of the same")
+    add.click()
+    expect(policy).to_have_value("ucb_pb")
+    expect(policy.locator("option:disabled")).to_have_count(1)
+
+
+def test_a_closing_time_with_expected_arrivals(page: Page, url: str) -> None:
+    fill(page, "until-new-year")
+    page.get_by_label("at a closing time").check()
+    expect(page.get_by_label("Arrivals", exact=True)).to_be_hidden()
+    page.get_by_label("Closing time, by your clock").fill("2099-12-31T23:30")
+    page.get_by_label("Expected arrivals until then").fill("5000")
+    page.get_by_role("button", name="Preview the plan").click()
+    page.get_by_role("button", name="Start the campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("until-new-year")
+    expect(page.locator(".figures")).to_contain_text("31 Dec 2099, 23:30")
+    made = httpx.get(f"{url}/api/campaigns/until-new-year").json()
+    assert made["closes"] == "2099-12-31T23:30:00+00:00"
+
+
+def test_known_rewards_of_doing_nothing_are_in_the_plan_and_in_the_terms(
+    page: Page, url: str
+) -> None:
+    fill(page, "known")
+    page.get_by_label("Budget").fill("1000")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    page.get_by_text("More terms").click()
+    fill_known(page, "0.2", "0.15")
+    page.get_by_label("Smallest unit").fill("0.5")
+    page.get_by_label("Seed").fill("9007199254740991")
+    page.get_by_role("button", name="Preview the plan").click()
+    # A coupon is worse than nothing for newcomers. 1,000 buy one for 200 of the 400 others:
+    # 600 × 0.2 + 200 × 0.4 + 200 × 0.15 = 230.
+    plan = page.get_by_role("region", name="The plan")
+    expect(plan).to_contain_text("everybody worth serving: returning would be served in part")
+    expect(plan.locator("dl")).to_contain_text("230from 1,000 arrivals")
+    expect(plan.locator(".served li").nth(0)).to_contain_text("skipped")
+    expect(plan.locator(".served li").nth(1)).to_contain_text("coupon 50 %")
+    page.get_by_role("button", name="Start the campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("known")
+    made = httpx.get(f"{url}/api/campaigns/known").json()
+    assert made["default_rewards"] == {"newcomer": 0.2, "returning": 0.15}
+    assert (made["unit"], made["seed"], made["new_contexts"]) == (0.5, 2**53 - 1, False)
+
+
+def test_doing_nothing_is_learned_and_contexts_are_added(page: Page, url: str) -> None:
+    fill(page, "learned")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    page.get_by_text("More terms").click()
+    page.get_by_label("to be learned").check()
+    expect(page.get_by_text("Report the reward of a skip")).to_be_visible()
+    page.get_by_label("Add undeclared contexts").check()
+    page.get_by_role("button", name="Preview the plan").click()
+    plan = page.get_by_role("region", name="The plan")
+    expect(plan).to_contain_text("yet to be learned; here it is as you guess")
+    expect(plan.locator("dl")).to_contain_text("160from 1,000 arrivals")
+    # A coupon is worse than nothing for newcomers: 600 × 0.2 + 400 × 0.4 = 280.
+    page.get_by_label("Guessed reward of doing nothing for newcomer").fill("0.2")
+    page.get_by_role("button", name="Preview the plan").click()
+    expect(plan.locator("dl")).to_contain_text("280from 1,000 arrivals")
+    expect(plan).to_contain_text("enough for everything worth doing")
+    page.get_by_role("button", name="Start the campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("learned")
+    with Visitors(url, "learned") as visitors:
+        visitors.come("stranger")
+    made = httpx.get(f"{url}/api/campaigns/learned").json()
+    assert (made["default_rewards"], made["new_contexts"]) == ("learned", True)
+    assert made["contexts"] == ["newcomer", "returning", "stranger"]
+
+
+def test_numbers_stay_with_their_context_and_action(page: Page) -> None:
+    fill(page, "moving")
+    page.get_by_text("More terms").click()
+    fill_known(page, "0.2", "0.3")
+    page.get_by_role("button", name="Add an action").click()
+    page.keyboard.type("call")
+    page.get_by_label("Mean reward of call for returning").fill("0.7")
+    page.get_by_role("button", name="Remove context 1").click()
+    page.get_by_role("button", name="Remove action 1").click()
+    expect(page.get_by_label("Mean reward of call for returning")).to_have_value("0.7")
+    expect(page.get_by_label("Mean reward of doing nothing for")).to_have_value("0.3")
+
+
+def test_a_guess_of_what_skipping_brings_is_asked_for_while_it_is_to_be_learned(
+    page: Page,
+) -> None:
+    fill(page, "guessing")
+    page.get_by_text("More terms").click()
+    guess = page.get_by_label("Guessed reward of doing nothing for returning")
+    expect(guess).to_be_hidden()
+    page.get_by_label("to be learned").check()
+    expect(guess).to_have_value("0")
+    guess.fill("0.3")
+    page.get_by_role("button", name="Remove context 1").click()
+    expect(guess).to_have_value("0.3")
+    page.get_by_label("nothing", exact=True).check()
+    expect(guess).to_be_hidden()
+
+
+def test_an_action_that_can_never_be_taken_is_named_and_not_planned(page: Page) -> None:
+    fill(page, "unaffordable")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    page.get_by_label("Reserve").fill("5000")
+    page.get_by_role("button", name="Preview the plan").click()
+    plan = page.locator("#plan-body")
+    expect(plan).to_contain_text("“coupon” can never be taken: it reserves 5,000, and the budget")
+    expect(plan).not_to_contain_text("coupon 100 %")
+
+
+def test_terms_that_were_folded_away_open_where_one_is_wrong(page: Page) -> None:
+    fill(page, "folded")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    page.get_by_text("More terms").click()
+    page.get_by_label("known mean rewards").check()
+    page.get_by_text("More terms").click()
+    missing = page.get_by_label("Mean reward of doing nothing for newcomer")
+    expect(missing).to_be_hidden()
+    page.get_by_role("button", name="Preview the plan").click()
+    expect(missing).to_be_focused()
+    # What is not chosen is not asked for.
+    page.get_by_label("nothing", exact=True).check()
+    page.get_by_role("button", name="Preview the plan").click()
+    expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
+
+
+def test_what_the_service_refuses_is_said_beside_the_form(browser: Browser, url: str) -> None:
+    create(url, name="taken", budget=3)
+    with visit(browser, url, expected=("422", "409")) as page:
+        page.goto("/new")
+        fill(page, "free")
+        page.get_by_label("Arrivals", exact=True).fill("100")
+        page.get_by_label("Reserve").fill("4")
+        said = page.locator("form [role=alert]")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(said).to_contain_text("the reserve of 'coupon' must be no less than its cost")
+        page.get_by_label("Reserve").fill("")
+        page.get_by_text("More terms").click()
+        page.get_by_label("Smallest unit").fill("3")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(said).to_contain_text("must be a whole number of the smallest unit 3")
+        page.get_by_label("Smallest unit").fill("")
+        fill_known(page, "0.2", "0.3")
+        page.get_by_label("Add undeclared contexts").check()
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(said).to_contain_text("new_contexts=True needs")
+        page.get_by_label("nothing", exact=True).check()
+        page.get_by_label("Add undeclared contexts").uncheck()
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
+        expect(said).to_be_empty()
+        name = page.get_by_label("Name", exact=True)
+        name.fill("free/taken")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(said).to_contain_text("printable characters without a slash")
+        name.fill("taken")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(said).to_contain_text("campaign 'taken' was opened with")
+        expect(page.get_by_role("button", name="Start the campaign")).to_be_hidden()
+        page.get_by_label("Context", exact=True).nth(1).fill("newcomer")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(said).to_have_text("Two contexts are called “newcomer”; give them different names.")
+    assert httpx.get(f"{url}/api/campaigns/taken").json()["budget"] == 3
+
+
+def test_a_preview_needs_a_context_that_comes(page: Page) -> None:
+    fill(page, "weightless")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    for place in range(2):
+        page.get_by_label("How often").nth(place).fill("0")
+    page.get_by_role("button", name="Preview the plan").click()
+    said = page.locator("form [role=alert]")
+    expect(said).to_have_text("“How often” must be above 0 for one context at least.")
+    page.get_by_label("How often").nth(0).fill("1")
+    page.get_by_role("button", name="Preview the plan").click()
+    # 2,000 buy 400 coupons for 1,000 newcomers; a returning one would have been the better use.
+    plan = page.get_by_role("region", name="The plan")
+    expect(plan).to_contain_text("everybody: newcomer would be served in part or not at all")
+    expect(plan.locator(".served li").nth(1)).to_contain_text("never comes, as you guess")
+    expect(plan.locator(".served li").nth(1)).to_contain_text("coupon 100 %")
+
+
+def test_a_preview_in_which_nobody_is_served_says_why_once(page: Page) -> None:
+    fill(page, "nobody")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    page.get_by_label("Budget").fill("4")
+    page.get_by_role("button", name="Preview the plan").click()
+    plan = page.get_by_role("region", name="The plan")
+    expect(plan).to_contain_text("Nobody would be served: the budget is less than any action")
+    for absent in ("does not reach", "the plan changes at", "enough for everything"):
+        expect(plan).not_to_contain_text(absent)
+    page.get_by_label("Budget").fill("2000")
+    for context in ("newcomer", "returning"):
+        page.get_by_label(f"Mean reward of coupon for {context}").fill("0")
+    page.get_by_role("button", name="Preview the plan").click()
+    expect(plan).to_contain_text("by your guesses, no action is worth its cost")
+    expect(plan).not_to_contain_text("enough for everything")
+
+
+def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> None:
+    page.get_by_label("Name", exact=True).focus()
+    keys = page.keyboard
+    policy, remove, add, reserve = "", "", "", ""
+    for typed in [
+        *("typed", policy),
+        *("new", "3", remove, "old", "1", remove, add),
+        *("mail", "2", reserve),  # the only action cannot be removed
+    ]:
+        keys.type(typed)
+        keys.press("Tab")
+    expect(page.get_by_role("button", name="Add an action")).to_be_focused()
+    keys.press("Tab")
+    keys.type("50")
+    keys.press("Tab")
+    keys.press("ArrowDown")  # from a number of arrivals to a closing time, and back
+    keys.press("ArrowUp")
+    keys.press("Tab")
+    keys.type("40")
+    keys.press("Tab")
+    keys.press("Enter")  # more terms
+    keys.press("Tab")
+    keys.press("ArrowDown")  # from nothing to known rewards
+    for typed in ("", "0.3", "0.1"):
+        keys.type(typed)
+        keys.press("Tab")
+    keys.press("Space")  # undeclared contexts are added, and on second thoughts are not
+    keys.press("Space")
+    for typed in ("", "0.5", "7"):
+        keys.type(typed)
+        keys.press("Tab")
+    for _guess in range(2):
+        keys.press("Tab")
+    expect(page.get_by_role("button", name="Preview the plan")).to_be_focused()
+    keys.press("Enter")
+    expect(page.get_by_role("region", name="The plan")).to_be_focused()
+    keys.press("Tab")
+    keys.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("typed")
+    made = httpx.get(f"{url}/api/campaigns/typed").json()
+    assert (made["contexts"], made["budget"], made["horizon"]) == (["new", "old"], 50, 40)
+    assert (made["default_rewards"], made["unit"]) == ({"new": 0.3, "old": 0.1}, 0.5)
+    assert (made["new_contexts"], made["seed"]) == (False, 7)
+
+
+def test_a_service_with_keys_asks_for_one(browser: Browser) -> None:
+    store = open_store("memory:")
+    keys = {right: create_key(store, right, right=right) for right in ("administer", "decide")}
+    with in_thread(store, locked=True) as url, visit(browser, url, expected=("401",)) as page:
+        page.goto("/new")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+        page.get_by_label("Key").fill("almoner_wrong")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("alert")).to_have_text(
+            "This key is not valid: it may be mistyped, or revoked."
+        )
+        page.get_by_label("Key").fill(keys["administer"])
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("New campaign")
+        fill(page, "locked")
+        page.get_by_label("Arrivals", exact=True).fill("100")
+        page.get_by_role("button", name="Preview the plan").click()
+        page.get_by_role("button", name="Start the campaign").click()
+        expect(page.get_by_role("button", name="Pause")).to_be_visible()
+        (cookie,) = page.context.cookies()
+        assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+        assert page.context.cookies() == []
+        page.get_by_label("Key").fill(keys["decide"])
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Campaigns")
+        page.get_by_role("link", name="New campaign").click()
+        expect(page.locator("main")).to_contain_text("may not create campaigns")
+        expect(page.get_by_role("textbox")).to_have_count(0)
+        page.get_by_role("link", name="All campaigns").click()
+        page.get_by_role("link", name="locked").click()
+        expect(page.locator(".figures")).to_be_visible()
+        expect(page.get_by_role("button", name="Pause")).to_have_count(0)

@@ -1,0 +1,309 @@
+"""The pages as they leave the service: their headers, their markup, and who gets to see them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event as Gate
+
+import httpx
+import pytest
+from litestar.testing import TestClient
+from support.browser import Visitors, create
+from support.live_service import SPRING, in_thread
+
+from almoner.errors import BrokenLedger
+from almoner.service import app as application
+from almoner.service.api.openapi import document
+from almoner.service.app import create_app
+from almoner.service.auth.api_keys import create_key
+from almoner.service.web import api_reference, schema_text
+from almoner.service.web.schema_text import Piece
+from almoner.store import open_store
+
+STATIC = Path(api_reference.__file__).parent / "static"
+PAGES = ["/", "/campaigns/watched", "/new", "/docs", "/sign-in", "/campaigns/nowhere"]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[httpx.Client]:
+    with in_thread() as url, httpx.Client(base_url=url) as client:
+        with Visitors(url, create(url, name="watched")) as visitors:
+            visitors.come_all(["newcomer", "returning"] * 5)
+        yield client
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_forbids_all_that_is_not_its_own(client: httpx.Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'self';")
+    assert "unsafe" not in policy
+    assert "*" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_needs_what_the_policy_forbids(client: httpx.Client, path: str) -> None:
+    text = client.get(path).text
+    assert not re.findall(r"\sstyle=|\son\w+=|<style", text)
+    inline = [tag for tag in re.findall(r"<script[^>]*>", text) if "src=" not in tag]
+    assert all("application/json" in tag for tag in inline)
+    assert not re.findall(r'(?:src|href|action)="(?:\w+:|//)', text), "addresses of other hosts"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_ids_are_unique_and_references_lead_somewhere(client: httpx.Client, path: str) -> None:
+    text = client.get(path).text
+    ids = re.findall(r'\sid="([^"]*)"', text)
+    assert len(ids) == len(set(ids))
+    for reference in re.findall(r'(?:href="#|aria-labelledby="|aria-describedby=")([^"]*)"', text):
+        assert reference in ids
+
+
+def test_all_that_the_pages_load_is_there(client: httpx.Client) -> None:
+    loaded = {
+        address
+        for path in PAGES
+        for address in re.findall(r'(?:src|href)="(/static/[^"]*)"', client.get(path).text)
+    }
+    assert len(loaded) > 5
+    for address in loaded:
+        assert client.get(address).status_code == 200, address
+
+
+def test_the_chart_library_comes_with_its_licence() -> None:
+    folder = STATIC / "vendor" / "uplot"
+    assert "(v1.6." in (folder / "uPlot.iife.min.js").read_text()[:80]
+    assert "MIT License" in (folder / "LICENSE").read_text()
+
+
+def test_no_file_of_the_page_names_another_host() -> None:
+    for file in STATIC.rglob("*"):
+        if file.suffix in {".js", ".css"} and "vendor" not in file.parts:
+            assert not re.findall(r"https?://(?!www\.w3\.org/)", file.read_text()), file
+
+
+@pytest.mark.parametrize("path", ["../app.py", "%2e%2e/app.py", "..%2fapp.py", "templates"])
+def test_nothing_else_is_served_as_a_file(client: httpx.Client, path: str) -> None:
+    assert client.get(f"/static/{path}").status_code == 404
+
+
+def test_names_are_escaped(client: httpx.Client) -> None:
+    name = "<script>alert('&')</script>".replace("/", "|")
+    create(str(client.base_url), name=name, contexts=["<b>bold</b>"], actions={"<i>": 1})
+    with Visitors(str(client.base_url), name) as visitors:
+        visitors.come("<b>bold</b>")
+    for path in ("/", f"/campaigns/{name}"):
+        text = client.get(path).text
+        assert "<script>alert" not in text
+        assert "<b>bold</b>" not in text
+        assert "<i>" not in text
+
+
+def test_a_campaign_that_cannot_be_read_does_not_hide_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = open_store("memory:")
+    with in_thread(store) as url:
+        create(url, name="sound")
+        create(url, name="damaged")
+    read = store.terms
+
+    def terms(name: str) -> str | None:
+        if name == "damaged":
+            raise BrokenLedger("what the store holds does not add up")
+        return read(name)
+
+    monkeypatch.setattr(store, "terms", terms)
+    with in_thread(store) as url:
+        text = httpx.get(url).text
+        assert "What the store holds does not add up." in text
+        assert text.count("Nobody has come yet.") == 1, "nothing is said of the damaged one"
+        assert "sound" in text
+        answer = httpx.get(f"{url}/campaigns/damaged")
+        assert answer.status_code == 500
+        assert "What the store holds does not add up." in answer.text
+
+
+COMPILES = "The first start compiles the kernels: about half a minute, once."
+
+
+@pytest.mark.parametrize("demo", [False, True])
+def test_while_the_kernels_are_compiled_the_list_says_so(
+    monkeypatch: pytest.MonkeyPatch, demo: bool
+) -> None:
+    store = open_store("memory:")
+    gate = Gate()
+    monkeypatch.setattr(application, "warm_up", gate.wait)
+    with TestClient(create_app(store, demo=demo)) as client:
+        text = client.get("/").text
+        assert COMPILES in text
+        assert ("The demonstration campaign is being prepared." in text) == demo
+        assert ("There is no campaign yet." in text) == (not demo)
+        assert 'id="live"' in text, "it is kept up to date"
+        gate.set()
+        while COMPILES in (text := client.get("/").text):
+            pass
+        assert ("There is no campaign yet." in text) == (not demo)
+        assert client.post("/api/campaigns", json=SPRING).status_code == 201
+    gate.clear()
+    with TestClient(create_app(store)) as client:
+        text = client.get("/").text
+        assert COMPILES in text
+        assert 'href="/campaigns/spring"' in text
+        assert "Its figures come when the kernels are there." in text
+        gate.set()
+
+
+def test_kernels_that_cannot_be_compiled_are_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken() -> None:
+        raise RuntimeError("no compiler here")
+
+    monkeypatch.setattr(application, "warm_up", broken)
+    with TestClient(create_app(open_store("memory:"), demo=True)) as client:
+        while COMPILES in (text := client.get("/").text):
+            pass
+        assert "The kernels could not be compiled, so nothing can be decided" in text
+
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+@pytest.mark.parametrize("path", ["/nope", "/campaigns/a/b", "/static/nope", "/<i>?a=b"])
+def test_a_browser_that_lost_its_way_is_shown_a_page(client: httpx.Client, path: str) -> None:
+    answer = client.get(path, headers={"Accept": BROWSER})
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["content-security-policy"].startswith("default-src 'self';")
+    assert "<h1>Not found</h1>" in answer.text
+    assert "There is nothing at /" in answer.text
+    assert "<i>" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "accept"),
+    [
+        ("/nope", "*/*"),
+        ("/nope", "application/json"),
+        ("/nope", "application/json, text/html;q=0.5"),
+        ("/static/nope.css", "text/css,*/*;q=0.1"),
+        ("/api", BROWSER),
+        ("/api/nope", BROWSER),
+        ("/api/campaigns/nowhere", BROWSER),
+    ],
+)
+def test_a_program_that_did_gets_json(client: httpx.Client, path: str, accept: str) -> None:
+    answer = client.get(path, headers={"Accept": accept})
+    assert answer.status_code == 404
+    assert set(answer.json()) == {"error", "message"}
+
+
+def test_without_a_valid_key_every_page_leads_to_the_form() -> None:
+    store = open_store("memory:")
+    key = create_key(store, "me", right="administer")
+    with in_thread(store, locked=True) as url, httpx.Client(base_url=url) as client:
+        for path in ("/", "/new", "/docs", "/campaigns/spring"):
+            answer = client.get(path)
+            assert answer.status_code == 303
+            assert answer.headers["location"].startswith("/sign-in?next=%2F")
+        assert client.get("/sign-in").status_code == 200
+        assert client.get("/static/style.css").status_code == 200
+        wrong = client.post("/sign-in", data={"key": "wrong"})
+        assert (wrong.status_code, wrong.headers.get("set-cookie")) == (401, None)
+        signed = client.post("/sign-in", data={"key": f" {key} ", "next": "/new"})
+        assert (signed.status_code, signed.headers["location"]) == (303, "/new")
+        assert "HttpOnly" in signed.headers["set-cookie"]
+        assert client.get("/new").status_code == 200
+        client.post("/sign-out")
+        assert client.get("/new").status_code == 303
+
+
+@pytest.mark.parametrize(("right", "status"), [("decide", 403), ("administer", 200)])
+def test_the_log_is_offered_to_those_who_may_have_it(right: str, status: int) -> None:
+    store = open_store("memory:")
+    key = create_key(store, "me", right=right)
+    admin = {"Authorization": f"Bearer {create_key(store, 'ops', right='administer')}"}
+    with in_thread(store) as url, httpx.Client(base_url=url) as client:
+        assert client.post("/api/campaigns", json=SPRING, headers=admin).status_code == 201
+        client.post("/api/campaigns/spring/decisions", json={"context": "new"}, headers=admin)
+        client.post("/sign-in", data={"key": key})
+        text = client.get("/campaigns/spring").text
+        assert 'id="decision-1"' in text
+        log = "/api/campaigns/spring/log?format=csv"
+        assert client.get(log).status_code == status
+        assert (log in text) == (status == 200)
+
+
+@pytest.mark.parametrize(
+    "elsewhere", ["https://example.org", "//example.org", "/\\example.org", "javascript:alert(1)"]
+)
+def test_signing_in_never_leads_elsewhere(client: httpx.Client, elsewhere: str) -> None:
+    answer = client.post("/sign-in", data={"key": "any", "next": elsewhere})
+    assert answer.headers["location"] == "/"  # without keys, any will do
+
+
+def test_the_reference_tells_every_operation_and_type() -> None:
+    whole = document(create_app(open_store("memory:")))
+    told = {
+        (operation.method.lower(), operation.path)
+        for group in api_reference.groups(whole)
+        for operation in group.operations
+    }
+    assert told == {
+        (method, path) for path, methods in whole["paths"].items() for method in methods
+    }
+    assert {schema.name for schema in api_reference.schemas(whole)} == set(
+        whole["components"]["schemas"]
+    )
+
+
+def test_docstrings_are_told_field_by_field(client: httpx.Client) -> None:
+    whole = document(create_app(open_store("memory:")))
+    assert "Attributes" not in str(whole)
+    assert "----" not in str(whole)
+    report = whole["components"]["schemas"]["Report"]
+    assert report["description"] == "How a campaign is doing."
+    fields = report["properties"]
+    assert fields["overrun"]["description"].startswith("By how much bills have exceeded")
+    assert fields["served"]["description"] == (
+        "``served``, ``skips``: Actions taken, and skips by reason."
+    )
+    assert fields["skips"]["description"] == "See ``served``."
+    text = client.get("/docs").text
+    assert "Attributes" not in text
+    assert "By how much bills have exceeded what was reserved for them" in text
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "array", "items": {"$ref": "#/components/schemas/Visit"}}, "list of Visit"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "text or null"),
+        ({"type": ["integer", "null"]}, "whole number or null"),
+        ({"enum": ["csv", "jsonl"]}, "'csv' or 'jsonl'"),
+        (
+            {"type": "object", "additionalProperties": {"type": "number"}},
+            "table by name of number",
+        ),
+        ({}, "anything"),
+    ],
+)
+def test_types_in_words(schema: dict[str, object], words: str) -> None:
+    assert "".join(piece.text for piece in schema_text.pieces(schema)) == words
+
+
+def test_what_a_field_demands_in_words() -> None:
+    field = {"type": "string", "minLength": 1, "maxLength": 200, "default": "thrifty"}
+    assert schema_text.note(field, "Its policy.") == (
+        'Its policy; not empty; 200 characters at most; "thrifty" if left out'
+    )
+    schema = {"properties": {"a": {"type": "number"}, "b": {"type": "string"}}, "required": ["b"]}
+    assert list(schema_text.fields(schema)) == [
+        ("b", [Piece("text")], True, ""),
+        ("a", [Piece("number")], False, ""),
+    ]

@@ -1,0 +1,68 @@
+"""Regret as measured by another program: a policy that drifts from its definition is seen here."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import pytest
+from support.problems import PAPER_TEN, PAPER_TWO
+
+import almoner as al
+
+POLICIES = {
+    "ucb_alp": al.ucb_alp(),
+    "ucb_pb": al.ucb_pb(),
+    "ealp": al.ealp(),
+    "thompson": al.thompson_rounded(),
+    "log_plus": al.log_plus_rounded(),
+    "thrifty": al.thrifty(),
+}
+
+MEASURED = [
+    # problem, ρ, T, policy, regret and its standard error (half a digit where none was noted)
+    ("two", 0.39, 10_000, "ucb_alp", 49.9, 0.2),
+    ("two", 0.40, 10_000, "ucb_alp", 49.5, 0.2),
+    ("two", 0.41, 10_000, "ucb_alp", 45.5, 0.1),
+    ("two", 0.40, 10_000, "ucb_pb", 43.1, 0.05),
+    ("two", 0.40, 10_000, "ealp", 14.9, 0.05),
+    ("two", 0.40, 10_000, "thompson", 26.5, 0.05),
+    ("two", 0.40, 10_000, "log_plus", 21.5, 0.05),
+    ("two", 0.40, 10_000, "thrifty", 14.7, 0.1),
+    ("ten", 0.50, 10_000, "ucb_alp", 402, 1),
+    ("ten", 0.50, 10_000, "thrifty", 142, 1.4),
+]
+"""Against the exact optimum, by an independent prototype of several thousand replications."""
+
+ERRORS = 4.0
+"""Standard errors of the difference of two means: one test in 16,000 would fail on a new seed."""
+
+
+@cache
+def regret(name: str, ratio: float, horizon: int, policy: str, against: str) -> al.Sample:
+    problem = (PAPER_TWO if name == "two" else PAPER_TEN)(horizon, ratio)
+    runs = 100 if policy == "thompson" else 300  # it draws for every pair in every round
+    return al.simulate(problem, POLICIES[policy], runs=runs, seed=20, against=against).regret
+
+
+@pytest.mark.parametrize(("name", "ratio", "horizon", "policy", "mean", "error"), MEASURED)
+def test_regret_is_what_another_program_measured(
+    name: str, ratio: float, horizon: int, policy: str, mean: float, error: float
+) -> None:
+    have = regret(name, ratio, horizon, policy, "oracle")
+    assert abs(have.mean - mean) < ERRORS * math.hypot(have.stderr, error)
+
+
+def test_ties_at_random_do_not_leak_the_labels() -> None:
+    """In the order of the labels, worst first, it would be 155.6."""
+    have = regret("ten", 0.5, 1000, "ucb_alp", "upper bound")
+    assert abs(have.mean - 123.5) < ERRORS * math.hypot(have.stderr, 0.4)
+    assert have.mean + ERRORS * have.stderr < 140
+
+
+@pytest.mark.parametrize(("name", "ratio"), [("two", 0.4), ("ten", 0.5)])
+def test_thrifty_has_at_most_four_tenths_of_the_paper_s_regret(name: str, ratio: float) -> None:
+    thrifty, paper = (
+        regret(name, ratio, 10_000, policy, "oracle") for policy in ("thrifty", "ucb_alp")
+    )
+    assert thrifty.mean + ERRORS * thrifty.stderr < 0.4 * (paper.mean - ERRORS * paper.stderr)

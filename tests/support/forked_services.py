@@ -1,0 +1,74 @@
+"""A process that has loaded everything, and becomes a service for each line that it reads.
+
+Starting Python, importing numba and loading kernels takes seconds of processor time; a fork of a
+process that has done all that is as much of a process to kill. ``python service_forks.py STORE``
+prints the process id and the URL of each service, and kills those that are left at its own end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from support import program
+
+Started = tuple[int, str]
+
+
+class Forks:
+    """Starts services on one store."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def start(self) -> Started:
+        """Start another service; return its process id and URL."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write("start\n")
+        self._process.stdin.flush()
+        process, url = json.loads(self._process.stdout.readline())
+        return process, url
+
+
+@contextmanager
+def forks(store: str) -> Iterator[Forks]:
+    """Load everything once; yield what starts services quickly."""
+    command = program("forked_services", store)
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+        yield Forks(process)
+
+
+def main() -> None:
+    """Fork a service for each line of standard input."""
+    from almoner.service.health import warm_up
+    from almoner.service.server import serve
+
+    warm_up()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the dead
+    started = []
+
+    def say(sentence: str) -> None:
+        found = re.search(r"http://\S+", sentence)
+        print(json.dumps([os.getpid(), found[0] if found else ""]), flush=True)
+
+    for _ in sys.stdin:
+        child = os.fork()
+        if not child:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            serve(sys.argv[1], host="127.0.0.1", port=0, rate=1e9, say=say)
+            os._exit(0)
+        started.append(child)
+    for child in started:
+        try:
+            os.kill(child, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
