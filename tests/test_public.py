@@ -72,7 +72,7 @@ def test_type_checkers_know_the_public_names_and_no_others(tmp_path: Path) -> No
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'almoner' has no attribute 'simulat'"):
-        _ = almoner.simulat
+        _ = almoner.simulat  # type: ignore[attr-defined]
 
 
 def test_no_module_hides_a_public_name() -> None:
