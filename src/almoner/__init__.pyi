@@ -78,5 +78,4 @@ from .simulation.runs import Trace as Trace
 from .simulation.simulate import simulate as simulate
 from .simulation.simulate import trace as trace
 
-__all__: list[str]
 __version__: str
