@@ -120,7 +120,9 @@ def work(thread):
                 done[key] = agent.decide("returning", key=key).id
                 break
             except Exception as error:
-                if "interrupted" not in str(error) and not isinstance(error.__cause__, Limit):
+                # The leader checks each request by itself; a limit striking there is its answer.
+                limited = isinstance(error, Limit) or isinstance(error.__cause__, Limit)
+                if "interrupted" not in str(error) and not limited:
                     errors.append(error)
                     return
 

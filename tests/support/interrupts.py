@@ -1,8 +1,8 @@
-"""Interrupts at every bytecode: what a signal handler that raises can do, one point after another.
+"""Interrupt a call at every bytecode, as a signal handler that raises could.
 
 A tracer raises at the n-th bytecode that is executed in the modules under test, for n = 1, 2, 3 and
-so on until a call completes. That is more than a signal can do: CPython looks for signals at calls,
-at the start of functions and at backward jumps only.
+so on until a call completes. Signals have fewer chances: CPython handles them at calls, at the
+start of functions and at backward jumps only.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ import almoner
 
 SOURCE = Path(almoner.__file__).parent
 UNDER_TEST = frozenset(
-    str(SOURCE / name)
+    str((SOURCE / name).resolve(strict=True))
     for name in (
-        "agent.py",
-        "async_agent.py",
-        "mutex.py",
-        "process.py",
-        "report.py",
-        "turns.py",
+        "concurrency/mutex.py",
+        "concurrency/process.py",
+        "live/agent.py",
+        "live/async_agent.py",
+        "live/catch_up.py",
+        "live/group_commit.py",
+        "live/report.py",
+        "live/reporter.py",
         "store/connections.py",
         "store/files.py",
         "store/memory.py",
