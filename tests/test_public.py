@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import pkgutil
@@ -7,6 +8,7 @@ import re
 import subprocess
 import sys
 from importlib.metadata import entry_points, version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,27 +27,47 @@ def in_a_fresh_interpreter(code: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_all_is_sorted_constants_then_classes_then_functions() -> None:
-    def rank(name: str) -> tuple[int, str]:
-        return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
-
-    assert almoner.__all__ == sorted(set(almoner.__all__), key=rank)
+def stub() -> dict[str, str]:
+    """Return each name in the stub of the package with the module it is imported from."""
+    tree = ast.parse(Path(almoner.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+    return {
+        name.name: f"almoner.{statement.module}"
+        for statement in tree.body
+        if isinstance(statement, ast.ImportFrom)
+        for name in statement.names
+    }
 
 
 @pytest.mark.parametrize("name", almoner.__all__)
 def test_every_public_name_resolves_and_is_public_at_home(name: str) -> None:
     value = getattr(almoner, name)
-    home = sys.modules[almoner._MODULE_OF[name]]
+    home = sys.modules[stub()[name]]
     assert value is getattr(home, name)
     assert name in home.__all__
 
 
 def test_all_is_exact() -> None:
-    assert sorted(almoner.__all__) == sorted(almoner._MODULE_OF)
+    assert almoner.__all__ == sorted(stub())
     assert dir(almoner) == sorted([*almoner.__all__, "__version__"])
     names: dict[str, Any] = {}
     exec("from almoner import *", names)  # noqa: S102
     assert set(names) - {"__builtins__"} == set(almoner.__all__)
+
+
+def test_a_public_name_is_looked_up_once() -> None:
+    assert almoner.Problem is vars(almoner)["Problem"]
+
+
+def test_type_checkers_know_the_public_names_and_no_others(tmp_path: Path) -> None:
+    program = "import almoner as al\n"
+    program += "".join(f"al.{name}\n" for name in [*almoner.__all__, "__version__"])
+    (tmp_path / "user.py").write_text(program + "al.simulat\n", encoding="utf-8")
+    stub_file = str(Path(almoner.__file__).with_suffix(".pyi"))
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary"]
+    command += ["--follow-imports=skip", "user.py", stub_file]  # all of them would take 10 s
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    (line,) = done.stdout.splitlines()
+    assert line.startswith(f"user.py:{len(almoner.__all__) + 3}: error: Module has no attribute")
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
