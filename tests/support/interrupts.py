@@ -22,12 +22,13 @@ SOURCE = Path(almoner.__file__).parent
 UNDER_TEST = frozenset(
     str(SOURCE / name)
     for name in (
-        "agent.py",
-        "async_agent.py",
-        "mutex.py",
-        "process.py",
-        "report.py",
-        "turns.py",
+        "concurrency/mutex.py",
+        "concurrency/process.py",
+        "live/agent.py",
+        "live/async_agent.py",
+        "live/group_commit.py",
+        "live/history.py",
+        "live/reporter.py",
         "store/connections.py",
         "store/files.py",
         "store/memory.py",
@@ -36,6 +37,7 @@ UNDER_TEST = frozenset(
         "store/sqlite.py",
     )
 )
+assert all(Path(name).is_file() for name in UNDER_TEST)
 PATIENCE = 60.0
 """Seconds after which a call is said to hang."""
 

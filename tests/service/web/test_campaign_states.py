@@ -58,7 +58,7 @@ def told(agent: al.Agent) -> tuple[Report, str]:
     )
     moments = [
         Moment(p.arrivals, amount(p.spent), amount(p.reserved), amount(p.planned), p.reward)
-        for p in agent.watch.curve()
+        for p in agent.reporter.curve()
     ]
     view = campaign_view(report, horizon, moments, [])
     page = TEMPLATES.get_template("campaign.html").render(
