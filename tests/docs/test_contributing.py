@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-STEP = re.compile(r"```python\n# (\S+\.py), (.*?)\n(.*?)```", re.DOTALL)
+STEP = re.compile(r"```python\n# (\S+\.pyi?), (.*?)\n(.*?)```", re.DOTALL)
 
 USE_IT = """
 import numpy as np
@@ -19,8 +19,9 @@ from almoner.policy.base import PARTS
 from almoner.policy.recipes import laplace_rounded
 from almoner.kernels.indices import index
 from almoner.testing import TINY, check_policy
-assert "Laplace" in PARTS["rewards"][1]
+assert "Laplace" in PARTS["rewards"][1] and "Laplace" in al.__all__
 policy = laplace_rounded()
+assert policy.rewards == al.Laplace()
 assert al.Policy.from_json(policy.to_json()) == policy
 value = index(9, 0.0, 0.0, 0.75, 0.5, 4.0, np.uint64(0))
 assert value == 4 / 6, f"(3 + 1) / (4 + 2), not {value}"
@@ -69,7 +70,7 @@ def package(tmp_path: Path) -> Path:
 
 
 def test_the_steps_of_contributing_add_a_part(package: Path) -> None:
-    assert len(steps()) == 4
+    assert len(steps()) == 5
     for step in steps():
         follow(step, package)
     done = use(package)

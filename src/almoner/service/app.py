@@ -26,7 +26,7 @@ from almoner.service.demo import NAME, show
 from almoner.service.health import Readiness, warm_up
 from almoner.service.metrics import Metrics
 from almoner.service.web import assets, routes
-from almoner.service.web.templating import nowhere
+from almoner.service.web.templating import not_found
 from almoner.store import Store
 
 __all__ = ["RATE", "create_app"]
@@ -123,7 +123,7 @@ def create_app(
         middleware=[door],
         request_class=JsonRequest,
         response_class=JsonResponse,
-        exception_handlers={**errors.HANDLERS, NotFoundException: nowhere},
+        exception_handlers={**errors.HANDLERS, NotFoundException: not_found},
         openapi_config=openapi.config(),
         state=State(state),
         lifespan=[lifespan],

@@ -43,7 +43,7 @@ from support.campaign_states import (
 import almoner as al
 from almoner.live.report import Report
 from almoner.service.web import charts, sentences
-from almoner.service.web.charts import Moment
+from almoner.service.web.charts import ChartPoint
 from almoner.service.web.templating import TEMPLATES
 from almoner.service.web.views import campaign_view, card
 
@@ -56,11 +56,11 @@ def told(agent: al.Agent) -> tuple[Report, str]:
         if isinstance(agreed, al.ClosingTime)
         else float(agreed)
     )
-    moments = [
-        Moment(p.arrivals, amount(p.spent), amount(p.reserved), amount(p.planned), p.reward)
+    curve = [
+        ChartPoint(p.arrivals, amount(p.spent), amount(p.planned), p.reward)
         for p in agent.reporter.curve()
     ]
-    view = campaign_view(report, horizon, moments, [])
+    view = campaign_view(report, horizon, curve, [])
     page = TEMPLATES.get_template("campaign.html").render(
         here="/", signed_in=False, administers=True, **view
     )

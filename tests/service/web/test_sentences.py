@@ -12,7 +12,7 @@ from almoner.live.agent import Agent
 from almoner.live.report import ActionReport, ContextReport, Report
 from almoner.policy.recipes import RECIPES
 from almoner.service.web import charts, formatting, sentences, svg
-from almoner.service.web.charts import Moment
+from almoner.service.web.charts import ChartPoint
 from almoner.service.web.views import campaign_view, learning_policies
 from almoner.store import open_store
 
@@ -178,8 +178,8 @@ def test_a_served_bar_has_a_part_for_each_action() -> None:
 
 
 def test_charts_say_the_same_in_words_and_tables() -> None:
-    moments = [Moment(1, 0.0, 5.0, 5.0, 0.0), Moment(25, 15.0, 5.0, 5.0, 1.0)]
-    spend, reward, ratio = charts.charts(report(), 200, moments, money)
+    curve = [ChartPoint(1, 0.0, 5.0, 0.0), ChartPoint(25, 15.0, 5.0, 1.0)]
+    spend, reward, ratio = charts.charts(report(), 200, curve, money)
     assert spend.sentence == (
         "After 50 of 200 arrivals, 30 is spent and 5 expected for open decisions; the straight "
         "line is at 25."
@@ -222,16 +222,16 @@ def test_many_boundaries_are_counted_and_none_is_explained() -> None:
 
 
 def test_chart_data_begins_with_nothing_and_ends_now() -> None:
-    moments = [Moment(place, place / 2, 0.0, 0.0, 0.0) for place in range(1, 50)]
-    data = json.loads(charts.chart_data(report(), 200, moments))
+    curve = [ChartPoint(index, index / 2, 0.0, 0.0) for index in range(1, 50)]
+    data = json.loads(charts.chart_data(report(), 200, curve))
     assert data["arrivals"] == list(range(51))
     assert (data["spent"][0], data["spent"][-1], data["committed"][-1]) == (0, 30, 35)
     assert (data["horizon"], data["promised"], data["boundaries"]) == (200, 0.08, [0.25, 2.5])
 
 
 def test_long_tables_are_thinned_but_keep_both_ends() -> None:
-    moments = [Moment(place, place / 2, 0.0, 0.0, 0.0) for place in range(1, 50)]
-    rows = charts.charts(report(), 200, moments, money)[0].rows
+    curve = [ChartPoint(index, index / 2, 0.0, 0.0) for index in range(1, 50)]
+    rows = charts.charts(report(), 200, curve, money)[0].rows
     assert len(rows) == charts.TABLE_ROWS
     assert (rows[0][0], rows[-1][0]) == ("0", "50")
 

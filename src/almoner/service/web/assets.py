@@ -1,4 +1,4 @@
-"""Serve the files of the page: those that were there at the start, and no other name."""
+"""Static files of the pages: only names that existed at startup are served."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NAMES = frozenset(
 
 
 async def refuse_unknown(request: Request[Any, Any, Any]) -> None:
-    """Refuse a name that is not in the folder before the file system sees it.
+    """Answer 404 to unknown names before the file system sees them.
 
-    It raises an error at some names, such as one with a NUL or of more than 255 bytes.
+    The file system raises on some names, e.g. with a NUL byte or longer than 255 bytes.
     """
     if str(request.path_params["file_path"]) not in NAMES:
         raise NotFoundException

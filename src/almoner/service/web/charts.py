@@ -11,7 +11,7 @@ from almoner.live.report import Report
 from almoner.service.web.formatting import count, percent, plural, rate, total
 from almoner.service.web.sentences import over, waiting
 
-__all__ = ["Chart", "Moment", "chart_data", "charts"]
+__all__ = ["Chart", "ChartPoint", "chart_data", "charts"]
 
 TABLE_ROWS = 12
 """The table beside a chart is for reading, not for calculating: the log has every decision."""
@@ -25,12 +25,11 @@ AS_PROMISED = 0.005
 """Less than this share off the promise is on it: it rounds to 0 %."""
 
 
-class Moment(NamedTuple):
-    """A campaign after so many arrivals; money in amounts."""
+class ChartPoint(NamedTuple):
+    """State of a campaign after ``arrivals`` arrivals; money in amounts."""
 
     arrivals: int
     spent: float
-    reserved: float
     planned: float
     reward: float
 
@@ -48,10 +47,10 @@ class Chart:
 
 
 def charts(
-    report: Report, horizon: float, moments: Sequence[Moment], money: Callable[[float], str]
+    report: Report, horizon: float, curve: Sequence[ChartPoint], money: Callable[[float], str]
 ) -> list[Chart]:
     """Return the three charts of a campaign, whose horizon may be a forecast."""
-    path = _thinned(_with_now(report, moments))
+    path = _thinned(_with_now(report, curve))
     return [
         _spend(report, horizon, path, money),
         _reward(report, horizon, path),
@@ -59,26 +58,26 @@ def charts(
     ]
 
 
-def chart_data(report: Report, horizon: float, moments: Sequence[Moment]) -> str:
+def chart_data(report: Report, horizon: float, curve: Sequence[ChartPoint]) -> str:
     """Return the numbers of all charts as JSON, for the script that draws them."""
-    path = _with_now(report, moments)
+    path = _with_now(report, curve)
     data = {
         "horizon": horizon,
         "budget": report.budget,
         "promised": _promised_each(report, horizon),
         "start": report.ratio_start,
         "boundaries": [_short(boundary) for boundary in report.boundaries],
-        "arrivals": [moment.arrivals for moment in path],
-        "spent": [_short(moment.spent) for moment in path],
-        "committed": [_short(moment.spent + moment.planned) for moment in path],
-        "reward": [_short(moment.reward) for moment in path],
-        "ratio": [_short(_ratio_left(report, horizon, moment)) for moment in path],
+        "arrivals": [point.arrivals for point in path],
+        "spent": [_short(point.spent) for point in path],
+        "committed": [_short(point.spent + point.planned) for point in path],
+        "reward": [_short(point.reward) for point in path],
+        "ratio": [_short(_ratio_left(report, horizon, point)) for point in path],
     }
     return json.dumps(data, separators=(",", ":"))
 
 
 def _spend(
-    report: Report, horizon: float, path: list[Moment], money: Callable[[float], str]
+    report: Report, horizon: float, path: list[ChartPoint], money: Callable[[float], str]
 ) -> Chart:
     def line(arrivals: int) -> str:
         return money(report.budget * min(1.0, arrivals / horizon))
@@ -100,17 +99,17 @@ def _spend(
         header=["Arrivals", "Spent", "Or expected", "Straight line"],
         rows=[
             [
-                count(moment.arrivals),
-                money(moment.spent),
-                money(moment.spent + moment.planned),
-                line(moment.arrivals),
+                count(point.arrivals),
+                money(point.spent),
+                money(point.spent + point.planned),
+                line(point.arrivals),
             ]
-            for moment in path
+            for point in path
         ],
     )
 
 
-def _reward(report: Report, horizon: float, path: list[Moment]) -> Chart:
+def _reward(report: Report, horizon: float, path: list[ChartPoint]) -> Chart:
     def promised(arrivals: int) -> float:
         return _promised_each(report, horizon) * min(arrivals, horizon)
 
@@ -124,13 +123,13 @@ def _reward(report: Report, horizon: float, path: list[Moment]) -> Chart:
         legend=[("reward", "reward so far"), ("promise", "promised by the plan")],
         header=["Arrivals", "Reward so far", "Promised"],
         rows=[
-            [count(moment.arrivals), total(moment.reward), f"{promised(moment.arrivals):,.1f}"]
-            for moment in path
+            [count(point.arrivals), total(point.reward), f"{promised(point.arrivals):,.1f}"]
+            for point in path
         ],
     )
 
 
-def _ratio(report: Report, horizon: float, path: list[Moment]) -> Chart:
+def _ratio(report: Report, horizon: float, path: list[ChartPoint]) -> Chart:
     now = None if over(report) else _ratio_left(report, horizon, path[-1])
     each = f"For each arrival to come there is {rate(now or 0)}, neither spent nor expected to be"
     left = "No arrival is to be served any more" if now is None else each
@@ -145,8 +144,7 @@ def _ratio(report: Report, horizon: float, path: list[Moment]) -> Chart:
         ],
         header=["Arrivals", "Budget per arrival to come"],
         rows=[
-            [count(moment.arrivals), _or_dash(_ratio_left(report, horizon, moment))]
-            for moment in path
+            [count(point.arrivals), _or_dash(_ratio_left(report, horizon, point))] for point in path
         ],
     )
 
@@ -195,21 +193,21 @@ def _promised_each(report: Report, horizon: float) -> float:
     return report.promised / min(report.arrivals, horizon) if report.arrivals else 0.0
 
 
-def _ratio_left(report: Report, horizon: float, moment: Moment) -> float | None:
-    coming = horizon - moment.arrivals
+def _ratio_left(report: Report, horizon: float, point: ChartPoint) -> float | None:
+    coming = horizon - point.arrivals
     if coming < 1:
         return None
-    return (report.budget - moment.spent - moment.planned) / coming
+    return (report.budget - point.spent - point.planned) / coming
 
 
-def _with_now(report: Report, moments: Sequence[Moment]) -> list[Moment]:
-    """Return the moments from nothing to now: bills and rewards come after the last arrival too."""
-    now = Moment(report.arrivals, report.spent, report.reserved, report.planned, report.reward)
-    begun = [moment for moment in moments if 0 < moment.arrivals < now.arrivals]
-    return [Moment(0, 0.0, 0.0, 0.0, 0.0), *begun, *([now] if now.arrivals else [])]
+def _with_now(report: Report, curve: Sequence[ChartPoint]) -> list[ChartPoint]:
+    """Return the points from nothing to now: bills and rewards come after the last arrival too."""
+    now = ChartPoint(report.arrivals, report.spent, report.planned, report.reward)
+    begun = [point for point in curve if 0 < point.arrivals < now.arrivals]
+    return [ChartPoint(0, 0.0, 0.0, 0.0), *begun, *([now] if now.arrivals else [])]
 
 
-def _thinned(path: list[Moment]) -> list[Moment]:
+def _thinned(path: list[ChartPoint]) -> list[ChartPoint]:
     if len(path) <= TABLE_ROWS:
         return path
     last = len(path) - 1

@@ -1,7 +1,7 @@
-"""Pages: campaigns watched and created in a browser.
+"""Routes of the HTML pages: list of campaigns, one campaign, create form, API reference.
 
-Every page is whole when it arrives; scripts fetch it again and change what differs. Nothing comes
-from another host, and a content security policy says so.
+The server renders every page completely; scripts only fetch a page again and update what differs.
+All files come from this service, enforced by a content security policy.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from almoner.service.api import campaigns
 from almoner.service.api.openapi import document
 from almoner.service.health import PREPARING, Readiness
 from almoner.service.web import api_reference, sign_in, views
-from almoner.service.web.charts import Moment
+from almoner.service.web.charts import ChartPoint
 from almoner.service.web.templating import ERROR_PAGES, html
 
 __all__ = ["ROUTES"]
 
 LATEST = 20
-"""Decisions shown on the page of a campaign."""
+"""Number of decisions shown on the page of a campaign."""
 
 
 @get("/")
@@ -39,7 +39,7 @@ async def campaigns_page(request: Request[Any, Any, Any]) -> Response[str]:
     notices = readiness.notices(names)
     if readiness.warm:
         cards = [await _card(desks, name) for name in names]
-    else:  # to open one would be to wait for the compiler
+    else:  # opening a campaign would wait for the kernels to compile
         cards = [views.waiting_card(name) for name in names]
     empty = not cards and PREPARING not in notices
     return await asyncio.to_thread(
@@ -54,22 +54,16 @@ async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) ->
     report, points = await desk.report(), await asyncio.to_thread(desk.agent.reporter.curve)
     latest = await campaigns.latest.fn(request, name=name, limit=LATEST)
     amount = desk.agent.terms.unit.amount
-    moments = [
-        Moment(
-            point.arrivals,
-            amount(point.spent),
-            amount(point.reserved),
-            amount(point.planned),
-            point.reward,
-        )
+    curve = [
+        ChartPoint(point.arrivals, amount(point.spent), amount(point.planned), point.reward)
         for point in points
     ]
 
-    def page() -> Response[str]:
-        view = views.campaign_view(report, _horizon(desk, report), moments, latest.decisions)
+    def render() -> Response[str]:
+        view = views.campaign_view(report, _horizon(desk, report), curve, latest.decisions)
         return html(request, "campaign.html", **view)
 
-    return await asyncio.to_thread(page)
+    return await asyncio.to_thread(render)
 
 
 @get("/new")
@@ -80,10 +74,10 @@ async def new_page(request: Request[Any, Any, Any]) -> Response[str]:
 
 @get("/docs")
 async def docs_page(request: Request[Any, Any, Any]) -> Response[str]:
-    """Show the OpenAPI document for reading."""
-    whole = document(request.app)
-    groups = api_reference.groups(whole)
-    errors, schemas = api_reference.common_errors(groups), api_reference.schemas(whole)
+    """Show the reference of the HTTP API, rendered from the OpenAPI document."""
+    openapi = document(request.app)
+    groups = api_reference.groups(openapi)
+    errors, schemas = api_reference.common_errors(groups), api_reference.schemas(openapi)
     return html(request, "docs.html", groups=groups, errors=errors, schemas=schemas)
 
 
@@ -91,24 +85,24 @@ async def _card(desks: Desks, name: str) -> views.Card:
     try:
         desk = await desks.desk(name)
         report = await desk.report()
-    except StoreError as error:  # one that cannot be read must not hide the others
+    except StoreError as error:  # an unreadable campaign must not hide the others
         return views.broken_card(name, error)
     return views.card(report, _horizon(desk, report))
 
 
 def _horizon(desk: AsyncAgent, report: Report) -> float:
-    """Return for how many arrivals a campaign is: agreed, or those to be expected by now."""
-    agreed = desk.agent.terms.horizon
-    if isinstance(agreed, ClosingTime):
+    """Return the number of arrivals: the horizon, or the current forecast for a closing time."""
+    horizon = desk.agent.terms.horizon
+    if isinstance(horizon, ClosingTime):
         return max(1.0, report.arrivals + report.arrivals_left)
-    return float(agreed)
+    return float(horizon)
 
 
 ROUTES = [
     Router(
         "/",
         route_handlers=[campaigns_page, campaign_page, new_page, docs_page],
-        before_request=sign_in.show_sign_in,
+        before_request=sign_in.require_session,
         exception_handlers=ERROR_PAGES,
         include_in_schema=False,
     ),

@@ -1,4 +1,4 @@
-"""Sign in and out: a key begins a session, kept in a cookie that scripts cannot read."""
+"""Sign-in and sign-out: an API key starts a session, kept in an HTTP-only cookie."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from almoner.service.auth.access import COOKIE, Access
 from almoner.service.auth.sessions import LIFETIME
 from almoner.service.web.templating import html
 
-__all__ = ["ROUTES", "right", "show_sign_in"]
+__all__ = ["ROUTES", "require_session", "right"]
 
 PATH = "/sign-in"
 
 KEY_COOKIE = "almoner_key"
-"""The cookie in which earlier versions kept the key itself; it is taken away."""
+"""Cookie in which earlier versions kept the key itself; deleted at sign-in and sign-out."""
 
 
 def right(request: Request[Any, Any, Any]) -> str | None:
-    """Return what the person at the browser has the right to."""
+    """Return the right of the request's session or key, None without a valid one."""
     access: Access = request.app.state.access
     return access.right_of(request.scope)
 
 
-def show_sign_in(request: Request[Any, Any, Any]) -> Redirect | None:
-    """Send a person without a valid session to the form, and then back; for ``before_request``."""
+def require_session(request: Request[Any, Any, Any]) -> Redirect | None:
+    """Redirect requests without a valid session to the sign-in form (a ``before_request`` hook)."""
     if right(request) is not None:
         return None
     return Redirect(f"{PATH}?{urlencode({'next': request.url.path})}", status_code=303)
@@ -36,21 +36,21 @@ def show_sign_in(request: Request[Any, Any, Any]) -> Redirect | None:
 
 @get(PATH)
 async def form(request: Request[Any, Any, Any]) -> Response[str]:
-    """Ask for a key."""
+    """Show the sign-in form."""
     target = request.query_params.get("next", "/")
-    return html(request, "sign_in.html", next=_own(target), error="")
+    return html(request, "sign_in.html", next=_local_path(target), error="")
 
 
 @post(PATH, status_code=303)
 async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
-    """Begin a session, if the key is valid."""
-    given = await request.form()
-    key, target = str(given.get("key", "")).strip(), _own(str(given.get("next", "/")))
+    """Start a session, if the key is valid."""
+    fields = await request.form()
+    key, target = str(fields.get("key", "")).strip(), _local_path(str(fields.get("next", "/")))
     access: Access = request.app.state.access
     session = access.sessions.begin(key)
     if session is None and access.needs_key:
-        sentence = "This key is not valid: it may be mistyped, or revoked."
-        return html(request, "sign_in.html", status=401, next=target, error=sentence)
+        message = "This key is not valid: it may be mistyped, or revoked."
+        return html(request, "sign_in.html", status=401, next=target, error=message)
     cookies = [_cookie(request, KEY_COOKIE)]
     if session is not None:
         cookies.append(_cookie(request, COOKIE, session, LIFETIME))
@@ -71,7 +71,7 @@ async def sign_out(request: Request[Any, Any, Any]) -> Redirect:
 def _cookie(
     request: Request[Any, Any, Any], name: str, value: str = "", seconds: int = 0
 ) -> Cookie:
-    """Return a cookie; one without a value takes away what the browser has."""
+    """Return a cookie; an empty value with a lifetime of 0 deletes it in the browser."""
     return Cookie(
         name,
         value=value,
@@ -84,14 +84,14 @@ def _cookie(
 
 
 def _over_https(request: Request[Any, Any, Any]) -> bool:
-    """Return whether the browser speaks HTTPS: a proxy may end it, the origin still says so."""
+    """Return whether the browser uses HTTPS, also where a proxy terminates it (by its origin)."""
     return request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:")
 
 
-def _own(target: str) -> str:
-    """Return a path of this service; never one that leads elsewhere."""
-    inside = target.startswith("/") and not target.startswith(("//", "/\\"))
-    return target if inside and target.isprintable() else "/"
+def _local_path(target: str) -> str:
+    """Return ``target`` if it is a path of this service, else ``/``: no open redirects."""
+    local = target.startswith("/") and not target.startswith(("//", "/\\"))
+    return target if local and target.isprintable() else "/"
 
 
 ROUTES = [form, sign_in, sign_out]

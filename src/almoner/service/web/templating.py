@@ -1,4 +1,4 @@
-"""HTML: templates into responses, with the headers that every page has."""
+"""Rendering of templates into HTML responses, with the security headers of every page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from almoner.service.auth.access import ADMINISTER, Access
 from almoner.service.errors import TABLE, refusal, sentence
 from almoner.service.web import formatting
 
-__all__ = ["ERROR_PAGES", "HEADERS", "html", "nowhere"]
+__all__ = ["ERROR_PAGES", "HEADERS", "html", "not_found"]
 
 log = logging.getLogger("almoner.service")
 
@@ -32,7 +32,7 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Of every page: only the service's own files, nothing inline, in nobody's frame."""
+"""Headers of every page: only the service's own files, no inline code, no framing, no caching."""
 
 TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -44,7 +44,7 @@ TEMPLATES = Environment(
 TEMPLATES.globals.update(
     {name: getattr(formatting, name) for name in ("count", "percent", "plural", "rate", "total")}
 )
-TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before the tags come in
+TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before the tags are added
     re.sub("``?(.+?)``?", r"<code>\1</code>", str(escape(text)))
 )
 
@@ -52,36 +52,36 @@ TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before
 def html(
     request: Request[Any, Any, Any], template: str, *, status: int = 200, **context: Any
 ) -> Response[str]:
-    """Return a page, which knows whether its reader may administer."""
+    """Return a rendered page; its template sees whether the reader is signed in and administers."""
     access: Access = request.app.state.access
-    brought = access.credentials(request.scope)
+    credentials = access.credentials(request.scope)
     text = TEMPLATES.get_template(template).render(
         here=request.url.path,
-        signed_in=brought.session is not None and brought.key is not None,
-        administers=not access.needs_key or brought.right == ADMINISTER,
+        signed_in=credentials.session is not None and credentials.key is not None,
+        administers=not access.needs_key or credentials.right == ADMINISTER,
         **context,
     )
     return Response(text, media_type=MediaType.HTML, status_code=status, headers=HEADERS)
 
 
-def nowhere(request: Request[Any, Any, Any], error: NotFoundException) -> Response[Any]:
-    """Say that nothing has this address: to a browser as a page, to a program as JSON."""
-    kind = request.accept.best_match([MediaType.JSON, MediaType.HTML])
-    if kind == MediaType.HTML and not f"{request.url.path}/".startswith("/api/"):
+def not_found(request: Request[Any, Any, Any], error: NotFoundException) -> Response[Any]:
+    """Answer 404: an HTML page to a browser, JSON to a program."""
+    media_type = request.accept.best_match([MediaType.JSON, MediaType.HTML])
+    if media_type == MediaType.HTML and not f"{request.url.path}/".startswith("/api/"):
         return _error_page(request, error.status_code, sentence(request, error))
     return refusal(request, error)
 
 
-def _refused(request: Request[Any, Any, Any], error: AlmonerError) -> Response[str]:
+def _library_error(request: Request[Any, Any, Any], error: AlmonerError) -> Response[str]:
     status, _ = next(TABLE[kind] for kind in type(error).__mro__ if kind in TABLE)
     return _error_page(request, status, str(error))
 
 
-def _failed(request: Request[Any, Any, Any], error: HTTPException) -> Response[str]:
+def _http_error(request: Request[Any, Any, Any], error: HTTPException) -> Response[str]:
     return _error_page(request, error.status_code, error.detail)
 
 
-def _broken(request: Request[Any, Any, Any], error: Exception) -> Response[str]:
+def _unexpected_error(request: Request[Any, Any, Any], error: Exception) -> Response[str]:
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     return _error_page(request, 500, "this is a mistake in the service; its log says more")
 
@@ -94,8 +94,8 @@ def _error_page(request: Request[Any, Any, Any], status: int, message: str) -> R
 
 
 ERROR_PAGES: ExceptionHandlersMap = {
-    AlmonerError: _refused,
-    HTTPException: _failed,
-    Exception: _broken,
+    AlmonerError: _library_error,
+    HTTPException: _http_error,
+    Exception: _unexpected_error,
 }
-"""What goes wrong on a page is shown as a page, in the library's own sentence."""
+"""Exception handlers of the pages: each shows the error message as an HTML page."""

@@ -17,7 +17,7 @@ from almoner.policy.recipes import RECIPES
 from almoner.policy.rewards import KnownRewards
 from almoner.service.api.responses import LoggedDecision
 from almoner.service.web import charts, formatting, sentences, svg
-from almoner.service.web.charts import Moment
+from almoner.service.web.charts import ChartPoint
 
 __all__ = [
     "Card",
@@ -79,7 +79,7 @@ def waiting_card(name: str) -> Card:
 def campaign_view(
     report: Report,
     horizon: float,
-    moments: Sequence[Moment],
+    curve: Sequence[ChartPoint],
     latest: Sequence[LoggedDecision],
 ) -> dict[str, Any]:
     """Return what the page of one campaign shows; the horizon may be a forecast."""
@@ -101,8 +101,8 @@ def campaign_view(
         "skipped": sentences.skipped(report),
         "waiting": sentences.waiting(report),
         "bar": svg.budget_bar(report),
-        "charts": charts.charts(report, horizon, moments, money),
-        "chart_data": Markup(charts.chart_data(report, horizon, moments)),  # noqa: S704  # numbers only
+        "charts": charts.charts(report, horizon, curve, money),
+        "chart_data": Markup(charts.chart_data(report, horizon, curve)),  # noqa: S704  # numbers only
         "actions": [action.action for action in report.contexts[0].actions],
         "colours": svg.COLOURS,
         "top": top,
