@@ -45,7 +45,7 @@ async def main():
     reader = threading.Thread(target=agent.look, args=(look,))
     reader.start()
     inside.wait(60)
-    watcher = threading.Thread(target=agent.report)  # waits, and holds the lock of reports
+    watcher = threading.Thread(target=agent.reporter.view, args=(look,))  # locks reports
     watcher.start()
     child = os.fork()
     if child == 0:
@@ -57,7 +57,7 @@ async def main():
             lambda: agent.reward(first.id, 1),
             lambda: agent.reward_many({first.id: 1}),
             lambda: agent.cancel(first.id),
-            agent.pause, agent.resume, agent.end, agent.report, agent.watch.curve,
+            agent.pause, agent.resume, agent.end, agent.report, agent.reporter.curve,
             lambda: agent.status, lambda: agent.ledger, lambda: list(agent.events()),
             lambda: Agent.open(store, name=name),
             lambda: Agent.open(store, name="another", **terms),
@@ -65,6 +65,7 @@ async def main():
             lambda: store.terms(name),
             lambda: store.create("another", "terms"),
             lambda: write(store),
+            lambda: store.reading(name).__enter__(),
             lambda: store.events(name),
             lambda: store.last(name),
             lambda: store.outcomes(name, after=0, through=9, last=9),

@@ -64,7 +64,7 @@ def test_readers_work_after_an_interrupt_at_any_bytecode(memory: AgentFactory) -
     """A report that was interrupted halfway through the log counts nothing twice."""
     agent = memory.create()
     agent.decide_many(["new", "returning", "new"])
-    for read in (agent.report, agent.watch.curve):
+    for read in (agent.report, agent.reporter.curve):
         wanted = read()
         for error in interrupted(lambda point: read()):  # noqa: B023
             agent.decide("new", available=[])

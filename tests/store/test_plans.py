@@ -40,6 +40,11 @@ class Recorder:
         with self.database.transaction(campaign) as statements:
             yield _Recording(statements, self.noted)
 
+    @contextmanager
+    def reading(self) -> Iterator[Statements]:
+        with self.database.reading() as statements:
+            yield _Recording(statements, self.noted)
+
     def stream(self, query: str, *values: Any) -> Iterator[Any]:
         self.noted[query] = values
         return self.database.stream(query, *values)
@@ -86,6 +91,9 @@ def use(store: SqlStore, name: str, many: Sequence[int] = range(1, 4)) -> None:
             assert len(writer.events(2 * LONG - 1)) == 1
             writer.save_snapshot("snapshot")
             assert writer.snapshot() == "snapshot"
+    with store.reading(name) as reader:
+        assert len(reader.events(2 * LONG - 2, 1)) == 1
+        assert reader.snapshot() == "snapshot"
     assert len(list(store.events(name, 2 * LONG - 1))) == 1
     assert store.last(name) == 2 * LONG
     assert len(store.outcomes(name, after=10, through=14, last=2 * LONG)) == 4

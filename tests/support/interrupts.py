@@ -28,7 +28,7 @@ UNDER_TEST = frozenset(
         "live/async_agent.py",
         "live/catch_up.py",
         "live/group_commit.py",
-        "live/report.py",
+        "live/history.py",
         "live/reporter.py",
         "store/connections.py",
         "store/files.py",
