@@ -1,6 +1,20 @@
-// Calls to the service's own API; what goes wrong becomes one sentence.
+// Requests to the service: failures become errors with one sentence as their message.
 
 export async function call(method, path, body) {
+  const response = await request(method, path, body);
+  return response.json().catch(() => null);
+}
+
+export async function fetchFragment(path, body) {
+  const response = await request("POST", path, body);
+  return response.text();
+}
+
+export function campaignPath(name, rest = "") {
+  return `/api/campaigns/${encodeURIComponent(name)}${rest}`;
+}
+
+async function request(method, path, body) {
   let response;
   try {
     response = await fetch(path, {
@@ -11,23 +25,13 @@ export async function call(method, path, body) {
   } catch {
     throw new Error("The service does not answer; see whether it is running, and try again.");
   }
-  if (response.status === 401) {
+  if (response.status === 401 || response.redirected) {
     location.assign(`/sign-in?next=${encodeURIComponent(location.pathname)}`);
+    throw new Error("The session has ended; sign in again.");
   }
-  const answer = await response.json().catch(() => null);
   if (!response.ok) {
+    const answer = await response.json().catch(() => null);
     throw new Error(answer?.message ?? `The service answered ${response.status}; try again.`);
   }
-  return answer;
-}
-
-export function campaignPath(name, rest = "") {
-  return `/api/campaigns/${encodeURIComponent(name)}${rest}`;
-}
-
-// Say what happened, for eyes and screen readers alike.
-export function say(sentence, { done = false } = {}) {
-  const place = document.querySelector("#message");
-  place.classList.toggle("done", done);
-  if (place.textContent !== sentence) place.textContent = sentence;
+  return response;
 }

@@ -1,3 +1,5 @@
-import { follow } from "./live.js";
+// Campaigns page: periodic updates.
 
-follow();
+import { startUpdates } from "./updates.js";
+
+startUpdates();

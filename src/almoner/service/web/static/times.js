@@ -1,14 +1,14 @@
-// Times are written by the server in UTC; people read them by their own clock.
+// Times in the reader's time zone; the server writes them in UTC.
 
-const forms = {
+const formats = {
   clock: new Intl.DateTimeFormat(undefined, { timeStyle: "medium" }),
   day: new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }),
 };
 
 export function localTimes(root) {
-  for (const time of root.querySelectorAll("time[data-form]")) {
-    const moment = new Date(time.dateTime);
-    time.textContent = forms[time.dataset.form].format(moment);
-    time.title = moment.toString();
+  for (const element of root.querySelectorAll("time[data-form]")) {
+    const time = new Date(element.dateTime);
+    element.textContent = formats[element.dataset.form].format(time);
+    element.title = time.toString();
   }
 }
