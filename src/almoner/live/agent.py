@@ -35,7 +35,7 @@ from almoner.live.decision import Decision, Settlement
 from almoner.live.group_commit import Turns
 from almoner.live.ledger import Ledger
 from almoner.live.report import Report
-from almoner.live.reporter import Watch
+from almoner.live.reporter import Reporter
 from almoner.live.snapshot import write_snapshot
 from almoner.live.terms import Terms, campaign_name, make_terms, refuse_differences
 from almoner.live.transaction import Request, Turn
@@ -78,7 +78,7 @@ class Agent:
         self._turns = Turns(self._serve)
         self._follower = Follower(store, name, terms)
         self._lent = self._closed = False
-        self.watch = Watch(self)
+        self.reporter = Reporter(store, name, terms, self.now)
 
     @classmethod
     def open(
@@ -224,7 +224,9 @@ class Agent:
 
     def report(self) -> Report:
         """Return how the campaign is doing: money, arrivals, and each action in each context."""
-        return self.watch.report()
+        if self._closed:
+            raise closed(self.name)
+        return self.reporter.report()
 
     def now(self) -> int:
         """Return the time by the agent's clock, in microseconds since 1970."""

@@ -16,7 +16,7 @@ from almoner.errors import StoreError
 from almoner.live.campaign import Campaign
 from almoner.live.snapshot import read_snapshot, write_snapshot
 from almoner.live.terms import Terms
-from almoner.store.base import Store, Writer
+from almoner.store.base import Reader, Store
 from almoner.store.events import Event
 
 __all__ = ["CATCH_UP", "Follower"]
@@ -46,20 +46,20 @@ class Follower:
         self.tip: Event | None = None
         self.saved = 0
 
-    def catch_up(self, writer: Writer, limit: int) -> Campaign | None:
+    def catch_up(self, reader: Reader, limit: int) -> Campaign | None:
         """Return the campaign as the log has it now; None if it is too far behind, see `fold`.
 
         It is forgotten here until the caller has committed, should anything go wrong.
         """
         campaign, self.campaign = self.campaign, None
         if campaign is not None:
-            tail = _tail(writer, campaign, limit)
+            tail = _tail(reader, campaign, limit)
             if campaign.seq and (not tail or tail[0] != self.tip):
                 log.warning("campaign %r: the log was rewound; it is read anew", self._name)
                 campaign = None
         if campaign is None:
-            campaign = self._read(writer)
-            tail = _tail(writer, campaign, limit)
+            campaign = self._read(reader)
+            tail = _tail(reader, campaign, limit)
         if len(tail) > limit:
             self.campaign, self.tip = campaign, tail[0]
             return None
@@ -96,11 +96,11 @@ class Follower:
         except StoreError as reason:  # as where a store may only be read: it saves time, no more
             log.debug("campaign %r: no snapshot is kept: %s", self._name, reason)
 
-    def _read(self, writer: Writer) -> Campaign:
+    def _read(self, reader: Reader) -> Campaign:
         """Return the campaign as it was at its snapshot, or before its first event."""
         campaign = Campaign(self._terms)
-        saved = read_snapshot(campaign, writer.snapshot())
-        if saved and not _tail(writer, campaign, 0):
+        saved = read_snapshot(campaign, reader.snapshot())
+        if saved and not _tail(reader, campaign, 0):
             log.warning(
                 "campaign %r: events are missing, as the log ends before event %d, at which a "
                 "snapshot was taken; almoner ledger verify says more",
@@ -115,9 +115,9 @@ class Follower:
         return campaign
 
 
-def _tail(writer: Writer, campaign: Campaign, limit: int) -> list[Event]:
+def _tail(reader: Reader, campaign: Campaign, limit: int) -> list[Event]:
     """Return the event of the log that was folded last, if any, and those after it.
 
     If there are more than ``limit``, one more is returned.
     """
-    return writer.events(campaign.seq - 1 if campaign.seq else 0, limit + 1)
+    return reader.events(campaign.seq - 1 if campaign.seq else 0, limit + 1)

@@ -36,8 +36,8 @@ class History:
 
     Attributes
     ----------
-    seq
-        How many events of the log are folded in.
+    tip
+        The event that was folded last.
     arrivals, taken
         Arrivals by context, and actions taken by context and action.
     skips, skipped
@@ -56,7 +56,7 @@ class History:
     """
 
     def __init__(self, budget: int) -> None:
-        self.seq = 0
+        self.tip: Event | None = None
         self.ledger = Ledger(budget=budget)
         self.arrivals: Counter[str] = Counter()
         self.taken: Counter[tuple[str, str]] = Counter()
@@ -69,10 +69,15 @@ class History:
         self.latest: Point | None = None
         self._stride = 1
 
+    @property
+    def seq(self) -> int:
+        """How many events of the log are folded in."""
+        return 0 if self.tip is None else self.tip.seq
+
     def apply(self, events: Iterable[Event]) -> None:
         """Fold in events of the log, in their order."""
         for event in events:
-            self.seq = event.seq
+            self.tip = event
             held = {"reserve": event.reserve or 0, "cost": event.cost or 0}
             if event.kind == DECIDED:
                 self.ledger = hold(self.ledger, **held)

@@ -58,7 +58,7 @@ def told(agent: al.Agent) -> tuple[Report, str]:
     )
     curve = [
         ChartPoint(p.arrivals, amount(p.spent), amount(p.planned), p.reward)
-        for p in agent.watch.curve()
+        for p in agent.reporter.curve()
     ]
     view = campaign_view(report, horizon, curve, [])
     page = TEMPLATES.get_template("campaign.html").render(

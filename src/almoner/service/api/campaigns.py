@@ -13,6 +13,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from almoner.errors import StoreError
 from almoner.live.async_agent import AsyncAgent
+from almoner.live.campaign import Campaign
 from almoner.live.commands import Switch
 from almoner.live.export import decisions
 from almoner.live.history import Point
@@ -112,7 +113,9 @@ async def curve(request: Request[Any, Any, Any], name: FromPath[str]) -> Curve:
     """Return the way a campaign has come, in a few hundred points."""
     desk: AsyncAgent = await request.app.state.desks.desk(name)
     return Curve(
-        points=[_amounts(desk, point) for point in await asyncio.to_thread(desk.agent.watch.curve)]
+        points=[
+            _amounts(desk, point) for point in await asyncio.to_thread(desk.agent.reporter.curve)
+        ]
     )
 
 
@@ -124,11 +127,11 @@ async def latest(
 ) -> Latest:
     """Return the latest decisions, newest first, with what has become of them."""
     desk: AsyncAgent = await request.app.state.desks.desk(name)
-    last = await desk.look(lambda campaign: campaign.seq)
-    return Latest(decisions=await asyncio.to_thread(_latest, desk, last, limit))
+    return Latest(decisions=await asyncio.to_thread(_latest, desk, limit))
 
 
-def _latest(desk: AsyncAgent, last: int, limit: int) -> list[LoggedDecision]:
+def _latest(desk: AsyncAgent, limit: int) -> list[LoggedDecision]:
+    last = desk.agent.store.last(desk.name)
     reach = EVENTS_PER_DECISION * limit
     while True:
         found = deque(decisions(desk.agent, max(0, last - reach)), maxlen=limit)
@@ -138,8 +141,10 @@ def _latest(desk: AsyncAgent, last: int, limit: int) -> list[LoggedDecision]:
 
 
 async def _view(desk: AsyncAgent) -> CampaignView:
-    now = desk.agent.now()
-    return await desk.look(lambda campaign: CampaignView.of(desk.name, campaign, now))
+    def read(campaign: Campaign) -> CampaignView:
+        return CampaignView.of(desk.name, campaign, desk.agent.now())
+
+    return await asyncio.to_thread(desk.agent.reporter.view, read)
 
 
 async def _listed(desks: Desks, name: str) -> ListedCampaign:

@@ -55,7 +55,7 @@ async def campaigns_page(request: Request[Any, Any, Any]) -> Response[str]:
 async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[str]:
     """Show one campaign."""
     desk: AsyncAgent = await request.app.state.desks.desk(name)
-    report, points = await desk.report(), await asyncio.to_thread(desk.agent.watch.curve)
+    report, points = await desk.report(), await asyncio.to_thread(desk.agent.reporter.curve)
     latest = await campaigns.latest.fn(request, name=name, limit=LATEST)
     amount = desk.agent.terms.unit.amount
     curve = [
