@@ -24,7 +24,7 @@ from almoner.service.api.preview import preview
 from almoner.service.api.requests import Guess
 from almoner.service.health import PREPARING, Readiness
 from almoner.service.web import api_reference, sign_in, views
-from almoner.service.web.charts import ChartPoint
+from almoner.service.web.chart_series import ChartPoint
 from almoner.service.web.plan_preview import plan_view
 from almoner.service.web.templating import ERROR_PAGES, html
 
