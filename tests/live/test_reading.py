@@ -84,7 +84,7 @@ def test_a_reader_sees_one_state_while_others_commit(place: Place) -> None:
 
 def reports_of_prefixes(agent: al.Agent) -> list[Report]:
     """Return the report after every event of a log, folded from the beginning."""
-    campaign, history = Campaign(agent.terms), History(agent.terms.budget)
+    campaign, history = Campaign(agent.terms), History(agent.terms)
     reports = [make_report(agent.name, campaign, history, agent.now())]
     for event in agent.events():
         campaign.apply([event])
