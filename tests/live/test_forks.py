@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from support.agents import TERMS, fresh_place
+from support.agents import TERMS, agent_factory
 from support.postgres_server import fresh_database, postgres_url
 
 PROGRAM = """
@@ -102,10 +102,10 @@ asyncio.run(main())
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
 def test_a_child_is_told_to_open_the_store_itself(kind: str) -> None:
     """The parent forks while one thread is inside a transaction and another waits."""
-    with fresh_place(kind) as place:
-        url = "memory:" if kind == "memory" else str(place.url)
+    with agent_factory(kind) as factory:
+        url = "memory:" if kind == "memory" else str(factory.url)
         if kind == "postgres":  # one of its own
             url = fresh_database(postgres_url())
-        command = [sys.executable, "-c", PROGRAM, url, place.name, repr(TERMS)]
+        command = [sys.executable, "-c", PROGRAM, url, factory.name, repr(TERMS)]
         ran = subprocess.run(command, timeout=200, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr
