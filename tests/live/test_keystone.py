@@ -14,7 +14,7 @@ from almoner.kernels.live import REDRAWS
 from almoner.kernels.loop import FIGURES, play
 from almoner.kernels.state import State, new_hulls, new_memo, new_state
 from almoner.policy.lowering import applicable, make_plan
-from almoner.simulation.simulate import _root, _world
+from almoner.simulation.replications import environment_of, root_key
 
 SEED = 11
 
@@ -107,12 +107,12 @@ def terms_of(problem: al.Problem, policy: al.Policy) -> dict[str, Any]:
 def last_state(problem: al.Problem, policy: al.Policy) -> State:
     """Return where the simulator's own loop ends."""
     plan = make_plan(policy, **problem.terms())
-    world, _ = _world(problem)
+    environment, _ = environment_of(problem)
     state = new_state(plan)
     none, table, out = np.empty(0, np.int64), np.empty((0, 2), np.int64), np.empty((1, FIGURES))
     scratch = new_memo(plan, state), new_hulls(plan)
-    root, room = _root(SEED), np.empty((1, 0))
-    play(plan, world, state, *scratch, root, 0, none, out, room, table, np.empty((0, 3)))
+    root, room = root_key(SEED), np.empty((1, 0))
+    play(plan, environment, state, *scratch, root, 0, none, out, room, table, np.empty((0, 3)))
     return state
 
 
