@@ -10,9 +10,9 @@ from almoner.concurrency.mutex import Mutex
 from almoner.concurrency.process import Process
 from almoner.live.campaign import Campaign
 from almoner.live.catch_up import CATCH_UP, Follower
-from almoner.live.history import History, Point
+from almoner.live.history import History
 from almoner.live.make_report import make_report
-from almoner.live.report import Report
+from almoner.live.report import CurvePoint, Report
 from almoner.live.terms import Terms
 from almoner.store.base import Store
 from almoner.store.events import Event
@@ -44,13 +44,13 @@ class Reporter:
         self._process = Process()
         self._mutex = Mutex()
         self._follower = Follower(store, name, terms)
-        self._history = History(terms.budget)
+        self._history = History(terms)
 
     def report(self) -> Report:
         """Return how the campaign is doing now."""
         return self._locked(self._report)
 
-    def curve(self) -> list[Point]:
+    def curve(self) -> list[CurvePoint]:
         """Return points along the way, the last one being the present."""
         return self._locked(self._points)
 
@@ -70,7 +70,7 @@ class Reporter:
         campaign, history = self._up_to_date()
         return make_report(self._name, campaign, history, self._now())
 
-    def _points(self) -> list[Point]:
+    def _points(self) -> list[CurvePoint]:
         return self._up_to_date()[1].points()
 
     def _up_to_date(self) -> tuple[Campaign, History]:
@@ -79,7 +79,7 @@ class Reporter:
             campaign = self._campaign()
             if self._follow(self._follower.tip if campaign.seq else None):
                 return campaign, self._history
-            self._history = History(self._terms.budget)  # the log was rewound
+            self._history = History(self._terms)  # the log was rewound
 
     def _campaign(self) -> Campaign:
         """Return the campaign as its log has it now."""
@@ -103,7 +103,7 @@ class Reporter:
             if len(page) <= overlap or (overlap and page[0] != self._history.tip):
                 return False
             # Out of place until the page is folded: an interrupt must not count events twice.
-            history, self._history = self._history, History(self._terms.budget)
+            history, self._history = self._history, History(self._terms)
             history.apply(page[overlap:])
             self._history = history
         return self._history.tip == tip

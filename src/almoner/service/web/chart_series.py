@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
-from almoner.live.report import Report
+from almoner.live.report import CurvePoint, Report
 
-__all__ = ["ChartPoint", "chart_data", "complete", "promised_per_arrival", "ratio_left"]
-
-
-class ChartPoint(NamedTuple):
-    """State of a campaign after ``arrivals`` arrivals; money in amounts."""
-
-    arrivals: int
-    spent: float
-    planned: float
-    reward: float
+__all__ = ["chart_data", "complete", "promised_per_arrival", "ratio_left"]
 
 
-def chart_data(report: Report, horizon: float, curve: Sequence[ChartPoint]) -> str:
+def chart_data(report: Report, horizon: float, curve: Sequence[CurvePoint]) -> str:
     """Return the numbers of all charts as JSON, for the script that draws them."""
     points = complete(report, curve)
     data = {
@@ -38,11 +29,20 @@ def chart_data(report: Report, horizon: float, curve: Sequence[ChartPoint]) -> s
     return json.dumps(data, separators=(",", ":"))
 
 
-def complete(report: Report, curve: Sequence[ChartPoint]) -> list[ChartPoint]:
+def complete(report: Report, curve: Sequence[CurvePoint]) -> list[CurvePoint]:
     """Return the points from 0 arrivals to now, which may be after the last point of the curve."""
-    now = ChartPoint(report.arrivals, report.spent, report.planned, report.reward)
+    now = CurvePoint(
+        arrivals=report.arrivals,
+        at="",
+        spent=report.spent,
+        reserved=report.reserved,
+        planned=report.planned,
+        reward=report.reward,
+        price=report.price,
+    )
+    start = replace(now, arrivals=0, spent=0.0, reserved=0.0, planned=0.0, reward=0.0)
     between = [point for point in curve if 0 < point.arrivals < now.arrivals]
-    return [ChartPoint(0, 0.0, 0.0, 0.0), *between, *([now] if now.arrivals else [])]
+    return [start, *between, *([now] if now.arrivals else [])]
 
 
 def promised_per_arrival(report: Report, horizon: float) -> float:
@@ -50,7 +50,7 @@ def promised_per_arrival(report: Report, horizon: float) -> float:
     return report.promised / min(report.arrivals, horizon) if report.arrivals else 0.0
 
 
-def ratio_left(report: Report, horizon: float, point: ChartPoint) -> float | None:
+def ratio_left(report: Report, horizon: float, point: CurvePoint) -> float | None:
     """Return the uncommitted budget per arrival left at a point; None at the horizon."""
     arrivals_left = horizon - point.arrivals
     if arrivals_left < 1:

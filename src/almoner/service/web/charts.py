@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from almoner.live.report import Report
+from almoner.live.report import CurvePoint, Report
 from almoner.service.web.chart_captions import ratio_caption, reward_caption, spend_caption
-from almoner.service.web.chart_series import ChartPoint, complete, promised_per_arrival, ratio_left
+from almoner.service.web.chart_series import complete, promised_per_arrival, ratio_left
 from almoner.service.web.formatting import Money, count, rate, total
 
 __all__ = ["Chart", "charts"]
@@ -29,7 +29,7 @@ class Chart:
 
 
 def charts(
-    report: Report, horizon: float, curve: Sequence[ChartPoint], money: Money
+    report: Report, horizon: float, curve: Sequence[CurvePoint], money: Money
 ) -> list[Chart]:
     """Return the three charts of a campaign; the horizon may be a forecast."""
     points = _thinned(complete(report, curve))
@@ -40,7 +40,7 @@ def charts(
     ]
 
 
-def _spend(report: Report, horizon: float, points: list[ChartPoint], money: Money) -> Chart:
+def _spend(report: Report, horizon: float, points: list[CurvePoint], money: Money) -> Chart:
     def line(arrivals: int) -> str:
         return money(report.budget * min(1.0, arrivals / horizon))
 
@@ -66,7 +66,7 @@ def _spend(report: Report, horizon: float, points: list[ChartPoint], money: Mone
     )
 
 
-def _reward(report: Report, horizon: float, points: list[ChartPoint]) -> Chart:
+def _reward(report: Report, horizon: float, points: list[CurvePoint]) -> Chart:
     def promised(arrivals: int) -> float:
         return promised_per_arrival(report, horizon) * min(arrivals, horizon)
 
@@ -83,7 +83,7 @@ def _reward(report: Report, horizon: float, points: list[ChartPoint]) -> Chart:
     )
 
 
-def _ratio(report: Report, horizon: float, points: list[ChartPoint]) -> Chart:
+def _ratio(report: Report, horizon: float, points: list[CurvePoint]) -> Chart:
     return Chart(
         name="ratio",
         title="Budget per arrival to come",
@@ -101,7 +101,7 @@ def _ratio(report: Report, horizon: float, points: list[ChartPoint]) -> Chart:
     )
 
 
-def _thinned(points: list[ChartPoint]) -> list[ChartPoint]:
+def _thinned(points: list[CurvePoint]) -> list[CurvePoint]:
     """Return evenly spaced points with both ends, as many as the table has rows."""
     if len(points) <= TABLE_ROWS:
         return points

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from almoner.live.report import ContextReport, Report
+from almoner.live.report import ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
 from almoner.policy.allocation import Procrastinate, SkipAlways
 from almoner.policy.base import Policy
@@ -17,7 +17,6 @@ from almoner.policy.recipes import RECIPES
 from almoner.policy.rewards import KnownRewards
 from almoner.service.api.responses import LoggedDecision
 from almoner.service.web import chart_series, charts, formatting, notices, sentences, svg
-from almoner.service.web.chart_series import ChartPoint
 from almoner.service.web.formatting import Money
 
 __all__ = [
@@ -82,7 +81,7 @@ def waiting_card(name: str) -> Card:
 def campaign_view(
     report: Report,
     horizon: float,
-    curve: Sequence[ChartPoint],
+    curve: Sequence[CurvePoint],
     latest: Sequence[LoggedDecision],
 ) -> dict[str, Any]:
     """Return the context of the template ``campaign.html``; the horizon may be a forecast."""
