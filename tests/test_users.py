@@ -175,7 +175,7 @@ def test_one_process_learns_while_another_decides() -> None:
 
 def test_state_is_rows_and_json_never_pickle(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """mabwiser 85, contextualbandits 5."""
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", 1)
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 1)
     agent = place.create()
     agent.reward(agent.decide("new").id, 1.0)
     with agent.store.writing(agent.name) as writer:

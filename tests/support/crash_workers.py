@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Lock
 from typing import NoReturn
 
-import almoner.live.agent
+import almoner.live.catch_up
 import almoner.store.postgres
 import almoner.store.sqlite
 from almoner import Agent
@@ -186,7 +186,7 @@ class Worker:
 def main() -> None:
     orders = Orders(**json.loads(sys.argv[1]))
     logging.disable()  # overruns are warned of, and there are many
-    almoner.live.agent.SNAPSHOT_EVERY = orders.snapshot_every
+    almoner.live.catch_up.SNAPSHOT_EVERY = orders.snapshot_every
     with Agent.open("memory:", name=NAME, **TERMS, horizon=9, budget=9) as agent:
         agent.decide(CONTEXTS[0])  # has kernels compiled, and all modules imported
     Fleet(orders).run()

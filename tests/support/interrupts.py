@@ -1,8 +1,8 @@
-"""Interrupts at every bytecode: what a signal handler that raises can do, one point after another.
+"""Interrupts at every bytecode, as by a signal handler that raises.
 
 A tracer raises at the n-th bytecode that is executed in the modules under test, for n = 1, 2, 3 and
-so on until a call completes. That is more than a signal can do: CPython looks for signals at calls,
-at the start of functions and at backward jumps only.
+so on until a call completes. That is more than a signal can do: CPython checks for signals at
+calls, at the start of functions and at backward jumps only.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ SOURCE = Path(almoner.__file__).parent
 UNDER_TEST = frozenset(
     str(SOURCE / name)
     for name in (
-        "agent.py",
-        "async_agent.py",
-        "mutex.py",
-        "process.py",
-        "report.py",
-        "turns.py",
+        "concurrency/mutex.py",
+        "concurrency/process.py",
+        "live/agent.py",
+        "live/async_agent.py",
+        "live/catch_up.py",
+        "live/group_commit.py",
+        "live/reporter.py",
         "store/connections.py",
         "store/files.py",
         "store/memory.py",
@@ -36,16 +37,18 @@ UNDER_TEST = frozenset(
         "store/sqlite.py",
     )
 )
+for path in UNDER_TEST:
+    assert Path(path).exists(), f"{path} was moved: nothing in it would be interrupted"
 PATIENCE = 60.0
-"""Seconds after which a call is said to hang."""
+"""Seconds after which a call counts as hanging."""
 
 
 class Interrupt(BaseException):
-    """What the signal handler raises."""
+    """The exception of the signal handler."""
 
 
 class Tracer:
-    """Raises at one bytecode of a call; ``hit`` says whether there were so many."""
+    """Raises at one bytecode of a call; ``hit`` is False if the call has fewer bytecodes."""
 
     def __init__(self, point: int) -> None:
         self.left, self.hit = point, False
@@ -92,7 +95,7 @@ def interrupted(call: Callable[[int], Any], step: int = 1) -> Iterator[BaseExcep
 
 
 def elsewhere(function: Callable[[], Any], patience: float = PATIENCE) -> Any:
-    """Return what a function returns in another thread; fail if it does not return."""
+    """Return the result of a function called in another thread; fail if it does not return."""
     results: list[Any] = []
 
     def work() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from almoner import Action, Agent
 from almoner.live.commands import Cancel, Reward, Settle
-from almoner.live.transaction import Request
+from almoner.live.transaction import Command
 from almoner.store.events import CANCELLED, REWARDED, SETTLED
 from support.acknowledgements import Journal, Note
 
@@ -79,14 +79,14 @@ class Shift:
         self.journal.write(note for note, _ in asked)
 
 
-def fate(decided: Note) -> list[tuple[Note, Request]]:
+def fate(decided: Note) -> list[tuple[Note, Command]]:
     """Return what is to be said of a decision, as the note of it and the request."""
     number = decided.id
     if number % 3 != 0:  # never heard of again
         return []
     if decided.action is not None and number % 5 == 0:
         return [(Note(CANCELLED, number), Cancel(number))]
-    said: list[tuple[Note, Request]] = []
+    said: list[tuple[Note, Command]] = []
     if decided.action is not None:
         bill = RESERVES[decided.action] * (1 + number % 7) / 5  # two in seven exceed the reserve
         said.append((Note(SETTLED, number, amount=bill), Settle(number, bill)))
