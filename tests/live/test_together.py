@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.agents import folded, standing
+from support.agents import observable_state, replayed_state
 
 import almoner as al
 from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle
@@ -65,7 +65,7 @@ def test_a_shared_transaction_is_as_good_as_one_each(
     expected = [apart.ask_all([[copy(one) for one in asked]])[0] for asked in callers]
     assert told(together.ask_all(callers)) == told(expected)
     assert [*together.events()] == [*apart.events()]
-    assert standing(together) == standing(apart) == folded(together)
+    assert observable_state(together) == observable_state(apart) == replayed_state(together)
 
 
 @pytest.mark.parametrize("count", [BATCH - 1, BATCH, BATCH + 1, 3 * BATCH])

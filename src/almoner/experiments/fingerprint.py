@@ -27,6 +27,8 @@ SOURCES = (
     "problem.py",
     "simulation/optimum.py",
     "simulation/oracle.py",
+    "simulation/regret.py",
+    "simulation/replications.py",
     "simulation/runs.py",
     "simulation/simulate.py",
 )

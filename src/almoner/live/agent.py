@@ -14,14 +14,14 @@ from typing import Any
 
 from almoner.concurrency.process import Process
 from almoner.live.campaign import Campaign
-from almoner.live.catch_up import Replica
+from almoner.live.catch_up import TransactionRunner, closed
 from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.decision import Decision, Settlement
 from almoner.live.group_commit import GroupCommit
 from almoner.live.ledger import Ledger
 from almoner.live.opening import agreed_terms, warn_unaffordable
 from almoner.live.report import Report
-from almoner.live.reporter import Watch
+from almoner.live.reporter import Reporter
 from almoner.live.terms import Terms, campaign_name, refuse_differences
 from almoner.live.transaction import Command, Decide
 from almoner.store import Store, open_store
@@ -51,10 +51,10 @@ class Agent:
     ) -> None:
         self.store, self.name, self.terms = store, name, terms
         self._process = Process()
-        self._replica = Replica(store, name, terms, clock=clock)
-        self._commits = GroupCommit(self._replica.transact)
+        self._transactions = TransactionRunner(store, name, terms, clock=clock)
+        self._commits = GroupCommit(self._transactions.run)
         self._owns_store = True
-        self.watch = Watch(self)
+        self.reporter = Reporter(store, name, terms, self.now)
 
     @classmethod
     def open(
@@ -200,11 +200,13 @@ class Agent:
 
     def report(self) -> Report:
         """Return a report: money, arrivals, and each action in each context."""
-        return self.watch.report()
+        if self._transactions.closed:
+            raise closed(self.name)
+        return self.reporter.report()
 
     def now(self) -> int:
         """Return the time by the agent's clock, in microseconds since 1970."""
-        return self._replica.now()
+        return self._transactions.now()
 
     def events(self, after: int = 0) -> Iterator[Event]:
         """Yield the log of the campaign."""
@@ -214,7 +216,7 @@ class Agent:
         """Close the store, unless it was passed in open; the campaign stays there."""
         if not self._process.is_current():  # the store is the parent's
             return
-        self._replica.closed = True
+        self._transactions.closed = True
         if self._owns_store:
             self.store.close()
 

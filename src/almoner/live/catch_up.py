@@ -21,10 +21,10 @@ from almoner.live.campaign import Campaign
 from almoner.live.snapshot import read_snapshot, write_snapshot
 from almoner.live.terms import Terms
 from almoner.live.transaction import Command, execute
-from almoner.store.base import Store, Writer
+from almoner.store.base import Reader, Store, Writer
 from almoner.store.events import Event
 
-__all__ = ["CATCH_UP", "SNAPSHOT_EVERY", "Replica", "closed"]
+__all__ = ["CATCH_UP", "SNAPSHOT_EVERY", "Replica", "TransactionRunner", "closed"]
 
 CATCH_UP = 1_000
 """Events to fold inside a transaction, while other writers wait; more are folded before it."""
@@ -36,7 +36,7 @@ log = logging.getLogger("almoner")
 
 
 class Replica:
-    """The campaign as folded by this process, and transactions on it.
+    """The campaign as folded by this process.
 
     Attributes
     ----------
@@ -46,56 +46,28 @@ class Replica:
         The event that was folded last.
     saved
         The ``seq`` of the last known snapshot.
-    closed
-        Whether transactions are refused.
     """
 
-    def __init__(
-        self, store: Store, name: str, terms: Terms, *, clock: Callable[[], float]
-    ) -> None:
-        self._store, self._name, self._terms, self._clock = store, name, terms, clock
+    def __init__(self, store: Store, name: str, terms: Terms) -> None:
+        self._store, self._name, self._terms = store, name, terms
         self.campaign: Campaign | None = None
         self.tip: Event | None = None
         self.saved = 0
-        self.closed = False
 
-    def now(self) -> int:
-        """Return the time in microseconds since 1970."""
-        return int(self._clock() * 1e6)
-
-    def transact(self, callers: Sequence[Sequence[Command]]) -> list[Any]:
-        """Run the commands of several callers in one transaction; one thread at a time calls it."""
-        if self.closed:
-            raise closed(self._name)
-        limit = CATCH_UP
-        while True:
-            with self._store.writing(self._name) as writer:
-                campaign = self.catch_up(writer, limit)
-                if campaign is not None:
-                    answers, added = execute(callers, campaign, writer, self.now())
-                    if added:
-                        self._append(writer, campaign, added)
-                    break
-            self.fold()
-            self.keep_snapshot()
-            limit *= 8  # others cannot write faster than this for ever
-        self.campaign = campaign
-        return answers
-
-    def catch_up(self, writer: Writer, limit: int) -> Campaign | None:
+    def catch_up(self, reader: Reader, limit: int) -> Campaign | None:
         """Return the campaign after all events of the log; None if more than ``limit`` are missing.
 
         ``self.campaign`` is None until the caller has committed, in case anything fails.
         """
         campaign, self.campaign = self.campaign, None
         if campaign is not None:
-            tail = _tail(writer, campaign, limit)
+            tail = _tail(reader, campaign, limit)
             if campaign.seq and (not tail or tail[0] != self.tip):
                 log.warning("campaign %r: the log was rewound; it is read anew", self._name)
                 campaign = None
         if campaign is None:
-            campaign = self._read(writer)
-            tail = _tail(writer, campaign, limit)
+            campaign = self._read(reader)
+            tail = _tail(reader, campaign, limit)
         if len(tail) > limit:
             self.campaign, self.tip = campaign, tail[0]
             return None
@@ -132,7 +104,7 @@ class Replica:
         except StoreError as reason:  # as for a read-only store: a snapshot only saves time
             log.debug("campaign %r: no snapshot is kept: %s", self._name, reason)
 
-    def _append(self, writer: Writer, campaign: Campaign, events: list[Event]) -> None:
+    def append(self, writer: Writer, campaign: Campaign, events: list[Event]) -> None:
         """Append events to the log, and a snapshot if one is due."""
         self.tip = events[-1]
         writer.append(events)
@@ -140,11 +112,11 @@ class Replica:
             writer.save_snapshot(write_snapshot(campaign))
             self.saved = campaign.seq
 
-    def _read(self, writer: Writer) -> Campaign:
+    def _read(self, reader: Reader) -> Campaign:
         """Return the campaign of the last snapshot, or without any event."""
         campaign = Campaign(self._terms)
-        saved = read_snapshot(campaign, writer.snapshot())
-        if saved and not _tail(writer, campaign, 0):
+        saved = read_snapshot(campaign, reader.snapshot())
+        if saved and not _tail(reader, campaign, 0):
             log.warning(
                 "campaign %r: events are missing, as the log ends before event %d, at which a "
                 "snapshot was taken; almoner ledger verify says more",
@@ -159,14 +131,51 @@ class Replica:
         return campaign
 
 
+class TransactionRunner:
+    """Runs commands in transactions on the up-to-date campaign, until it is ``closed``."""
+
+    def __init__(
+        self, store: Store, name: str, terms: Terms, *, clock: Callable[[], float]
+    ) -> None:
+        self._store, self._name, self._clock = store, name, clock
+        self._replica = Replica(store, name, terms)
+        self.closed = False
+
+    def now(self) -> int:
+        """Return the time in microseconds since 1970."""
+        return int(self._clock() * 1e6)
+
+    def run(self, callers: Sequence[Sequence[Command]]) -> list[Any]:
+        """Run the commands of several callers in one transaction; one thread at a time calls it.
+
+        Returns a list of answers or an error for each caller.
+        """
+        if self.closed:
+            raise closed(self._name)
+        replica, limit = self._replica, CATCH_UP
+        while True:
+            with self._store.writing(self._name) as writer:
+                campaign = replica.catch_up(writer, limit)
+                if campaign is not None:
+                    answers, added = execute(callers, campaign, writer, self.now())
+                    if added:
+                        replica.append(writer, campaign, added)
+                    break
+            replica.fold()
+            replica.keep_snapshot()
+            limit *= 8  # others cannot write faster than this for ever
+        replica.campaign = campaign
+        return answers
+
+
 def closed(name: str) -> StoreError:
     """Return the error of calls to an agent that was closed."""
     return StoreError(f"the agent of campaign {name!r} is closed; open it again")
 
 
-def _tail(writer: Writer, campaign: Campaign, limit: int) -> list[Event]:
+def _tail(reader: Reader, campaign: Campaign, limit: int) -> list[Event]:
     """Return the event that was folded last, if any, and up to ``limit`` events after it.
 
     If there are more than ``limit``, one more is returned.
     """
-    return writer.events(campaign.seq - 1 if campaign.seq else 0, limit + 1)
+    return reader.events(campaign.seq - 1 if campaign.seq else 0, limit + 1)

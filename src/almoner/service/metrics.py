@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from litestar import Request, Response, get
@@ -9,6 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from almoner.errors import StoreError
+from almoner.live.campaign import Campaign
 from almoner.live.decision import Decision
 from almoner.live.ledger import Ledger
 from almoner.service.agents import Desks
@@ -80,13 +82,17 @@ class Metrics:
         """Return all of it as Prometheus reads it, with the money as it is now."""
         for desk in desks.at_work():
             try:
-                ledger: Ledger = await desk.look(lambda campaign: campaign.ledger)
+                ledger = await asyncio.to_thread(desk.agent.reporter.view, _ledger)
             except StoreError:  # the other figures are wanted all the more
                 continue
             amount = desk.agent.terms.unit.amount
             for part in ("spent", "reserved", "left"):
                 self._money.labels(desk.name, part).set(amount(getattr(ledger, part)))
         return generate_latest(self.registry)
+
+
+def _ledger(campaign: Campaign) -> Ledger:
+    return campaign.ledger
 
 
 @get("/metrics", media_type="text/plain", responses=ERRORS)

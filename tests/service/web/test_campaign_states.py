@@ -43,24 +43,19 @@ from support.campaign_states import (
 import almoner as al
 from almoner.live.report import Report
 from almoner.service.web import charts, sentences
-from almoner.service.web.charts import ChartPoint
 from almoner.service.web.templating import TEMPLATES
 from almoner.service.web.views import campaign_view, card
 
 
 def told(agent: al.Agent) -> tuple[Report, str]:
     """Return a report, and the whole page of it as text."""
-    report, amount, agreed = agent.report(), agent.terms.unit.amount, agent.terms.horizon
+    report, agreed = agent.report(), agent.terms.horizon
     horizon = (
         max(1.0, report.arrivals + report.arrivals_left)
         if isinstance(agreed, al.ClosingTime)
         else float(agreed)
     )
-    curve = [
-        ChartPoint(p.arrivals, amount(p.spent), amount(p.planned), p.reward)
-        for p in agent.watch.curve()
-    ]
-    view = campaign_view(report, horizon, curve, [])
+    view = campaign_view(report, horizon, agent.reporter.curve(), [])
     page = TEMPLATES.get_template("campaign.html").render(
         here="/", signed_in=False, administers=True, **view
     )

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from almoner.live.agent import Agent
-from almoner.live.report import ActionReport, ContextReport, Report
+from almoner.live.report import ActionReport, ContextReport, CurvePoint, Report
 from almoner.policy.recipes import RECIPES
 from almoner.service.web import charts, formatting, sentences, svg
-from almoner.service.web.charts import ChartPoint
 from almoner.service.web.views import campaign_view, learning_policies
 from almoner.store import open_store
 
@@ -168,17 +167,25 @@ def test_the_axis_is_made_for_what_is_known_well() -> None:
     assert axis(pair(high=0.013)) == 0.02
 
 
-def test_a_served_bar_has_a_part_for_each_action() -> None:
+def test_a_served_bar_has_a_segment_for_each_planned_action() -> None:
     actions = [pair(planned=0.25), pair(planned=0.0), pair(action="call", planned=0.5)]
-    parts = svg.served_bar(replace(report().contexts[0], actions=actions))
-    assert [(part.start, part.width, part.kind) for part in parts] == [
-        (0.0, 25.0, "0"),
-        (25.0, 50.0, "2"),
-    ]
+    assert svg.served_bar(actions) == [(0.0, 25.0, "action-0"), (25.0, 50.0, "action-2")]
+
+
+def point(arrivals: int, spent: float, planned: float, reward: float) -> CurvePoint:
+    return CurvePoint(
+        arrivals=arrivals,
+        at="2026-03-01T08:00:00+00:00",
+        spent=spent,
+        reserved=planned,
+        planned=planned,
+        reward=reward,
+        price=None,
+    )
 
 
 def test_charts_say_the_same_in_words_and_tables() -> None:
-    curve = [ChartPoint(1, 0.0, 5.0, 0.0), ChartPoint(25, 15.0, 5.0, 1.0)]
+    curve = [point(1, 0.0, 5.0, 0.0), point(25, 15.0, 5.0, 1.0)]
     spend, reward, ratio = charts.charts(report(), 200, curve, money)
     assert spend.sentence == (
         "After 50 of 200 arrivals, 30 is spent and 5 expected for open decisions; the straight "
@@ -222,7 +229,7 @@ def test_many_boundaries_are_counted_and_none_is_explained() -> None:
 
 
 def test_chart_data_begins_with_nothing_and_ends_now() -> None:
-    curve = [ChartPoint(index, index / 2, 0.0, 0.0) for index in range(1, 50)]
+    curve = [point(index, index / 2, 0.0, 0.0) for index in range(1, 50)]
     data = json.loads(charts.chart_data(report(), 200, curve))
     assert data["arrivals"] == list(range(51))
     assert (data["spent"][0], data["spent"][-1], data["committed"][-1]) == (0, 30, 35)
@@ -230,7 +237,7 @@ def test_chart_data_begins_with_nothing_and_ends_now() -> None:
 
 
 def test_long_tables_are_thinned_but_keep_both_ends() -> None:
-    curve = [ChartPoint(index, index / 2, 0.0, 0.0) for index in range(1, 50)]
+    curve = [point(index, index / 2, 0.0, 0.0) for index in range(1, 50)]
     rows = charts.charts(report(), 200, curve, money)[0].rows
     assert len(rows) == charts.TABLE_ROWS
     assert (rows[0][0], rows[-1][0]) == ("0", "50")

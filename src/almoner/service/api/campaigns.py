@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from litestar import HttpMethod, Request, Response, get, post, route
@@ -13,9 +12,9 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 
 from almoner.errors import StoreError
 from almoner.live.async_agent import AsyncAgent
+from almoner.live.campaign import Campaign
 from almoner.live.commands import SetStatus
 from almoner.live.export import decisions
-from almoner.live.history import Point
 from almoner.live.report import Report
 from almoner.service.agents import Desks
 from almoner.service.api.decoding import Strict
@@ -26,7 +25,6 @@ from almoner.service.api.responses import (
     CampaignList,
     CampaignView,
     Curve,
-    CurvePoint,
     Latest,
     ListedCampaign,
     LoggedDecision,
@@ -111,9 +109,7 @@ async def report(request: Request[Any, Any, Any], name: FromPath[str]) -> Report
 async def curve(request: Request[Any, Any, Any], name: FromPath[str]) -> Curve:
     """Return the way a campaign has come, in a few hundred points."""
     desk: AsyncAgent = await request.app.state.desks.desk(name)
-    return Curve(
-        points=[_amounts(desk, point) for point in await asyncio.to_thread(desk.agent.watch.curve)]
-    )
+    return Curve(points=await asyncio.to_thread(desk.agent.reporter.curve))
 
 
 @get(f"{ONE}/latest", responses=ERRORS)
@@ -124,11 +120,11 @@ async def latest(
 ) -> Latest:
     """Return the latest decisions, newest first, with what has become of them."""
     desk: AsyncAgent = await request.app.state.desks.desk(name)
-    last = await desk.look(lambda campaign: campaign.seq)
-    return Latest(decisions=await asyncio.to_thread(_latest, desk, last, limit))
+    return Latest(decisions=await asyncio.to_thread(_latest, desk, limit))
 
 
-def _latest(desk: AsyncAgent, last: int, limit: int) -> list[LoggedDecision]:
+def _latest(desk: AsyncAgent, limit: int) -> list[LoggedDecision]:
+    last = desk.agent.store.last(desk.name)
     reach = EVENTS_PER_DECISION * limit
     while True:
         found = deque(decisions(desk.agent, max(0, last - reach)), maxlen=limit)
@@ -138,8 +134,10 @@ def _latest(desk: AsyncAgent, last: int, limit: int) -> list[LoggedDecision]:
 
 
 async def _view(desk: AsyncAgent) -> CampaignView:
-    now = desk.agent.now()
-    return await desk.look(lambda campaign: CampaignView.of(desk.name, campaign, now))
+    def read(campaign: Campaign) -> CampaignView:
+        return CampaignView.of(desk.name, campaign, desk.agent.now())
+
+    return await asyncio.to_thread(desk.agent.reporter.view, read)
 
 
 async def _listed(desks: Desks, name: str) -> ListedCampaign:
@@ -155,19 +153,6 @@ async def _switched(request: Request[Any, Any, Any], name: str, kind: str) -> St
     desk = await request.app.state.desks.desk(name)
     (status,) = await desk.ask(SetStatus(kind))
     return State(name=name, status=status)
-
-
-def _amounts(desk: AsyncAgent, point: Point) -> CurvePoint:
-    amount = desk.agent.terms.unit.amount
-    return CurvePoint(
-        arrivals=point.arrivals,
-        at=datetime.fromtimestamp(point.at / 1e6, UTC).isoformat(),
-        spent=amount(point.spent),
-        reserved=amount(point.reserved),
-        planned=amount(point.planned),
-        reward=point.reward,
-        price=point.price,
-    )
 
 
 ROUTES = [methods, list_campaigns, create, show, pause, resume, close, report, curve, latest]

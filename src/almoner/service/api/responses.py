@@ -12,6 +12,7 @@ from msgspec import Struct
 from almoner.live.campaign import Campaign
 from almoner.live.closing_time import ClosingTime
 from almoner.live.decision import Decision
+from almoner.live.report import CurvePoint
 from almoner.live.terms import Priced, Terms
 
 __all__ = [
@@ -21,7 +22,6 @@ __all__ = [
     "CampaignView",
     "ContextPlan",
     "Curve",
-    "CurvePoint",
     "Decisions",
     "ErrorAnswer",
     "Health",
@@ -129,18 +129,6 @@ class Decisions(Struct, kw_only=True):
     """The decisions of a batch, in the order of its contexts."""
 
     decisions: list[Decision]
-
-
-class CurvePoint(Struct, kw_only=True):
-    """The campaign after an arrival."""
-
-    arrivals: int
-    at: str
-    spent: float
-    reserved: float
-    planned: float
-    reward: float
-    price: float | None
 
 
 class Curve(Struct, kw_only=True):

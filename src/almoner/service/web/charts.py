@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
-from almoner.live.report import Report
+from almoner.live.report import CurvePoint, Report
 from almoner.service.web.formatting import count, percent, plural, rate, total
 from almoner.service.web.sentences import over, waiting
 
-__all__ = ["Chart", "ChartPoint", "chart_data", "charts"]
+__all__ = ["Chart", "chart_data", "charts"]
 
 TABLE_ROWS = 12
 """The table beside a chart is for reading, not for calculating: the log has every decision."""
@@ -23,15 +23,6 @@ BOUNDARIES_NAMED = 8
 
 AS_PROMISED = 0.005
 """Less than this share off the promise is on it: it rounds to 0 %."""
-
-
-class ChartPoint(NamedTuple):
-    """State of a campaign after ``arrivals`` arrivals; money in amounts."""
-
-    arrivals: int
-    spent: float
-    planned: float
-    reward: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +38,7 @@ class Chart:
 
 
 def charts(
-    report: Report, horizon: float, curve: Sequence[ChartPoint], money: Callable[[float], str]
+    report: Report, horizon: float, curve: Sequence[CurvePoint], money: Callable[[float], str]
 ) -> list[Chart]:
     """Return the three charts of a campaign, whose horizon may be a forecast."""
     path = _thinned(_with_now(report, curve))
@@ -58,7 +49,7 @@ def charts(
     ]
 
 
-def chart_data(report: Report, horizon: float, curve: Sequence[ChartPoint]) -> str:
+def chart_data(report: Report, horizon: float, curve: Sequence[CurvePoint]) -> str:
     """Return the numbers of all charts as JSON, for the script that draws them."""
     path = _with_now(report, curve)
     data = {
@@ -77,7 +68,7 @@ def chart_data(report: Report, horizon: float, curve: Sequence[ChartPoint]) -> s
 
 
 def _spend(
-    report: Report, horizon: float, path: list[ChartPoint], money: Callable[[float], str]
+    report: Report, horizon: float, path: list[CurvePoint], money: Callable[[float], str]
 ) -> Chart:
     def line(arrivals: int) -> str:
         return money(report.budget * min(1.0, arrivals / horizon))
@@ -109,7 +100,7 @@ def _spend(
     )
 
 
-def _reward(report: Report, horizon: float, path: list[ChartPoint]) -> Chart:
+def _reward(report: Report, horizon: float, path: list[CurvePoint]) -> Chart:
     def promised(arrivals: int) -> float:
         return _promised_each(report, horizon) * min(arrivals, horizon)
 
@@ -129,7 +120,7 @@ def _reward(report: Report, horizon: float, path: list[ChartPoint]) -> Chart:
     )
 
 
-def _ratio(report: Report, horizon: float, path: list[ChartPoint]) -> Chart:
+def _ratio(report: Report, horizon: float, path: list[CurvePoint]) -> Chart:
     now = None if over(report) else _ratio_left(report, horizon, path[-1])
     each = f"For each arrival to come there is {rate(now or 0)}, neither spent nor expected to be"
     left = "No arrival is to be served any more" if now is None else each
@@ -193,21 +184,30 @@ def _promised_each(report: Report, horizon: float) -> float:
     return report.promised / min(report.arrivals, horizon) if report.arrivals else 0.0
 
 
-def _ratio_left(report: Report, horizon: float, point: ChartPoint) -> float | None:
+def _ratio_left(report: Report, horizon: float, point: CurvePoint) -> float | None:
     coming = horizon - point.arrivals
     if coming < 1:
         return None
     return (report.budget - point.spent - point.planned) / coming
 
 
-def _with_now(report: Report, curve: Sequence[ChartPoint]) -> list[ChartPoint]:
+def _with_now(report: Report, curve: Sequence[CurvePoint]) -> list[CurvePoint]:
     """Return the points from nothing to now: bills and rewards come after the last arrival too."""
-    now = ChartPoint(report.arrivals, report.spent, report.planned, report.reward)
+    now = CurvePoint(
+        arrivals=report.arrivals,
+        at="",
+        spent=report.spent,
+        reserved=report.reserved,
+        planned=report.planned,
+        reward=report.reward,
+        price=report.price,
+    )
+    start = replace(now, arrivals=0, spent=0.0, reserved=0.0, planned=0.0, reward=0.0)
     begun = [point for point in curve if 0 < point.arrivals < now.arrivals]
-    return [ChartPoint(0, 0.0, 0.0, 0.0), *begun, *([now] if now.arrivals else [])]
+    return [start, *begun, *([now] if now.arrivals else [])]
 
 
-def _thinned(path: list[ChartPoint]) -> list[ChartPoint]:
+def _thinned(path: list[CurvePoint]) -> list[CurvePoint]:
     if len(path) <= TABLE_ROWS:
         return path
     last = len(path) - 1

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 __all__ = [
     "count",
+    "figure",
     "mean_format",
     "money_format",
     "percent",
@@ -61,6 +62,16 @@ def rate(value: float) -> str:
         return "0"
     places = max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:,.{min(places, 8)}f}"
+
+
+def figure(value: float) -> str:
+    """Return a number with at most three significant digits, or whole from 100 on.
+
+    >>> figure(0.5), figure(230.0), figure(1234.5), figure(0.21349)
+    ('0.5', '230', '1,234', '0.213')
+    """
+    text = rate(value)
+    return text.rstrip("0").removesuffix(".") if "." in text else text
 
 
 def total(value: float) -> str:

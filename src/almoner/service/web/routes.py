@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from litestar import Request, Response, Router, get
-from litestar.params import FromPath
+from litestar import Request, Response, Router, get, post
+from litestar.params import FromPath, JSONBody
 
 from almoner.errors import StoreError
 from almoner.live.async_agent import AsyncAgent
@@ -18,10 +18,13 @@ from almoner.live.closing_time import ClosingTime
 from almoner.live.report import Report
 from almoner.service.agents import Desks
 from almoner.service.api import campaigns
+from almoner.service.api.decoding import Strict
 from almoner.service.api.openapi import document
+from almoner.service.api.preview import preview
+from almoner.service.api.requests import Guess
 from almoner.service.health import PREPARING, Readiness
 from almoner.service.web import api_reference, sign_in, views
-from almoner.service.web.charts import ChartPoint
+from almoner.service.web.plan_preview import plan_view
 from almoner.service.web.templating import ERROR_PAGES, html
 
 __all__ = ["ROUTES"]
@@ -51,13 +54,8 @@ async def campaigns_page(request: Request[Any, Any, Any]) -> Response[str]:
 async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[str]:
     """Show one campaign."""
     desk: AsyncAgent = await request.app.state.desks.desk(name)
-    report, points = await desk.report(), await asyncio.to_thread(desk.agent.watch.curve)
+    report, curve = await desk.report(), await asyncio.to_thread(desk.agent.reporter.curve)
     latest = await campaigns.latest.fn(request, name=name, limit=LATEST)
-    amount = desk.agent.terms.unit.amount
-    curve = [
-        ChartPoint(point.arrivals, amount(point.spent), amount(point.planned), point.reward)
-        for point in points
-    ]
 
     def render() -> Response[str]:
         view = views.campaign_view(report, _horizon(desk, report), curve, latest.decisions)
@@ -67,18 +65,25 @@ async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) ->
 
 
 @get("/new")
-async def new_page(request: Request[Any, Any, Any]) -> Response[str]:
+async def create_page(request: Request[Any, Any, Any]) -> Response[str]:
     """Show the form that creates a campaign."""
-    return html(request, "new.html", policies=views.learning_policies())
+    return html(request, "create.html", policies=views.learning_policies())
+
+
+@post("/new/plan", dto=Strict[Guess], return_dto=None, status_code=200)
+async def plan_fragment(request: Request[Any, Any, Any], data: JSONBody[Guess]) -> Response[str]:
+    """Return the plan preview of ``/api/plan`` as an HTML fragment for the create page."""
+    plan = await asyncio.to_thread(preview, data, request.app.state.desks.store)
+    return html(request, "plan.html", **plan_view(plan, data))
 
 
 @get("/docs")
-async def docs_page(request: Request[Any, Any, Any]) -> Response[str]:
+async def api_reference_page(request: Request[Any, Any, Any]) -> Response[str]:
     """Show the reference of the HTTP API, rendered from the OpenAPI document."""
     openapi = document(request.app)
     groups = api_reference.groups(openapi)
     errors, schemas = api_reference.common_errors(groups), api_reference.schemas(openapi)
-    return html(request, "docs.html", groups=groups, errors=errors, schemas=schemas)
+    return html(request, "api_reference.html", groups=groups, errors=errors, schemas=schemas)
 
 
 async def _card(desks: Desks, name: str) -> views.Card:
@@ -101,9 +106,15 @@ def _horizon(desk: AsyncAgent, report: Report) -> float:
 ROUTES = [
     Router(
         "/",
-        route_handlers=[campaigns_page, campaign_page, new_page, docs_page],
+        route_handlers=[campaigns_page, campaign_page, create_page, api_reference_page],
         before_request=sign_in.require_session,
         exception_handlers=ERROR_PAGES,
+        include_in_schema=False,
+    ),
+    Router(  # errors as JSON: a script shows them beside the form
+        "/",
+        route_handlers=[plan_fragment],
+        before_request=sign_in.require_session,
         include_in_schema=False,
     ),
     Router(

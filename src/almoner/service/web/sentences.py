@@ -7,7 +7,7 @@ given out now goes by what they reserve.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from almoner.live.campaign import RUNNING
 from almoner.live.decision import BUDGET, WHY
@@ -19,6 +19,7 @@ __all__ = [
     "after_horizon",
     "held_up",
     "in_brief",
+    "never_affordable",
     "notices",
     "over",
     "pace",
@@ -145,7 +146,7 @@ def notices(report: Report, horizon: float, money: Money) -> list[str]:
         _late(report, horizon),
         held_up(report, money),
         _unusable(report, money),
-        *_never_affordable(report, money),
+        *_never_taken(report, money),
         _overrun(report, money),
         _beyond_budget(report, money),
         _idle(report, horizon),
@@ -198,18 +199,26 @@ def _unusable(report: Report, money: Money) -> str:
     )
 
 
-def _never_affordable(report: Report, money: Money) -> list[str]:
-    """Return the actions that the budget never was enough for, where it is for others."""
+def never_affordable(
+    reserves: Iterable[tuple[str, float]], budget: float, money: Money
+) -> list[str]:
+    """Return a sentence for each action that reserves more than the budget in every context."""
     least: dict[str, float] = {}
-    for context in report.contexts:
-        for pair in context.actions:
-            least[pair.action] = min(pair.reserve, least.get(pair.action, pair.reserve))
+    for action, reserve in reserves:
+        least[action] = min(reserve, least.get(action, reserve))
     return [
         f"“{action}” can never be taken: it reserves {money(reserve)}, and the budget is "
-        f"{money(report.budget)}."
+        f"{money(budget)}."
         for action, reserve in least.items()
-        if reserve > report.budget >= report.cheapest
+        if reserve > budget
     ]
+
+
+def _never_taken(report: Report, money: Money) -> list[str]:
+    if report.budget < report.cheapest:  # `held_up` says so of all actions
+        return []
+    pairs = [pair for context in report.contexts for pair in context.actions]
+    return never_affordable([(pair.action, pair.reserve) for pair in pairs], report.budget, money)
 
 
 def _overrun(report: Report, money: Money) -> str:

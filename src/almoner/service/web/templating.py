@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from almoner.errors import AlmonerError
 from almoner.service.auth.access import ADMINISTER, Access
 from almoner.service.errors import TABLE, refusal, sentence
-from almoner.service.web import formatting
+from almoner.service.web import formatting, svg
 
 __all__ = ["ERROR_PAGES", "HEADERS", "html", "not_found"]
 
@@ -42,7 +42,8 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 TEMPLATES.globals.update(
-    {name: getattr(formatting, name) for name in ("count", "percent", "plural", "rate", "total")}
+    {name: getattr(formatting, name) for name in ("count", "percent", "plural", "rate", "total")},
+    action_colour=svg.action_colour,
 )
 TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before the tags are added
     re.sub("``?(.+?)``?", r"<code>\1</code>", str(escape(text)))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from almoner.live.report import Report
+from almoner.live.report import ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
 from almoner.policy.allocation import Procrastinate, SkipAlways
 from almoner.policy.base import Policy
@@ -17,7 +17,6 @@ from almoner.policy.recipes import RECIPES
 from almoner.policy.rewards import KnownRewards
 from almoner.service.api.responses import LoggedDecision
 from almoner.service.web import charts, formatting, sentences, svg
-from almoner.service.web.charts import ChartPoint
 
 __all__ = [
     "Card",
@@ -31,6 +30,8 @@ __all__ = [
 
 CONTEXTS_SHOWN = 30
 """More contexts than these would make a page that nobody reads; the report has them all."""
+
+NOT_YET = "has not come yet"
 
 PAIRS_ONLY = "For two contexts, actions of the same cost, and skips that bring nothing."
 
@@ -79,7 +80,7 @@ def waiting_card(name: str) -> Card:
 def campaign_view(
     report: Report,
     horizon: float,
-    curve: Sequence[ChartPoint],
+    curve: Sequence[CurvePoint],
     latest: Sequence[LoggedDecision],
 ) -> dict[str, Any]:
     """Return what the page of one campaign shows; the horizon may be a forecast."""
@@ -104,14 +105,13 @@ def campaign_view(
         "charts": charts.charts(report, horizon, curve, money),
         "chart_data": Markup(charts.chart_data(report, horizon, curve)),  # noqa: S704  # numbers only
         "actions": [action.action for action in report.contexts[0].actions],
-        "colours": svg.COLOURS,
         "top": top,
         "mean": formatting.mean_format(top),
         "ticks": svg.ticks(top),
+        "served_rows": [_served_row(report, context) for context in contexts],
         "contexts": [
             {
                 "context": context,
-                "bar": svg.served_bar(context),
                 "actions": [(pair, svg.whisker(pair, top)) for pair in context.actions],
             }
             for context in contexts
@@ -119,6 +119,17 @@ def campaign_view(
         "hidden_contexts": len(report.contexts) - len(contexts),
         "latest": [_decision(row) for row in latest],
     }
+
+
+def _served_row(report: Report, context: ContextReport) -> svg.ServedRow:
+    """Return the plan's probabilities of a context; conditional where nothing is given out now."""
+    would_be = "would be " if report.blocked or not context.share else ""
+    return svg.ServedRow(
+        context=context.context,
+        note=f"{formatting.percent(context.share)} of arrivals" if context.share else NOT_YET,
+        value=f"{formatting.percent(context.served)} {would_be}served",
+        bar=svg.served_bar(context.actions),
+    )
 
 
 class Offer(NamedTuple):
