@@ -25,7 +25,7 @@ from almoner.kernels.live import (
     TOO_LATE,
     WITHDRAWN,
 )
-from almoner.kernels.state import State
+from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
 from almoner.live.closing_time import Attendance, ClosingTime
 from almoner.live.decision import BUDGET, HORIZON, POLICY, UNAVAILABLE
@@ -66,6 +66,8 @@ class Campaign:
         The terms, and the number of events folded.
     ledger, policy
         The money, and the policy with the statistics it has learned.
+    contexts, actions
+        Contexts and actions by name, with their indices in the state.
     status
         ``"running"``, ``"paused"`` or ``"closed"``.
     overrun
@@ -82,16 +84,11 @@ class Campaign:
         self.overrun = 0
         self.attendance = Attendance()
         self.policy = LivePolicy(terms)
-        self.actions = self.policy.actions
+        self.contexts, self.actions = self.policy.contexts, self.policy.actions
 
     def warm_up(self) -> None:
         """Load the compiled kernels from the disk, or compile them, which takes seconds."""
         self.policy.warm_up()
-
-    @property
-    def contexts(self) -> dict[str, int]:
-        """The contexts by name, with their row indices in the state."""
-        return self.policy.contexts
 
     @property
     def state(self) -> State:
@@ -183,7 +180,7 @@ class Campaign:
     @property
     def arrivals(self) -> int:
         """The number of arrivals counted so far."""
-        return self.policy.arrivals
+        return self.state.clock.item(ROUND)
 
     def arrivals_left(self, now: int) -> float:
         """Return the number of arrivals still to come, by the horizon or the forecast."""
@@ -210,6 +207,7 @@ class Campaign:
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the state that `to_dict` returned."""
         self.policy.reset(tuple(table["contexts"]))
+        self.contexts = self.policy.contexts
         self.policy.restore(table["state"])
         self.ledger = Ledger(*table["ledger"])
         self.attendance = Attendance(*table["attendance"])
@@ -226,7 +224,9 @@ class Campaign:
 
     def _decide(self, arrivals: Sequence[PendingArrival], now: int) -> list[Event]:
         """Decide for a batch of arrivals, and reserve the money; return the events to log."""
-        seq, left, counted = self.seq, self.ledger.left, self.arrivals
+        seq, counted = self.seq, self.arrivals
+        budget, spent, reserved, _ = self.ledger
+        left = budget - spent - reserved
         running, per_unit, offers = self.status == RUNNING, self.policy.per_unit, self.policy.offers
         choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
         reserves = costs = 0

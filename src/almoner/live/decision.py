@@ -80,15 +80,15 @@ class Decision:
     @classmethod
     def of(cls, event: Event, money: Denomination) -> Decision:
         """Return the decision that an event records."""
-        reserve = event.reserve
-        return cls(  # by place: decisions are made by the ten thousand
+        reserved, left = money.amounts(event.reserve or 0, event.left)
+        return cls(  # positional arguments, as this is called for every decision
             event.seq,
             event.context or "",
             event.action,
             event.probability or 0.0,
-            0.0 if reserve is None else money.amount(reserve),
+            reserved,
             event.price,
-            money.amount(event.left),
+            left,
             event.reason,
         )
 
