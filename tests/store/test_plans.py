@@ -160,7 +160,7 @@ def steps(recorder: Recorder, store: SqlStore, name: str) -> int:
         return 0
 
     with recorder.database.transaction() as statements:
-        connection: Any = statements._connection  # type: ignore[attr-defined]
+        connection: Any = statements
         connection.set_progress_handler(tick, 100)
     with store.writing(name) as writer:
         assert len(writer.histories(range(1, 20, 2))) == 10

@@ -28,9 +28,9 @@ from almoner.kernels.live import (
 from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
 from almoner.live.closing_time import Attendance, ClosingTime
-from almoner.live.decision import BUDGET, HORIZON, POLICY, UNAVAILABLE
 from almoner.live.ledger import Ledger, hold, release, settle
 from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival, Row
+from almoner.live.status import SkipReason, Status
 from almoner.live.terms import NAME_RULE, PAIRS_LIMIT, Terms, is_name
 from almoner.money import LARGEST
 from almoner.store.events import (
@@ -44,14 +44,19 @@ from almoner.store.events import (
     Event,
 )
 
-__all__ = ["RUNNING", "Campaign"]
+__all__ = ["Campaign"]
 
-RUNNING = "running"
-"""The status of a campaign that is neither paused nor closed."""
+_RUNNING = Status.RUNNING.value
 
-_STATUS = {PAUSED: PAUSED, RESUMED: RUNNING, CLOSED: CLOSED}
+_STATUS = {PAUSED: Status.PAUSED.value, RESUMED: _RUNNING, CLOSED: Status.CLOSED.value}
 
-_REASONS = {ACTED: None, SAVED: POLICY, POOR: BUDGET, TOO_LATE: HORIZON, NOT_ALLOWED: UNAVAILABLE}
+_REASONS = {
+    ACTED: None,
+    SAVED: SkipReason.POLICY.value,
+    POOR: SkipReason.BUDGET.value,
+    TOO_LATE: SkipReason.HORIZON.value,
+    NOT_ALLOWED: SkipReason.UNAVAILABLE.value,
+}
 
 _SKIPPED: Choice = (SKIP, ACTED), (1.0, nan)
 """The choice for arrivals while the campaign is paused or closed."""
@@ -80,7 +85,7 @@ class Campaign:
         self.terms = terms
         self.seq = 0
         self.ledger = Ledger(budget=terms.budget)
-        self.status = RUNNING
+        self.status: str = _RUNNING
         self.overrun = 0
         self.attendance = Attendance()
         self.policy = LivePolicy(terms)
@@ -227,7 +232,11 @@ class Campaign:
         seq, counted = self.seq, self.arrivals
         budget, spent, reserved, _ = self.ledger
         left = budget - spent - reserved
-        running, per_unit, offers = self.status == RUNNING, self.policy.per_unit, self.policy.offers
+        running, per_unit, offers = (
+            self.status == _RUNNING,
+            self.policy.per_unit,
+            self.policy.offers,
+        )
         choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
         reserves = costs = 0
         events = []

@@ -183,12 +183,20 @@ def _bounded(gen: Any) -> Any:
         return end.value
 
 
+class _NoRows:
+    """The cursor of a statement without rows, of which the driver refuses to fetch any."""
+
+    def fetchall(self) -> list[Any]:
+        return []
+
+
 class _Statements:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
 
-    def execute(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any]:
-        return self._connection.execute(_translate(statement), values)
+    def execute(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any] | _NoRows:
+        cursor = self._connection.execute(_translate(statement), values)
+        return cursor if cursor.description else _NoRows()
 
     def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
         with self._connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:

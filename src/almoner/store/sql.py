@@ -35,16 +35,19 @@ class Statements(Protocol):
     """A connection inside a transaction; ``?`` stands for a value."""
 
     def execute(self, statement: str, values: Sequence[Any], /) -> Any:
-        """Execute a statement; return a DB-API cursor."""
+        """Execute a statement; return a cursor, whose ``fetchall`` may be empty."""
 
     def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
         """Insert rows into the columns of a table, ``table (column, …)``."""
 
 
 def run(transaction: Statements, statement: str, *values: Any) -> list[Any]:
-    """Execute a statement; return its rows, if it has any."""
-    cursor = transaction.execute(statement, values)
-    return cursor.fetchall() if cursor.description else []
+    """Execute a statement; return its rows, if it has any.
+
+    The cursor is in no variable: the traceback of an interrupt would keep it, and SQLite keeps a
+    closed connection and its locks as long as there is a cursor.
+    """
+    return transaction.execute(statement, values).fetchall()  # type: ignore[no-any-return]
 
 
 class Database(Protocol):
