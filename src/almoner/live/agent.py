@@ -31,13 +31,16 @@ from almoner.live.commands import (
     arrivals,
     rewards,
 )
+from almoner.live.compare_terms import refuse_differences
 from almoner.live.decision import Decision, Settlement
 from almoner.live.group_commit import Turns
 from almoner.live.ledger import Ledger
+from almoner.live.names import campaign_name
+from almoner.live.parse_terms import make_terms
 from almoner.live.report import Report
 from almoner.live.reporter import Reporter
 from almoner.live.snapshot import write_snapshot
-from almoner.live.terms import Terms, campaign_name, make_terms, refuse_differences
+from almoner.live.terms import Terms
 from almoner.live.transaction import Request, Turn
 from almoner.store import Store, open_store
 from almoner.store.events import CLOSED, PAUSED, RESUMED, Event

@@ -11,7 +11,7 @@ from almoner import checks
 from almoner.errors import Conflict, InvalidInput
 from almoner.live.campaign import RUNNING, Campaign
 from almoner.live.decision import Decision, Settlement, is_id
-from almoner.live.terms import NAME_RULE, is_name
+from almoner.live.names import NAME_RULE, is_name
 from almoner.live.transaction import Request, Turn
 from almoner.store.events import CANCELLED, CLOSED, PAUSED, RESUMED, REWARDED, SETTLED, Event
 
