@@ -15,7 +15,7 @@ from litestar.testing import TestClient
 
 import almoner as al
 from almoner.errors import InvalidInput
-from almoner.live.agent import new_terms
+from almoner.live.opening import new_terms
 from almoner.live.parse_terms import make_terms
 from almoner.policy.base import PARTS
 from almoner.policy.recipes import RECIPES

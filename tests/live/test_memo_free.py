@@ -177,7 +177,7 @@ class Requests(RuleBasedStateMachine):
     @rule(running=st.sampled_from([True, True, False]))
     def pause_or_resume(self, running: bool) -> None:
         if (self.ours.status == "running") != running:
-            self.log([self.ours.switch(RESUMED if running else PAUSED, now=self.now)])
+            self.log([self.ours.set_status(RESUMED if running else PAUSED, now=self.now)])
 
     @rule()
     def let_the_other_process_go_on(self) -> None:

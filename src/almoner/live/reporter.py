@@ -9,7 +9,7 @@ from typing import TypeVar
 from almoner.concurrency.mutex import Mutex
 from almoner.concurrency.process import Process
 from almoner.live.campaign import Campaign
-from almoner.live.catch_up import CATCH_UP, Follower
+from almoner.live.catch_up import CATCH_UP, Replica
 from almoner.live.history import History
 from almoner.live.make_report import make_report
 from almoner.live.report import CurvePoint, Report
@@ -43,7 +43,7 @@ class Reporter:
         self._store, self._name, self._terms, self._now = store, name, terms, now
         self._process = Process()
         self._mutex = Mutex()
-        self._follower = Follower(store, name, terms)
+        self._replica = Replica(store, name, terms)
         self._history = History(terms)
 
     def report(self) -> Report:
@@ -77,20 +77,20 @@ class Reporter:
         """Return campaign and history after the same event."""
         while True:
             campaign = self._campaign()
-            if self._follow(self._follower.tip if campaign.seq else None):
+            if self._follow(self._replica.tip if campaign.seq else None):
                 return campaign, self._history
             self._history = History(self._terms)  # the log was rewound
 
     def _campaign(self) -> Campaign:
         """Return the campaign as its log has it now."""
-        follower, limit = self._follower, CATCH_UP
+        replica, limit = self._replica, CATCH_UP
         while True:
             with self._store.reading(self._name) as reader:
-                campaign = follower.catch_up(reader, limit)
+                campaign = replica.catch_up(reader, limit)
             if campaign is not None:
-                follower.campaign = campaign
+                replica.campaign = campaign
                 return campaign
-            follower.fold()
+            replica.fold()
             limit *= 8  # others cannot write faster than this for ever
 
     def _follow(self, tip: Event | None) -> bool:

@@ -83,7 +83,7 @@ def test_a_plan_needs_no_name(client: httpx.Client) -> None:
 
 
 def test_agreed_terms_are_those_of_the_agent(store: Store) -> None:
-    from almoner.live.agent import agreed_terms
+    from almoner.live.opening import agreed_terms
 
     terms: dict[str, Any] = {
         term: SPRING[term] for term in ("contexts", "horizon", "budget", "seed")

@@ -13,7 +13,7 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from almoner.errors import StoreError
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.campaign import Campaign
-from almoner.live.commands import Switch
+from almoner.live.commands import SetStatus
 from almoner.live.export import decisions
 from almoner.live.report import Report
 from almoner.service.agents import Desks
@@ -151,7 +151,7 @@ async def _listed(desks: Desks, name: str) -> ListedCampaign:
 
 async def _switched(request: Request[Any, Any, Any], name: str, kind: str) -> State:
     desk = await request.app.state.desks.desk(name)
-    (status,) = await desk.ask(Switch(kind))
+    (status,) = await desk.ask(SetStatus(kind))
     return State(name=name, status=status)
 
 
