@@ -23,9 +23,8 @@ LIMIT = 10
 
 @pytest.fixture(autouse=True)
 def _transactions_fold_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("almoner.live.agent.CATCH_UP", LIMIT)
     monkeypatch.setattr("almoner.live.catch_up.CATCH_UP", LIMIT)
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", 40)
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 40)
 
 
 @pytest.fixture
@@ -117,14 +116,14 @@ def test_what_is_written_meanwhile_is_folded_inside(
     first.decide_many(["new"] * 30)
     forget_snapshot(factory)
     agent = al.Agent(watched(factory.store()), factory.name, first.terms)
-    fold = catch_up.Follower.fold
+    fold = catch_up.Replica.fold
 
-    def late(self: catch_up.Follower) -> None:
+    def late(self: catch_up.Replica) -> None:
         fold(self)
-        monkeypatch.setattr(catch_up.Follower, "fold", fold)
+        monkeypatch.setattr(catch_up.Replica, "fold", fold)
         first.decide_many(["new"] * 3)
 
-    monkeypatch.setattr(catch_up.Follower, "fold", late)
+    monkeypatch.setattr(catch_up.Replica, "fold", late)
     assert agent.decide("new").id == 34
     assert folds == [(False, LIMIT)] * 3 + [(True, 3)]
 
@@ -136,13 +135,13 @@ def test_others_who_never_stop_writing_do_not_keep_it_out(
     first = factory.create(**MANY)
     first.decide_many(["new"] * 30)
     agent = al.Agent(factory.store(), factory.name, first.terms)
-    fold, folds = catch_up.Follower.fold, []
+    fold, folds = catch_up.Replica.fold, []
 
-    def overtaken(self: catch_up.Follower) -> None:
+    def overtaken(self: catch_up.Replica) -> None:
         fold(self)
         folds.append(first.decide_many(["new"] * 50))
 
-    monkeypatch.setattr(catch_up.Follower, "fold", overtaken)
+    monkeypatch.setattr(catch_up.Replica, "fold", overtaken)
     agent.decide("new")
     assert len(folds) == 1
 
@@ -158,15 +157,15 @@ def test_a_log_that_is_rewound_during_the_fold_is_read_anew(
     first = factory.create(**MANY)
     first.decide_many(["new"] * 30)
     agent = al.Agent(factory.store(), factory.name, first.terms)
-    fold = catch_up.Follower.fold
+    fold = catch_up.Replica.fold
 
-    def rewound(self: catch_up.Follower) -> None:
+    def rewound(self: catch_up.Replica) -> None:
         fold(self)
-        monkeypatch.setattr(catch_up.Follower, "fold", fold)
+        monkeypatch.setattr(catch_up.Replica, "fold", fold)
         rewind(factory, last)
         factory.open().decide_many(["returning"] * 15)
 
-    monkeypatch.setattr(catch_up.Follower, "fold", rewound)
+    monkeypatch.setattr(catch_up.Replica, "fold", rewound)
     with caplog.at_level(logging.WARNING, "almoner"):
         agent.decide("new")
     assert "was rewound" in caplog.text
@@ -180,14 +179,14 @@ def test_no_snapshot_is_kept_of_what_the_log_no_longer_holds(
     first.decide_many(["new"] * 60)
     forget_snapshot(factory)
     agent = al.Agent(factory.store(), factory.name, first.terms)
-    fold = catch_up.Follower.fold
+    fold = catch_up.Replica.fold
 
-    def rewound(self: catch_up.Follower) -> None:
+    def rewound(self: catch_up.Replica) -> None:
         fold(self)
-        monkeypatch.setattr(catch_up.Follower, "fold", fold)
+        monkeypatch.setattr(catch_up.Replica, "fold", fold)
         rewind(factory, 5)
 
-    monkeypatch.setattr(catch_up.Follower, "fold", rewound)
+    monkeypatch.setattr(catch_up.Replica, "fold", rewound)
     assert agent.decide("new").id == 6
     assert snapshot(factory) is None
 

@@ -28,7 +28,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a lock whose owner was interrupted noticed at once."""
     for module in (mutex, group_commit):
         monkeypatch.setattr(module, "POLL", 0.001)
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", 50)
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 50)
     quick = ("journal_mode = WAL", "synchronous = OFF")
     monkeypatch.setattr("almoner.store.sqlite.SETTINGS", quick)
 

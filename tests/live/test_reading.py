@@ -8,7 +8,7 @@ from threading import Event, Thread
 from typing import Any, NoReturn
 
 import pytest
-from support.agents import Place, rewind
+from support.agents import AgentFactory, rewind
 from support.interrupts import elsewhere
 
 import almoner as al
@@ -48,33 +48,33 @@ def refuse_writing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_viewers_never_ask_for_the_write_lock(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    factory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent = place.create()
+    agent = factory.create()
     agent.reward(agent.decide("new").id, 1.0)
     refuse_writing(agent.store, monkeypatch)
     for view in viewers_of(agent).values():
         view()
 
 
-def test_viewers_wait_for_no_transaction(place: Place) -> None:
+def test_viewers_wait_for_no_transaction(factory: AgentFactory) -> None:
     """They see what was committed before, however long another connection keeps writing."""
-    agent = place.create()
+    agent = factory.create()
     agent.decide("new")
     before = {name: view() for name, view in viewers_of(agent).items()}
     [event] = agent.events()
-    other = place.store()
-    with other.writing(place.name) as writer:
+    other = factory.store()
+    with other.writing(factory.name) as writer:
         writer.append([event._replace(seq=2, decision=2, round=1, left=58_000_000)])
         for name, view in viewers_of(agent).items():
             assert elsewhere(view) == before[name], name
     assert agent.report() != before["report"]
 
 
-def test_a_reader_sees_one_state_while_others_commit(place: Place) -> None:
-    agent = place.create()
+def test_a_reader_sees_one_state_while_others_commit(factory: AgentFactory) -> None:
+    agent = factory.create()
     agent.decide("new")
-    with agent.store.reading(place.name) as reader:
+    with agent.store.reading(factory.name) as reader:
         assert len(reader.events(0)) == 1
         elsewhere(lambda: agent.decide_many(["new"] * 3))
         assert len(reader.events(0)) == 1
@@ -84,7 +84,7 @@ def test_a_reader_sees_one_state_while_others_commit(place: Place) -> None:
 
 def reports_of_prefixes(agent: al.Agent) -> list[Report]:
     """Return the report after every event of a log, folded from the beginning."""
-    campaign, history = Campaign(agent.terms), History(agent.terms.budget)
+    campaign, history = Campaign(agent.terms), History(agent.terms)
     reports = [make_report(agent.name, campaign, history, agent.now())]
     for event in agent.events():
         campaign.apply([event])
@@ -107,9 +107,9 @@ def write(agent: al.Agent, seed: int) -> None:
         agent.reward(taken.id, draw.random())
 
 
-def test_each_report_is_that_of_one_prefix_of_the_log(place: Place) -> None:
+def test_each_report_is_that_of_one_prefix_of_the_log(factory: AgentFactory) -> None:
     """Ten viewers refresh in threads while two agents write."""
-    agent = place.create(horizon=2_000, budget=3_000.0)
+    agent = factory.create(horizon=2_000, budget=3_000.0)
     done, reports = Event(), list[Report]()
 
     def refresh() -> None:
@@ -117,7 +117,7 @@ def test_each_report_is_that_of_one_prefix_of_the_log(place: Place) -> None:
             reports.append(agent.report())
 
     viewers = [Thread(target=refresh) for _ in range(VIEWERS)]
-    writers = [Thread(target=write, args=(one, n)) for n, one in enumerate((agent, place.open()))]
+    writers = [Thread(target=write, args=(one, n)) for n, one in enumerate((agent, factory.open()))]
     for thread in (*viewers, *writers):
         thread.start()
     for thread in writers:
@@ -132,22 +132,26 @@ def test_each_report_is_that_of_one_prefix_of_the_log(place: Place) -> None:
         assert repr(report) in possible
 
 
-def test_a_report_after_the_log_was_rewound_counts_nothing_of_the_lost_part(place: Place) -> None:
-    agent = place.create()
+def test_a_report_after_the_log_was_rewound_counts_nothing_of_the_lost_part(
+    factory: AgentFactory,
+) -> None:
+    agent = factory.create()
     agent.decide_many(["new"] * 4)
     assert agent.report().arrivals == 4
-    rewind(place, 1)
+    rewind(factory, 1)
     assert agent.report().arrivals == 1
-    place.open().decide_many(["returning"] * 3)
+    factory.open().decide_many(["returning"] * 3)
     report = agent.report()
     assert {context.context: context.arrivals for context in report.contexts} == {
         "new": 1, "returning": 3,
     }  # fmt: skip
     assert len(agent.reporter.curve()) == 4
-    assert report == place.open().report()
+    assert report == factory.open().report()
 
 
-def test_a_history_is_read_a_page_at_a_time(memory: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_history_is_read_a_page_at_a_time(
+    memory: AgentFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("almoner.live.reporter.PAGE", 7)
     agent = memory.create()
     for count in (1, 2, 20):

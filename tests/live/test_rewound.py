@@ -40,7 +40,7 @@ def test_as_many_other_events_are_noticed_too(factory: AgentFactory) -> None:
 def test_a_snapshot_ahead_of_its_log_is_reported(
     factory: AgentFactory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", 4)
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 4)
     factory.create(**TEN).decide_many(["new"] * 6)
     rewind(factory, 2)
     with caplog.at_level(logging.WARNING, "almoner"):

@@ -8,14 +8,14 @@ import pytest
 from support.agents import AgentFactory, FailingTransactions, observable_state, replayed_state
 
 import almoner as al
-from almoner.live.commands import Cancel, Decide, Look, Reward, Settle
-from almoner.live.transaction import Request
+from almoner.live.commands import Cancel, Read, Reward, Settle
+from almoner.live.transaction import Command, Decide
 
 
 def test_a_transaction_that_fails_leaves_no_trace_and_the_agent_goes_on(
     factory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", 3)
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 3)
     agent = factory.create()
     failures = FailingTransactions(agent.store)
     decision = agent.decide("new")
@@ -60,7 +60,7 @@ def test_a_batch_of_one_caller_is_refused_where_it_contradicts_itself(
     """Everything is checked before anything is done, so two requests could each seem fine."""
     agent = factory.create()
     held = agent.decide("new").id
-    contradictions: list[list[Request]] = [
+    contradictions: list[list[Command]] = [
         [Settle(held, 1), Settle(held, 2)],
         [Reward(held, 1), Reward(held, 0)],
         [Cancel(held), Settle(held, 1)],
@@ -69,7 +69,7 @@ def test_a_batch_of_one_caller_is_refused_where_it_contradicts_itself(
     ]
     before = observable_state(agent)
     for batch in contradictions:
-        alone, fine = agent.ask_all([batch, [Look(lambda campaign: campaign.seq)]])
+        alone, fine = agent.ask_all([batch, [Read(lambda campaign: campaign.seq)]])
         assert isinstance(alone, al.AlmonerError)
         assert fine == [1]
         assert observable_state(agent) == before
@@ -87,7 +87,7 @@ def test_callers_of_one_transaction_see_each_other(factory: AgentFactory) -> Non
             [Decide("new", None, "k"), Decide("returning")],
             [Decide("returning", None, "k")],
             [Settle(1, 1)],
-            [Look(lambda campaign: 1 / 0)],
+            [Read(lambda campaign: 1 / 0)],
         ]
     )
     assert first[0] == second[0]

@@ -20,7 +20,7 @@ EVERY = 10
 
 @pytest.fixture(autouse=True)
 def _snapshots_are_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", EVERY)
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", EVERY)
 
 
 def busy(agent: al.Agent, rounds: int = 12) -> None:

@@ -190,7 +190,7 @@ def test_money_is_exact_whatever_is_asked(
     kind: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL, "almoner")  # overruns and damaged snapshots are wanted here
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", 7)  # so that there are any
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 7)  # so that there are any
     machine = type("Requests", (Requests,), {"kind": kind})
     steps = settings(max_examples=EXAMPLES[kind], stateful_step_count=40)
     run_state_machine_as_test(machine, settings=steps)

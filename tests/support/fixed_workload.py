@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import almoner.live.agent
+import almoner.live.catch_up
 from almoner import Agent, StoreError
 from almoner.live.audit import audit
 from almoner.store import open_store
@@ -98,7 +98,7 @@ def to_json(answer: Any) -> Any:
 def make_script() -> Script:
     """Draw the steps and perform them in memory."""
     logging.disable()  # bills above reserves cause warnings
-    almoner.live.agent.SNAPSHOT_EVERY = SNAPSHOT_EVERY
+    almoner.live.catch_up.SNAPSHOT_EVERY = SNAPSHOT_EVERY
     session = Session(open_store("memory:"))
     script = Script([], [], [], [])
     for step in _steps(script, random.Random(12)):  # noqa: S311

@@ -13,7 +13,7 @@ from typing import Any
 
 from almoner import Action, Agent
 from almoner.live.commands import Cancel, Reward, Settle
-from almoner.live.transaction import Request
+from almoner.live.transaction import Command
 from almoner.store.events import CANCELLED, REWARDED, SETTLED
 from support.acknowledgements import Acknowledgement, AcknowledgementFile
 
@@ -80,14 +80,14 @@ class Workload:
         self.file.write(acknowledgement for acknowledgement, _ in expected)
 
 
-def follow_ups(decided: Acknowledgement) -> list[tuple[Acknowledgement, Request]]:
+def follow_ups(decided: Acknowledgement) -> list[tuple[Acknowledgement, Command]]:
     """Return the commands that follow up a decision, each with its expected acknowledgement."""
     number = decided.id
     if number % 3 != 0:  # two in three are never followed up
         return []
     if decided.action is not None and number % 5 == 0:
         return [(Acknowledgement(CANCELLED, number), Cancel(number))]
-    settled: list[tuple[Acknowledgement, Request]] = []
+    settled: list[tuple[Acknowledgement, Command]] = []
     if decided.action is not None:
         bill = RESERVES[decided.action] * (1 + number % 7) / 5  # two in seven exceed the reserve
         settled.append((Acknowledgement(SETTLED, number, amount=bill), Settle(number, bill)))

@@ -9,10 +9,10 @@ from typing import TypeVar
 from almoner.concurrency.mutex import Mutex
 from almoner.concurrency.process import Process
 from almoner.live.campaign import Campaign
-from almoner.live.catch_up import CATCH_UP, Follower
-from almoner.live.history import History, Point
+from almoner.live.catch_up import CATCH_UP, Replica
+from almoner.live.history import History
 from almoner.live.make_report import make_report
-from almoner.live.report import Report
+from almoner.live.report import CurvePoint, Report
 from almoner.live.terms import Terms
 from almoner.store.base import Store
 from almoner.store.events import Event
@@ -43,14 +43,14 @@ class Reporter:
         self._store, self._name, self._terms, self._now = store, name, terms, now
         self._process = Process()
         self._mutex = Mutex()
-        self._follower = Follower(store, name, terms)
-        self._history = History(terms.budget)
+        self._replica = Replica(store, name, terms)
+        self._history = History(terms)
 
     def report(self) -> Report:
         """Return how the campaign is doing now."""
         return self._locked(self._report)
 
-    def curve(self) -> list[Point]:
+    def curve(self) -> list[CurvePoint]:
         """Return points along the way, the last one being the present."""
         return self._locked(self._points)
 
@@ -70,27 +70,27 @@ class Reporter:
         campaign, history = self._up_to_date()
         return make_report(self._name, campaign, history, self._now())
 
-    def _points(self) -> list[Point]:
+    def _points(self) -> list[CurvePoint]:
         return self._up_to_date()[1].points()
 
     def _up_to_date(self) -> tuple[Campaign, History]:
         """Return campaign and history after the same event."""
         while True:
             campaign = self._campaign()
-            if self._follow(self._follower.tip if campaign.seq else None):
+            if self._follow(self._replica.tip if campaign.seq else None):
                 return campaign, self._history
-            self._history = History(self._terms.budget)  # the log was rewound
+            self._history = History(self._terms)  # the log was rewound
 
     def _campaign(self) -> Campaign:
         """Return the campaign as its log has it now."""
-        follower, limit = self._follower, CATCH_UP
+        replica, limit = self._replica, CATCH_UP
         while True:
             with self._store.reading(self._name) as reader:
-                campaign = follower.catch_up(reader, limit)
+                campaign = replica.catch_up(reader, limit)
             if campaign is not None:
-                follower.campaign = campaign
+                replica.campaign = campaign
                 return campaign
-            follower.fold()
+            replica.fold()
             limit *= 8  # others cannot write faster than this for ever
 
     def _follow(self, tip: Event | None) -> bool:
@@ -103,7 +103,7 @@ class Reporter:
             if len(page) <= overlap or (overlap and page[0] != self._history.tip):
                 return False
             # Out of place until the page is folded: an interrupt must not count events twice.
-            history, self._history = self._history, History(self._terms.budget)
+            history, self._history = self._history, History(self._terms)
             history.apply(page[overlap:])
             self._history = history
         return self._history.tip == tip

@@ -82,7 +82,7 @@ def test_the_chart_library_comes_with_its_licence() -> None:
 
 def test_no_file_of_the_page_names_another_host() -> None:
     for file in STATIC.rglob("*"):
-        if file.suffix in {".js", ".css"} and "vendor" not in file.parts:
+        if file.suffix in {".mjs", ".css"} and "vendor" not in file.parts:
             assert not re.findall(r"https?://(?!www\.w3\.org/)", file.read_text()), file
 
 

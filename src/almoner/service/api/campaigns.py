@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from litestar import HttpMethod, Request, Response, get, post, route
@@ -14,9 +13,8 @@ from litestar.params import FromPath, JSONBody, QueryParameter
 from almoner.errors import StoreError
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.campaign import Campaign
-from almoner.live.commands import Switch
+from almoner.live.commands import SetStatus
 from almoner.live.export import decisions
-from almoner.live.history import Point
 from almoner.live.report import Report
 from almoner.service.agents import Desks
 from almoner.service.api.decoding import Strict
@@ -27,7 +25,6 @@ from almoner.service.api.responses import (
     CampaignList,
     CampaignView,
     Curve,
-    CurvePoint,
     Latest,
     ListedCampaign,
     LoggedDecision,
@@ -112,11 +109,7 @@ async def report(request: Request[Any, Any, Any], name: FromPath[str]) -> Report
 async def curve(request: Request[Any, Any, Any], name: FromPath[str]) -> Curve:
     """Return the way a campaign has come, in a few hundred points."""
     desk: AsyncAgent = await request.app.state.desks.desk(name)
-    return Curve(
-        points=[
-            _amounts(desk, point) for point in await asyncio.to_thread(desk.agent.reporter.curve)
-        ]
-    )
+    return Curve(points=await asyncio.to_thread(desk.agent.reporter.curve))
 
 
 @get(f"{ONE}/latest", responses=ERRORS)
@@ -158,21 +151,8 @@ async def _listed(desks: Desks, name: str) -> ListedCampaign:
 
 async def _switched(request: Request[Any, Any, Any], name: str, kind: str) -> State:
     desk = await request.app.state.desks.desk(name)
-    (status,) = await desk.ask(Switch(kind))
+    (status,) = await desk.ask(SetStatus(kind))
     return State(name=name, status=status)
-
-
-def _amounts(desk: AsyncAgent, point: Point) -> CurvePoint:
-    amount = desk.agent.terms.unit.amount
-    return CurvePoint(
-        arrivals=point.arrivals,
-        at=datetime.fromtimestamp(point.at / 1e6, UTC).isoformat(),
-        spent=amount(point.spent),
-        reserved=amount(point.reserved),
-        planned=amount(point.planned),
-        reward=point.reward,
-        price=point.price,
-    )
 
 
 ROUTES = [methods, list_campaigns, create, show, pause, resume, close, report, curve, latest]

@@ -11,8 +11,9 @@ from litestar.params import FromPath, JSONBody
 
 from almoner.errors import UnknownDecision
 from almoner.live.async_agent import AsyncAgent
-from almoner.live.commands import Decide, Reward, arrivals
+from almoner.live.commands import Reward, arrivals
 from almoner.live.decision import Decision, Settlement
+from almoner.live.transaction import Decide
 from almoner.service.api.decoding import Strict
 from almoner.service.api.openapi import ERRORS
 from almoner.service.api.requests import Batch, Bill, Rewards, Value, Visit

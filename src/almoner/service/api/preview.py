@@ -11,9 +11,9 @@ from litestar.params import JSONBody
 
 from almoner import checks
 from almoner.errors import InvalidTerms
-from almoner.live.agent import agreed_terms, new_terms
 from almoner.live.closing_time import ClosingTime
 from almoner.live.estimates import UNSEEN, Estimates, optimum
+from almoner.live.opening import agreed_terms, new_terms
 from almoner.live.terms import LEARNED, Terms
 from almoner.service.api.decoding import Strict
 from almoner.service.api.openapi import ERRORS

@@ -8,7 +8,7 @@ from almoner.service.api.requests import Guess
 from almoner.service.api.responses import ContextPlan, Plan
 from almoner.service.web import svg
 from almoner.service.web.formatting import figure, money_format, percent
-from almoner.service.web.sentences import never_affordable
+from almoner.service.web.notices import never_affordable
 
 __all__ = ["plan_view"]
 

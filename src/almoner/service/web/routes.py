@@ -24,7 +24,6 @@ from almoner.service.api.preview import preview
 from almoner.service.api.requests import Guess
 from almoner.service.health import PREPARING, Readiness
 from almoner.service.web import api_reference, sign_in, views
-from almoner.service.web.charts import ChartPoint
 from almoner.service.web.plan_preview import plan_view
 from almoner.service.web.templating import ERROR_PAGES, html
 
@@ -55,13 +54,8 @@ async def campaigns_page(request: Request[Any, Any, Any]) -> Response[str]:
 async def campaign_page(request: Request[Any, Any, Any], name: FromPath[str]) -> Response[str]:
     """Show one campaign."""
     desk: AsyncAgent = await request.app.state.desks.desk(name)
-    report, points = await desk.report(), await asyncio.to_thread(desk.agent.reporter.curve)
+    report, curve = await desk.report(), await asyncio.to_thread(desk.agent.reporter.curve)
     latest = await campaigns.latest.fn(request, name=name, limit=LATEST)
-    amount = desk.agent.terms.unit.amount
-    curve = [
-        ChartPoint(point.arrivals, amount(point.spent), amount(point.planned), point.reward)
-        for point in points
-    ]
 
     def render() -> Response[str]:
         view = views.campaign_view(report, _horizon(desk, report), curve, latest.decisions)

@@ -1,10 +1,10 @@
 // Campaign page: charts, periodic updates, and the buttons that pause, resume and close.
 
-import { call, campaignPath } from "./api.js";
-import { chartOf } from "./charts.js";
-import { drawChart } from "./draw_chart.js";
-import { showMessage } from "./message.js";
-import { startUpdates } from "./updates.js";
+import { call, campaignPath } from "./api.mjs";
+import { chartOf } from "./charts.mjs";
+import { drawChart } from "./draw_chart.mjs";
+import { showMessage } from "./message.mjs";
+import { startUpdates } from "./updates.mjs";
 
 const controls = document.querySelector(".controls");
 const dialog = document.querySelector("#confirm-close");

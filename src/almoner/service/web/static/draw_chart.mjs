@@ -4,7 +4,7 @@
 // between two of them, the unit and the top of its axis, horizontal marks, and the index of now in
 // the data.
 
-import { figure } from "./formatting.js";
+import { figure } from "./formatting.mjs";
 
 const entries = new Map(); // by element
 

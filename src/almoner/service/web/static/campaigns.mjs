@@ -1,5 +1,5 @@
 // Campaigns page: periodic updates.
 
-import { startUpdates } from "./updates.js";
+import { startUpdates } from "./updates.mjs";
 
 startUpdates();

@@ -1,8 +1,8 @@
 // Create page: edit the form, preview the plan, start the campaign.
 
-import { call, fetchFragment } from "./api.js";
-import { addRow, rebuildTables, removeRow, rowValues, tableValues } from "./form_rows.js";
-import { campaignTerms, previewTerms, rejectDuplicateNames } from "./terms.js";
+import { call, fetchFragment } from "./api.mjs";
+import { addRow, rebuildTables, removeRow, rowValues, tableValues } from "./form_rows.mjs";
+import { campaignTerms, previewTerms, rejectDuplicateNames } from "./terms.mjs";
 
 const form = document.querySelector("#new-campaign");
 const error = document.querySelector("#form-error");

@@ -1,8 +1,8 @@
 // Periodic updates: fetch the page again and change what differs, except while its tab is hidden.
 
-import { showMessage } from "./message.js";
-import { morph } from "./morph.js";
-import { localTimes } from "./times.js";
+import { showMessage } from "./message.mjs";
+import { morph } from "./morph.mjs";
+import { localTimes } from "./times.mjs";
 
 const INTERVAL = 2000; // milliseconds
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });

@@ -27,8 +27,8 @@ async function request(method, path, body) {
   }
   if (response.status === 401 || response.redirected) {
     location.assign(`/sign-in?next=${encodeURIComponent(location.pathname)}`);
-    throw new Error("The session has ended; sign in again.");
   }
+  if (response.redirected) throw new Error("The session has ended; sign in again.");
   if (!response.ok) {
     const answer = await response.json().catch(() => null);
     throw new Error(answer?.message ?? `The service answered ${response.status}; try again.`);

@@ -1,5 +1,5 @@
 // The three charts of a campaign over its arrivals: from the numbers of the page to the series,
-// colours and axes that draw_chart.js draws.
+// colours and axes that draw_chart.mjs draws.
 
 // Return the chart of a name, up to the horizon or only up to now.
 export function chartOf(name, data, { soFar }) {
