@@ -107,7 +107,8 @@ def _check(place: Place, reason: str) -> None:
         )
     if get_origin(kind) is Literal:
         checks.choice(name, value, get_args(kind))
-    rule = f"be {_either([_words(member) for member in members])}"
+    near = [member for member in members if _fits(value, _split(member)[0])]  # but for limits
+    rule = f"be {_either([_words(member) for member in near or members])}"
     if " of length " in reason:
         raise InvalidInput(f"{name} must {rule}, got {len(value):,}")
     raise checks.refuse(name, rule, _Json(value))
