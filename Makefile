@@ -32,6 +32,10 @@ endef
 .venv/browser: .venv/ready
 	$(call installed,command -v chromium >/dev/null && command -v curl >/dev/null,chromium curl)
 
+# The tests run the unit tests of the page's scripts.
+.venv/node: .venv/ready
+	$(call installed,command -v node >/dev/null,nodejs)
+
 # The tests inject faults into file I/O with a library in C.
 .venv/compiler: .venv/ready
 	$(call installed,cc -E -include dlfcn.h -x c /dev/null >/dev/null 2>&1,gcc libc6-dev)
@@ -45,7 +49,7 @@ run: .venv/ready ## reproduce the paper's experiments in quick form, into result
 serve: .venv/ready ## the service with its page and a demonstration campaign, on 127.0.0.1:8000
 	$(BIN)/almoner serve --store sqlite:///almoner-demo.db --demo
 
-test: .venv/ready .venv/browser .venv/compiler ## run all tests
+test: .venv/ready .venv/browser .venv/node .venv/compiler ## run all tests
 	$(BIN)/python -m pytest
 
 check: .venv/ready ## formatting, lint, types, import arrows

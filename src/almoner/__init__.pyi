@@ -72,11 +72,10 @@ from .simulation.oracle import upper_bound as upper_bound
 from .simulation.python_policy import SKIP as SKIP
 from .simulation.python_policy import Arrival as Arrival
 from .simulation.python_policy import PlainPolicy as PlainPolicy
+from .simulation.regret import Sample as Sample
 from .simulation.runs import Runs as Runs
-from .simulation.runs import Sample as Sample
 from .simulation.runs import Trace as Trace
 from .simulation.simulate import simulate as simulate
 from .simulation.simulate import trace as trace
 
-__all__: list[str]
 __version__: str

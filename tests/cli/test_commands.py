@@ -69,6 +69,24 @@ def test_all_stands_for_every_recipe_that_makes_sense(source: str, missing: set[
     assert result.stderr.startswith("Warning: epsilon_first_alp: ")  # 3 rounds are too few
 
 
+@pytest.mark.parametrize("against", [[], ["--against", "oracle"]])
+def test_the_exact_oracle_is_computed_once_for_all_policies(
+    against: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Problem] = []
+
+    def counted(problem: Problem) -> float:
+        calls.append(problem)
+        return almoner.optimal_value(problem)
+
+    monkeypatch.setattr("almoner.simulation.regret.optimal_value", counted)
+    rows = json.loads(run("simulate", TWO, "--policy", "all", *SMALL, *against, "--json").stdout)
+    assert len(calls) == 1
+    problem = PAPER_TWO(30, 0.4)
+    alone = almoner.simulate(problem, almoner.thrifty(), runs=3)
+    assert {"policy": "thrifty", **alone.summary()} in rows
+
+
 def test_a_policy_that_is_named_twice_is_played_once() -> None:
     names = ["--policy", "ucb-alp", "--policy", "all", "--policy", "thrifty", "--policy", "ucb_alp"]
     result = run("simulate", TWO, *names, "--runs", "1", "--horizon", "5", "--json")

@@ -161,7 +161,7 @@ def test_a_signal_handler_that_waits_behind_its_own_thread_is_refused(
 ) -> None:
     """It would wait for ever: the thread below it leaves the queue after the handler returns."""
     lock, held, go_on, refusals = Mutex(), Event(), Event(), list[BaseException]()
-    wait = mutex.Signal.wait
+    wait = mutex.Wakeup.wait
 
     def hold() -> None:
         claim = lock.acquire(sys._getframe())
@@ -169,7 +169,7 @@ def test_a_signal_handler_that_waits_behind_its_own_thread_is_refused(
         assert go_on.wait(60)
         lock.release(claim)
 
-    def interrupted_wait(signal: mutex.Signal, seconds: float) -> bool:
+    def interrupted_wait(signal: mutex.Wakeup, seconds: float) -> bool:
         if not refusals:
             with pytest.raises(StoreError, match="same thread") as refused:
                 lock.acquire(sys._getframe())
@@ -177,7 +177,7 @@ def test_a_signal_handler_that_waits_behind_its_own_thread_is_refused(
             go_on.set()
         return wait(signal, seconds)
 
-    monkeypatch.setattr(mutex.Signal, "wait", interrupted_wait)
+    monkeypatch.setattr(mutex.Wakeup, "wait", interrupted_wait)
     holder = Thread(target=hold, daemon=True)
     holder.start()
     assert held.wait(60)

@@ -1,8 +1,8 @@
 """SQLite under a fault at every write, sync, truncation, creation and removal of a file.
 
 Every fault strikes the same workload, from the creation of the store to its last close. The log
-that it leaves has all that was acknowledged, at most the one step in flight beyond that, and goes
-on to the very answers that were due without the fault.
+that remains has every acknowledged step, at most the one in flight beyond that, and the steps after
+it give the same answers as without the fault.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def test_a_loss_of_power_takes_back_nothing_that_was_acknowledged(tmp_path: Path
     assert outcome.injected["power loss"] > 200
 
 
-def test_acknowledging_before_the_commit_is_found_out(tmp_path: Path) -> None:
+def test_acknowledging_before_the_commit_is_detected(tmp_path: Path) -> None:
     outcome = inject(tmp_path, "kills", hasty=True)
     assert "0 events after 2 steps" in outcome.failures[0]
 
 
-def test_a_disk_that_ignores_syncs_is_found_out(tmp_path: Path) -> None:
+def test_a_disk_that_ignores_syncs_is_detected(tmp_path: Path) -> None:
     outcome = inject(tmp_path, "power", volatile=True)
     assert "events after" in outcome.failures[0]

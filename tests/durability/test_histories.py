@@ -12,7 +12,7 @@ from support.history_workers import (
     HORIZON,
     TERMS,
     Client,
-    Orders,
+    HistorySettings,
     in_processes,
     in_threads,
 )
@@ -23,7 +23,7 @@ from almoner.live.audit import audit
 from almoner.store import Store, open_store
 
 OPERATIONS = 120
-"""Of each thread: a history is checked in a time that grows with the square of its length."""
+"""Operations of each thread; the time of a check grows with the square of their number."""
 
 
 @pytest.fixture(autouse=True)
@@ -49,8 +49,8 @@ def test_threads_on_one_memory(seed: int) -> None:
 def test_processes_on_one_database(kind: str, tmp_path: Path) -> None:
     path = f"sqlite:///{tmp_path / 'campaigns.db'}"
     url = path if kind == "sqlite" else fresh_database(postgres_url())
-    orders = [
-        Orders(
+    settings = [
+        HistorySettings(
             url=url,
             name=f"campaign-{number}",
             folder=str(tmp_path),
@@ -61,9 +61,9 @@ def test_processes_on_one_database(kind: str, tmp_path: Path) -> None:
         )
         for number in range(10)
     ]
-    histories = in_processes(orders)
+    histories = in_processes(settings)
     store = open_store(url)
-    for one, history in zip(orders, histories, strict=True):
+    for each, history in zip(settings, histories, strict=True):
         assert len(history) == 6 * OPERATIONS
-        check_all(store, one.name, [*history])
+        check_all(store, each.name, [*history])
     store.close()

@@ -1,4 +1,4 @@
-"""The checker of concurrent histories finds what broken stores, and made-up histories, do wrong."""
+"""The checker of concurrent histories detects broken stores and falsified histories."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from support.histories import REFUSALS, Operation, check
-from support.history_workers import BUDGET, HORIZON, TERMS, Client, in_threads, read_books
+from support.history_workers import BUDGET, HORIZON, TERMS, Client, in_threads, read_balances
 
 from almoner import Agent
 from almoner.store import Store, Writer, open_store
@@ -45,7 +45,7 @@ def assert_found(recorded: Recorded, match: str | None = None) -> None:
         check(*recorded, budget=BUDGET, horizon=HORIZON)
 
 
-def test_histories_have_everything_that_can_go_wrong() -> None:
+def test_histories_have_every_operation_and_refusal() -> None:
     history, log = sound()
     check(history, log, budget=BUDGET, horizon=HORIZON)
     answers = Counter((operation.verb, operation.error) for operation in history)
@@ -77,13 +77,17 @@ def answer_two_arrivals_with_one_decision(history: list[Operation], log: list[Ev
     one, other = [
         one
         for one in history
-        if one.verb == "decide" and one.asked["key"] is None and one.asked["context"] == "new"
+        if one.verb == "decide"
+        and one.arguments["key"] is None
+        and one.arguments["context"] == "new"
     ][:2]
     other.answer = one.answer
 
 
 def answer_a_key_with_another_decision(history: list[Operation], log: list[Event]) -> None:
-    keyed = [one for one in history if one.verb == "decide" and one.asked["key"] and not one.error]
+    keyed = [
+        one for one in history if one.verb == "decide" and one.arguments["key"] and not one.error
+    ]
     keyed[0].answer, keyed[1].answer = keyed[1].answer, keyed[0].answer
 
 
@@ -104,15 +108,15 @@ def refuse_for_no_reason(history: list[Operation], log: list[Event]) -> None:
 
 def append_in_another_order(history: list[Operation], log: list[Event]) -> None:
     """Exchange two rewards of which one was acknowledged before the other was asked for."""
-    places = [place for place, event in enumerate(log) if event.kind == REWARDED]
-    first, last = places[0], places[-1]
+    indices = [i for i, event in enumerate(log) if event.kind == REWARDED]
+    first, last = indices[0], indices[-1]
     log[first], log[last] = (
         log[last]._replace(seq=log[first].seq, left=log[first].left),
         log[first]._replace(seq=log[last].seq, left=log[last].left),
     )
 
 
-MADE_UP = [
+FALSIFICATIONS = [
     lose_the_last_event,
     invent_an_event,
     misstate_the_budget,
@@ -125,7 +129,7 @@ MADE_UP = [
 ]
 
 
-@pytest.mark.parametrize("falsify", MADE_UP, ids=lambda falsify: falsify.__name__)
+@pytest.mark.parametrize("falsify", FALSIFICATIONS, ids=lambda falsify: falsify.__name__)
 def test_a_falsified_history_is_found(falsify: Callable[..., None]) -> None:
     recorded = copy.deepcopy(sound())
     falsify(*recorded)
@@ -175,7 +179,7 @@ def test_a_stale_budget_is_found() -> None:
     kept: list[Any] = []
 
     def read(agent: Agent) -> Any:
-        kept.append(read_books(agent))
+        kept.append(read_balances(agent))
         return kept[-2] if len(kept) % 2 == 0 else kept[-1]
 
     assert_found(record(open_store("memory:"), "stale", read))

@@ -23,9 +23,9 @@ BATCHES, BATCH = 120, 40
 
 
 class Bill(NamedTuple):
-    """An amount as a caller gives it, and what it means exactly."""
+    """An amount as passed by a caller, and its exact value."""
 
-    given: Any
+    amount: Any
     exact: Fraction
 
 
@@ -37,14 +37,14 @@ def draw_bill(rng: random.Random, reserve: Fraction) -> Bill:
     if kind == "whole":
         return Bill(math.ceil(about), Fraction(math.ceil(about)))
     if kind == "float":
-        amount = typed(rng, float(about))
+        amount = short_float(rng, float(about))
         return Bill(amount, Fraction(repr(amount)))
     text = f"{float(about):.{rng.randint(0, 12)}f}"
     return Bill(text if kind == "text" else Decimal(text), Fraction(text))
 
 
-def typed(rng: random.Random, about: float) -> float:
-    """Return a float that prints with 16 digits at most: more come from arithmetic alone."""
+def short_float(rng: random.Random, about: float) -> float:
+    """Return a float of at most 16 digits: more are rejected as results of arithmetic."""
     while True:
         amount = about * rng.choice([1.0, rng.random()])
         amount = float(f"{amount:.16g}")
@@ -58,7 +58,7 @@ def test_a_bill_is_never_less_than_was_asked() -> None:
         money = denomination(unit)
         for _ in range(STEPS // 5):
             bill = draw_bill(rng, Fraction(unit) * rng.randrange(10 ** rng.randint(1, 14)))
-            units = money.units_up("cost", bill.given)
+            units = money.units_up("cost", bill.amount)
             assert units == math.ceil(bill.exact / Fraction(unit)), (bill, unit)
 
 
@@ -68,35 +68,35 @@ def test_a_ledger_adds_up_after_every_operation(unit: str) -> None:
     money, worth = denomination(unit), Fraction(unit)
     ledger = Ledger(budget=10**12)
     spent = Fraction(0)
-    held: list[dict[str, int]] = []
+    open_reserves: list[dict[str, int]] = []
     for _ in range(STEPS):
-        what = rng.choice(["hold", "hold", "settle", "release"] if held else ["hold"])
+        what = rng.choice(["hold", "hold", "settle", "release"] if open_reserves else ["hold"])
         if what == "hold":
             most = min(ledger.left, rng.choice([10, 10**6, 10**11]))
             reserve = rng.randint(0, most)
-            held.append({"reserve": reserve, "cost": rng.randint(0, reserve)})
-            ledger = hold(ledger, **held[-1])
+            open_reserves.append({"reserve": reserve, "cost": rng.randint(0, reserve)})
+            ledger = hold(ledger, **open_reserves[-1])
             continue
-        kept = held.pop(rng.randrange(len(held)))
+        closed = open_reserves.pop(rng.randrange(len(open_reserves)))
         if what == "release":
-            ledger = release(ledger, **kept)
+            ledger = release(ledger, **closed)
         else:
-            bill = draw_bill(rng, kept["reserve"] * worth)
-            free = (ledger.left + kept["reserve"]) * worth
-            ledger, charged = settle(ledger, **kept, bill=money.units_up("cost", bill.given))
+            bill = draw_bill(rng, closed["reserve"] * worth)
+            free = (ledger.left + closed["reserve"]) * worth
+            ledger, charged = settle(ledger, **closed, bill=money.units_up("cost", bill.amount))
             assert min(bill.exact, free) <= charged * worth < bill.exact + worth
             spent += charged * worth
         assert ledger.spent * worth == spent <= ledger.budget * worth
-        assert ledger.reserved == sum(one["reserve"] for one in held)
-        assert ledger.planned == sum(one["cost"] for one in held)
+        assert ledger.reserved == sum(each["reserve"] for each in open_reserves)
+        assert ledger.planned == sum(each["cost"] for each in open_reserves)
         assert ledger.spent + ledger.reserved + ledger.left == ledger.budget
         assert ledger.left >= 0
         if ledger.left < 10:  # nearly all is spent: go on with a fresh budget, the same reserves
             ledger = ledger._replace(budget=ledger.budget + 10**12)
 
 
-class Books:
-    """A campaign's money in fractions, entered from its answers alone."""
+class ExactBalances:
+    """Balances of a campaign as fractions, computed from its answers only."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -104,52 +104,56 @@ class Books:
         self.worth = Fraction(self.money.top, self.money.bottom)
         self.budget = agent.terms.budget * self.worth
         self.spent = Fraction(0)
-        self.held: dict[int, Fraction] = {}
+        self.open_reserves: dict[int, Fraction] = {}
         self.reserved = Fraction(0)
-        self.short = 0  # bills that there was not enough money for
+        self.short = 0  # bills charged in part, for lack of budget
 
     @property
     def left(self) -> Fraction:
-        """What is neither spent nor held."""
+        """Amount neither spent nor reserved."""
         return self.budget - self.spent - self.reserved
 
     def decide(self, contexts: list[str], available: list[str] | None) -> None:
-        """Have arrivals decided, and hold what each of them reserves."""
+        """Decide for arrivals, and add their reserves."""
         for decision in self.agent.decide_many(contexts, available):
             reserve = self.exact(decision.reserved)
             assert 0 <= reserve <= self.left
             if decision.action is not None:
-                self.held[decision.id] = reserve
+                self.open_reserves[decision.id] = reserve
                 self.reserved += reserve
             assert decision.budget_left == float(self.left)
 
     def follow_up(self, rng: random.Random, ids: list[int]) -> None:
-        """Settle most of some decisions and cancel the others, in one transaction."""
-        bills = {one: draw_bill(rng, self.held[one]) for one in ids if rng.random() < 0.8}
-        asked: list[Any] = [
-            [Settle(one, bills[one].given), Reward(one, rng.random())]
-            if one in bills
-            else [Cancel(one)]
-            for one in ids
+        """Settle most of the decisions and cancel the others, in one transaction."""
+        bills = {
+            decision: draw_bill(rng, self.open_reserves[decision])
+            for decision in ids
+            if rng.random() < 0.8
+        }
+        commands: list[Any] = [
+            [Settle(decision, bills[decision].amount), Reward(decision, rng.random())]
+            if decision in bills
+            else [Cancel(decision)]
+            for decision in ids
         ]
-        for one, answers in zip(ids, self.agent.ask_all(asked), strict=True):
+        for decision, answers in zip(ids, self.agent.ask_all(commands), strict=True):
             assert isinstance(answers, list), answers
-            reserve = self.held.pop(one)
+            reserve = self.open_reserves.pop(decision)
             self.reserved -= reserve
             bill = Fraction(0)
-            if one in bills:
-                bill = math.ceil(bills[one].exact / self.worth) * self.worth
+            if decision in bills:
+                bill = math.ceil(bills[decision].exact / self.worth) * self.worth
             charged = min(bill, self.left)
             self.spent += charged
             self.short += charged < bill
-            said = answers[0]
-            assert (said.billed, said.charged) == (float(bill), float(charged))
-            assert said.refunded == float(max(Fraction(0), reserve - bill))
-            assert said.overrun == float(max(Fraction(0), bill - reserve))
-            assert said.budget_left == float(self.left)
+            settlement = answers[0]
+            assert (settlement.billed, settlement.charged) == (float(bill), float(charged))
+            assert settlement.refunded == float(max(Fraction(0), reserve - bill))
+            assert settlement.overrun == float(max(Fraction(0), bill - reserve))
+            assert settlement.budget_left == float(self.left)
 
     def exact(self, amount: float) -> Fraction:
-        """Return an amount that is a whole number of units."""
+        """Return the nearest whole number of units."""
         return round(Fraction(amount) / self.worth) * self.worth
 
     def check(self) -> None:
@@ -177,14 +181,16 @@ def test_a_campaign_adds_up_to_the_last_unit(unit: str, caplog: pytest.LogCaptur
         unit=unit,
         seed=4,
     )
-    books = Books(agent)
+    balances = ExactBalances(agent)
     for _ in range(BATCHES):
         available = rng.choice([None, ["coupon"]])  # left to itself, the policy saves
-        books.decide(rng.choices(["new", "returning"], k=BATCH), available)
-        books.check()
-        books.follow_up(rng, rng.sample([*books.held], len(books.held) * 2 // 3))
-        books.check()
+        balances.decide(rng.choices(["new", "returning"], k=BATCH), available)
+        balances.check()
+        balances.follow_up(
+            rng, rng.sample([*balances.open_reserves], len(balances.open_reserves) * 2 // 3)
+        )
+        balances.check()
     found = audit(agent.store, "spring")
     assert found.spent + found.reserved + found.left == found.budget
-    assert found.spent * books.worth == books.spent
-    assert books.short > 0
+    assert found.spent * balances.worth == balances.spent
+    assert balances.short > 0

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.agents import state_of
-from support.live_kernel import Scratch, advance_one
+from support.agents import state_values
+from support.live_kernel import Scratch, decide_one
 
 import almoner as al
 from almoner.kernels.draws import round_key
@@ -74,14 +74,14 @@ def test_advance_is_decide_and_take(name: str, kind: str) -> None:
     live, steps, price = begin(plan), begin(plan), np.zeros(1)
     for t, (context, mask, reward) in enumerate(islice(arrivals(), 60)):
         key = np.uint64(round_key(STREAM, t))
-        done = advance_one(plan, live, STREAM, context, mask, price)
+        done = decide_one(plan, live, STREAM, context, mask, price)
         expected = decide(plan, *steps, context, key, mask)
         take(plan, *steps, context, expected[0])
         compared = 1 if plan.reward == al.Thompson.code else 2  # whose odds are estimated
         assert (t, *done[:compared]) == (t, *expected[:compared])
         for state, memo, _ in (live, steps):
             learn(plan, state, memo, context, done[0], t, reward, key)
-    assert state_of(live[0]) == state_of(steps[0])
+    assert state_values(live[0]) == state_values(steps[0])
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
@@ -94,7 +94,7 @@ def test_replay_is_taking_and_learning_one_by_one(name: str, kind: str) -> None:
     live, price = begin(plan), np.zeros(1)
     rows, rewards, open_ones = [], [], []
     for t, (context, mask, reward) in enumerate(islice(arrivals(), 60)):
-        action, _ = advance_one(plan, live, STREAM, context, mask, price)
+        action, _ = decide_one(plan, live, STREAM, context, mask, price)
         rows.append((BOOKED, context, action, t))
         open_ones.append((context, action, t))
         rewards.append(0.0)
@@ -117,7 +117,7 @@ def test_replay_is_taking_and_learning_one_by_one(name: str, kind: str) -> None:
             open_ones = []
     again = begin(plan)
     replay(plan, *again, STREAM, np.array(rows, np.int64), np.array(rewards))
-    assert state_of(again[0]) == state_of(live[0])
+    assert state_values(again[0]) == state_values(live[0])
 
 
 def played(plan: Plan, *, rounds: int) -> Scratch:
@@ -139,15 +139,15 @@ def test_a_line_is_decided_as_if_one_came_after_the_other(name: str, kind: str) 
     coming = arrivals()
     for size in (1, 20, 7, 13, 19):
         expected: list[float] = []
-        for place, (context, mask, _) in enumerate(islice(coming, size)):
-            line.contexts[place], line.allowed[place] = context, mask
-            done = advance_one(plan, apart, STREAM, context, mask, price)
+        for i, (context, mask, _) in enumerate(islice(coming, size)):
+            line.contexts[i], line.allowed[i] = context, mask
+            done = decide_one(plan, apart, STREAM, context, mask, price)
             expected += (*done, price[0])
         advance(plan, *together, STREAM, line, size, free, 0)
         found = np.column_stack((line.choices[:size, 0], line.odds[:size]))
         assert found.ravel().tolist() == pytest.approx(expected, abs=1e-12, nan_ok=True)
         assert line.allowed.all()
-    assert state_of(together[0]) == state_of(apart[0])
+    assert state_values(together[0]) == state_values(apart[0])
 
 
 def test_a_line_is_admitted_while_reserves_fit() -> None:
@@ -186,7 +186,7 @@ def test_thompsons_probabilities_are_shares_of_many_draws(kind: str, mask: list[
             many[decide(plan, *scratch, context, key, np.array(mask))[0] + 1] += 1 / draws
         own = np.uint64(round_key(STREAM, scratch[0].clock[0]))
         drawn, _ = decide(plan, *played(plan, rounds=11), context, own, np.array(mask))
-        action, share = advance_one(plan, scratch, STREAM, context, mask, np.zeros(1))
+        action, share = decide_one(plan, scratch, STREAM, context, mask, np.zeros(1))
         assert action == drawn  # the other draws change nothing
         assert share >= 1 / REDRAWS  # and what is done was among them
         expected = many[action + 1]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.live_kernel import advance_one
+from support.live_kernel import decide_one
 
 import almoner as al
 from almoner.kernels.draws import round_key
@@ -90,7 +90,7 @@ def test_where_costs_are_equal_contexts_use_up_the_budget_at_the_price(
     price = np.array([start])
     memo = new_memo(plan, state)
     context = data.draw(st.integers(0, 3))
-    advance_one(plan, (state, memo, None), STREAM, context, ANYTHING, price)
+    decide_one(plan, (state, memo, None), STREAM, context, ANYTHING, price)
     assert_uses_up(price[0], left / (50 - t + 1), worths, 0.0)
     if sum(share for _, share in worths) < left / (50 - t + 1) - SLACK:
         assert price[0] == 0.0
@@ -109,7 +109,7 @@ def test_shares_that_were_seen_use_it_up_to_within_one_arrival(data: st.DataObje
     price = np.zeros(1)
     memo = new_memo(plan, state)
     context = data.draw(st.integers(0, 3))
-    advance_one(plan, (state, memo, None), STREAM, context, ANYTHING, price)
+    decide_one(plan, (state, memo, None), STREAM, context, ANYTHING, price)
     assert_uses_up(price[0], left / (50 - t + 1) * t, worths, 1.0)
 
 
@@ -150,7 +150,7 @@ def test_where_costs_differ_steps_use_it_up_and_a_restricted_request_is_weighed_
     scratch = state, new_memo(plan, state), new_hulls(plan)
     action, probability = decide(plan, *scratch, context, key, np.array(mask))
     again = state, new_memo(plan, state), new_hulls(plan)
-    assert advance_one(plan, again, STREAM, context, mask, price) == (action, probability)
+    assert decide_one(plan, again, STREAM, context, mask, price) == (action, probability)
     steps = [
         (slope, share * cost)
         for j, share in enumerate(EQUAL["context_probs"])
@@ -184,7 +184,7 @@ def test_some_policies_have_no_price(name: str) -> None:
     plan, price = make_plan(al.recipe(name), **terms), np.zeros(1)
     state = new_state(plan)
     scratch = state, new_memo(plan, state), None
-    advance_one(plan, scratch, STREAM, 0, ANYTHING, price)
+    decide_one(plan, scratch, STREAM, 0, ANYTHING, price)
     assert math.isnan(price[0])
 
 
@@ -193,8 +193,8 @@ def test_nothing_has_a_price_when_nothing_can_be_bought() -> None:
     state = new_state(plan)
     state.clock[LEFT] = 0
     scratch = state, new_memo(plan, state), None
-    assert advance_one(plan, scratch, STREAM, 0, ANYTHING, price) == (-1, 1)
+    assert decide_one(plan, scratch, STREAM, 0, ANYTHING, price) == (-1, 1)
     assert math.isnan(price[0])
     state.clock[LEFT], state.clock[0] = 5, 50
-    advance_one(plan, scratch, STREAM, 0, ANYTHING, price)
+    decide_one(plan, scratch, STREAM, 0, ANYTHING, price)
     assert math.isnan(price[0])

@@ -9,7 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import pytest
-from support.agents import TERMS, Failures, Place, folded, standing
+from support.agents import (
+    TERMS,
+    AgentFactory,
+    FailingTransactions,
+    observable_state,
+    replayed_state,
+)
 
 import almoner as al
 
@@ -17,19 +23,19 @@ Result = TypeVar("Result")
 
 
 def awaited(
-    place: Place, work: Callable[[al.AsyncAgent], Awaitable[Result]], **terms: Any
+    factory: AgentFactory, work: Callable[[al.AsyncAgent], Awaitable[Result]], **terms: Any
 ) -> Result:
     """Let ``work`` have an agent on an event loop."""
 
     async def main() -> Result:
-        opened = al.AsyncAgent.open(place.url, **{"name": place.name, **TERMS, **terms})
+        opened = al.AsyncAgent.open(factory.url, **{"name": factory.name, **TERMS, **terms})
         async with await opened as agent:
             return await work(agent)
 
     return asyncio.run(main())
 
 
-def test_it_does_what_an_agent_does(place: Place) -> None:
+def test_it_does_what_an_agent_does(factory: AgentFactory) -> None:
     async def work(agent: al.AsyncAgent) -> tuple[Any, ...]:
         mail = await agent.decide("new", ["mail"], "visit-1")
         again = await agent.decide("new", key="visit-1")
@@ -45,14 +51,14 @@ def test_it_does_what_an_agent_does(place: Place) -> None:
         left = await agent.look(lambda campaign: campaign.ledger.left)
         return (mail, again, coupon, bill, refund, away, left, agent.name, agent.terms)
 
-    mail, again, coupon, bill, refund, away, left, name, terms = awaited(place, work)
-    agent = place.open()
+    mail, again, coupon, bill, refund, away, left, name, terms = awaited(factory, work)
+    agent = factory.open()
     assert (name, terms) == (agent.name, agent.terms)
     assert mail == again
     assert (mail.action, coupon.action, away.reason) == ("mail", "coupon", "paused")
     assert (bill.refunded, refund.refunded, agent.status) == (0.5, 5.0, "closed")
     assert left == agent.ledger.left == 54_500_000
-    assert standing(agent) == folded(agent)
+    assert observable_state(agent) == replayed_state(agent)
 
 
 def test_it_has_the_methods_of_an_agent() -> None:
@@ -75,7 +81,7 @@ def test_it_has_the_methods_of_an_agent() -> None:
         assert ours == theirs
 
 
-def test_many_at_once_share_transactions_and_never_overspend(place: Place) -> None:
+def test_many_at_once_share_transactions_and_never_overspend(factory: AgentFactory) -> None:
     async def visit(agent: al.AsyncAgent, number: int) -> al.Decision:
         decision = await agent.decide(("new", "returning")[number % 2])
         if decision.action is not None:
@@ -85,14 +91,14 @@ def test_many_at_once_share_transactions_and_never_overspend(place: Place) -> No
     async def work(agent: al.AsyncAgent) -> list[al.Decision]:
         return await asyncio.gather(*[visit(agent, number) for number in range(200)])
 
-    decisions = awaited(place, work, horizon=200)
+    decisions = awaited(factory, work, horizon=200)
     assert [decision.id for decision in decisions] == list(range(1, 201))  # in one transaction
-    agent = place.open()
+    agent = factory.open()
     assert 0 <= agent.ledger.left < 1_000_000
-    assert standing(agent) == folded(agent)
+    assert observable_state(agent) == replayed_state(agent)
 
 
-def test_mistakes_and_failures_reach_their_callers(place: Place) -> None:
+def test_mistakes_and_failures_reach_their_callers(factory: AgentFactory) -> None:
     async def work(agent: al.AsyncAgent) -> list[Any]:
         asked = [agent.decide("nobody"), agent.decide("new"), agent.settle(99, cost=1)]
         found = await asyncio.gather(*asked, return_exceptions=True)
@@ -100,20 +106,20 @@ def test_mistakes_and_failures_reach_their_callers(place: Place) -> None:
             await agent.decide_many(["new", "new"], keys=["one"])
         with pytest.raises(al.InvalidInput, match="rewards must be a table"):
             await agent.reward_many([1])  # type: ignore[arg-type]
-        Failures(agent.agent.store).left = 1
+        FailingTransactions(agent.agent.store).left = 1
         with pytest.raises(al.StoreError, match="the disk is full"):
             await agent.decide("new")
         return found
 
-    unknown, decision, missing = awaited(place, work)
+    unknown, decision, missing = awaited(factory, work)
     assert isinstance(unknown, al.InvalidInput)
     assert isinstance(missing, al.UnknownDecision)
-    assert (decision.id, place.open().ledger.left) == (1, 59_000_000)
+    assert (decision.id, factory.open().ledger.left) == (1, 59_000_000)
 
 
-def test_closing_answers_what_was_asked_before(place: Place) -> None:
+def test_closing_answers_what_was_asked_before(factory: AgentFactory) -> None:
     async def main() -> list[al.Decision]:
-        agent = await al.AsyncAgent.open(place.url, **{"name": place.name, **TERMS})
+        agent = await al.AsyncAgent.open(factory.url, **{"name": factory.name, **TERMS})
         asked = [asyncio.create_task(agent.decide("new")) for _ in range(7)]
         await asyncio.sleep(0)
         await agent.close()
@@ -122,14 +128,14 @@ def test_closing_answers_what_was_asked_before(place: Place) -> None:
     assert [decision.id for decision in asyncio.run(main())] == [1, 2, 3, 4, 5, 6, 7]
 
 
-def test_what_cannot_be_opened_says_so(place: Place) -> None:
+def test_what_cannot_be_opened_says_so(factory: AgentFactory) -> None:
     with pytest.raises(al.UnknownCampaign, match="give contexts, actions, horizon, budget"):
-        asyncio.run(al.AsyncAgent.open(place.url, name=place.name))
+        asyncio.run(al.AsyncAgent.open(factory.url, name=factory.name))
 
 
-def test_once_closed_it_says_so(place: Place) -> None:
+def test_once_closed_it_says_so(factory: AgentFactory) -> None:
     async def main() -> None:
-        agent = await al.AsyncAgent.open(place.url, **{"name": place.name, **TERMS})
+        agent = await al.AsyncAgent.open(factory.url, **{"name": factory.name, **TERMS})
         await agent.close()
         await agent.close()
         for ask in (agent.decide("new"), agent.look(lambda campaign: campaign.seq)):
@@ -137,15 +143,15 @@ def test_once_closed_it_says_so(place: Place) -> None:
                 await asyncio.wait_for(ask, 5)
 
     asyncio.run(main())
-    closed = place.open()
+    closed = factory.open()
     closed.close()
     with pytest.raises(al.StoreError, match="is closed; open it again"):
         closed.decide("new")
 
 
-def test_it_belongs_to_the_loop_it_was_opened_on(place: Place) -> None:
+def test_it_belongs_to_the_loop_it_was_opened_on(factory: AgentFactory) -> None:
     async def opened() -> al.AsyncAgent:
-        return await al.AsyncAgent.open(place.url, **{"name": place.name, **TERMS})
+        return await al.AsyncAgent.open(factory.url, **{"name": factory.name, **TERMS})
 
     async def close(agent: al.AsyncAgent) -> None:
         with pytest.raises(al.StoreError, match="another event loop; open one on each loop"):
@@ -153,23 +159,23 @@ def test_it_belongs_to_the_loop_it_was_opened_on(place: Place) -> None:
         await asyncio.wait_for(agent.close(), 5)
 
     asyncio.run(close(asyncio.run(opened())))
-    assert place.open().ledger.reserved == 0
+    assert factory.open().ledger.reserved == 0
 
 
-def test_who_leaves_before_a_transaction_begins_is_not_charged(place: Place) -> None:
+def test_who_leaves_before_a_transaction_begins_is_not_charged(factory: AgentFactory) -> None:
     async def work(agent: al.AsyncAgent) -> list[Any]:
         asked = [asyncio.create_task(agent.decide("new")) for _ in range(3)]
         await asyncio.sleep(0)
         asked[1].cancel()
         return await asyncio.gather(*asked, return_exceptions=True)
 
-    first, gone, last = awaited(place, work)
+    first, gone, last = awaited(factory, work)
     assert isinstance(gone, asyncio.CancelledError)
     assert [first.id, last.id] == [1, 2]
-    assert len([*place.open().events()]) == 2
+    assert len([*factory.open().events()]) == 2
 
 
-def test_whatever_goes_wrong_nobody_waits_for_ever(memory: Place) -> None:
+def test_whatever_goes_wrong_nobody_waits_for_ever(memory: AgentFactory) -> None:
     def fails(campaign: object) -> None:
         raise StopIteration
 
@@ -193,13 +199,13 @@ def test_whatever_goes_wrong_nobody_waits_for_ever(memory: Place) -> None:
     asyncio.run(main())
 
 
-def test_closing_does_not_wait_for_those_who_ask_again_and_again(place: Place) -> None:
+def test_closing_does_not_wait_for_those_who_ask_again_and_again(factory: AgentFactory) -> None:
     async def main() -> list[BaseException | None]:
         async def insist(agent: al.AsyncAgent) -> None:
             while True:
                 await agent.decide("new")
 
-        agent = await al.AsyncAgent.open(place.url, **{"name": place.name, **TERMS})
+        agent = await al.AsyncAgent.open(factory.url, **{"name": factory.name, **TERMS})
         tasks = [asyncio.create_task(insist(agent)) for _ in range(5)]
         await asyncio.sleep(0.05)
         async with asyncio.timeout(20):

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import almoner as al
 from almoner.cli import main
 from almoner.errors import BrokenLedger, UnknownCampaign
-from almoner.live import agent as agent_module
+from almoner.live import catch_up
 from almoner.live.audit import audit
 from almoner.live.snapshot import VERSION
 from almoner.store import open_store
@@ -233,7 +233,7 @@ def test_memory_does_not_grow_with_the_objects_of_a_log(tmp_path: Path) -> None:
 def test_a_snapshot_that_disagrees_with_the_log_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent_module, "SNAPSHOT_EVERY", 2)
+    monkeypatch.setattr(catch_up, "SNAPSHOT_EVERY", 2)
     terms: dict[str, Any] = {
         "contexts": ["new"],
         "actions": {"coupon": 5},
@@ -260,7 +260,7 @@ def test_a_log_that_ends_before_its_snapshot_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: int, version: int
 ) -> None:
     """A snapshot of another version cannot be restored, but says how far the log had come."""
-    monkeypatch.setattr(agent_module, "SNAPSHOT_EVERY", 30)
+    monkeypatch.setattr(catch_up, "SNAPSHOT_EVERY", 30)
     url = f"sqlite:///{tmp_path / 'shop.db'}"
     with al.Agent.open(
         url, name="spring", contexts=["new"], actions={"coupon": 5}, horizon=99, budget=60, seed=1

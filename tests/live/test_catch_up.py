@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.agents import Place, folded, rewind, standing
+from support.agents import AgentFactory, observable_state, replayed_state, rewind
 
 import almoner as al
 from almoner.live import catch_up
@@ -23,9 +23,8 @@ LIMIT = 10
 
 @pytest.fixture(autouse=True)
 def _transactions_fold_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("almoner.live.agent.CATCH_UP", LIMIT)
     monkeypatch.setattr("almoner.live.catch_up.CATCH_UP", LIMIT)
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", 40)
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 40)
 
 
 @pytest.fixture
@@ -64,125 +63,132 @@ def watched(store: Store) -> Store:
     return store
 
 
-def snapshot(place: Place) -> str | None:
-    with place.store().writing(place.name) as writer:
+def snapshot(factory: AgentFactory) -> str | None:
+    with factory.store().writing(factory.name) as writer:
         return writer.snapshot()
 
 
-def forget_snapshot(place: Place) -> None:
-    with place.store().writing(place.name) as writer:
+def forget_snapshot(factory: AgentFactory) -> None:
+    with factory.store().writing(factory.name) as writer:
         writer.save_snapshot(None)
 
 
 def test_a_long_log_is_folded_beside_transactions(
-    place: Place, folds: list[tuple[bool, int]]
+    factory: AgentFactory, folds: list[tuple[bool, int]]
 ) -> None:
-    place.create(**MANY).decide_many(["new"] * 95)
-    forget_snapshot(place)
-    agent = al.Agent.open(watched(place.store()), name=place.name)
+    factory.create(**MANY).decide_many(["new"] * 95)
+    forget_snapshot(factory)
+    agent = al.Agent.open(watched(factory.store()), name=factory.name)
     assert folds == [(False, LIMIT)] * 9 + [(False, 5)]
-    assert standing(agent) == folded(agent)
+    assert observable_state(agent) == replayed_state(agent)
 
 
-def test_the_next_one_finds_a_snapshot(place: Place, folds: list[tuple[bool, int]]) -> None:
-    place.create(**MANY).decide_many(["new"] * 95)
-    forget_snapshot(place)
-    place.open()
-    assert snapshot(place) is not None
+def test_the_next_one_finds_a_snapshot(
+    factory: AgentFactory, folds: list[tuple[bool, int]]
+) -> None:
+    factory.create(**MANY).decide_many(["new"] * 95)
+    forget_snapshot(factory)
+    factory.open()
+    assert snapshot(factory) is not None
     folds.clear()
-    place.open()
+    factory.open()
     assert folds == []
 
 
 def test_one_who_has_fallen_behind_does_not_begin_again(
-    place: Place, folds: list[tuple[bool, int]]
+    factory: AgentFactory, folds: list[tuple[bool, int]]
 ) -> None:
-    agent = al.Agent.open(watched(place.store()), name=place.name, **{**MANY, "contexts": ["new"]})
+    agent = al.Agent.open(
+        watched(factory.store()), name=factory.name, **{**MANY, "contexts": ["new"]}
+    )
     agent.decide_many(["new"] * 5)
-    place.open().decide_many(["new"] * 25)
+    factory.open().decide_many(["new"] * 25)
     folds.clear()
     assert agent.decide("new").id == 31
     assert folds == [(False, LIMIT), (False, LIMIT), (False, 5)]
-    assert standing(agent) == folded(agent)
+    assert observable_state(agent) == replayed_state(agent)
 
 
 def test_what_is_written_meanwhile_is_folded_inside(
-    place: Place, folds: list[tuple[bool, int]], monkeypatch: pytest.MonkeyPatch
+    factory: AgentFactory, folds: list[tuple[bool, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = place.create(**MANY)
+    first = factory.create(**MANY)
     first.decide_many(["new"] * 30)
-    forget_snapshot(place)
-    agent = al.Agent(watched(place.store()), place.name, first.terms)
-    fold = catch_up.Follower.fold
+    forget_snapshot(factory)
+    agent = al.Agent(watched(factory.store()), factory.name, first.terms)
+    fold = catch_up.Replica.fold
 
-    def late(self: catch_up.Follower) -> None:
+    def late(self: catch_up.Replica) -> None:
         fold(self)
-        monkeypatch.setattr(catch_up.Follower, "fold", fold)
+        monkeypatch.setattr(catch_up.Replica, "fold", fold)
         first.decide_many(["new"] * 3)
 
-    monkeypatch.setattr(catch_up.Follower, "fold", late)
+    monkeypatch.setattr(catch_up.Replica, "fold", late)
     assert agent.decide("new").id == 34
     assert folds == [(False, LIMIT)] * 3 + [(True, 3)]
 
 
 def test_others_who_never_stop_writing_do_not_keep_it_out(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    factory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many events as cannot be folded inside come after every fold."""
-    first = place.create(**MANY)
+    first = factory.create(**MANY)
     first.decide_many(["new"] * 30)
-    agent = al.Agent(place.store(), place.name, first.terms)
-    fold, folds = catch_up.Follower.fold, []
+    agent = al.Agent(factory.store(), factory.name, first.terms)
+    fold, folds = catch_up.Replica.fold, []
 
-    def overtaken(self: catch_up.Follower) -> None:
+    def overtaken(self: catch_up.Replica) -> None:
         fold(self)
         folds.append(first.decide_many(["new"] * 50))
 
-    monkeypatch.setattr(catch_up.Follower, "fold", overtaken)
+    monkeypatch.setattr(catch_up.Replica, "fold", overtaken)
     agent.decide("new")
     assert len(folds) == 1
 
 
 @pytest.mark.parametrize("last", [0, 3, 20, 25])
 def test_a_log_that_is_rewound_during_the_fold_is_read_anew(
-    place: Place, last: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    factory: AgentFactory,
+    last: int,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """What was folded beside a transaction must be the beginning of what it sees."""
-    first = place.create(**MANY)
+    first = factory.create(**MANY)
     first.decide_many(["new"] * 30)
-    agent = al.Agent(place.store(), place.name, first.terms)
-    fold = catch_up.Follower.fold
+    agent = al.Agent(factory.store(), factory.name, first.terms)
+    fold = catch_up.Replica.fold
 
-    def rewound(self: catch_up.Follower) -> None:
+    def rewound(self: catch_up.Replica) -> None:
         fold(self)
-        monkeypatch.setattr(catch_up.Follower, "fold", fold)
-        rewind(place, last)
-        place.open().decide_many(["returning"] * 15)
+        monkeypatch.setattr(catch_up.Replica, "fold", fold)
+        rewind(factory, last)
+        factory.open().decide_many(["returning"] * 15)
 
-    monkeypatch.setattr(catch_up.Follower, "fold", rewound)
+    monkeypatch.setattr(catch_up.Replica, "fold", rewound)
     with caplog.at_level(logging.WARNING, "almoner"):
         agent.decide("new")
     assert "was rewound" in caplog.text
-    assert standing(agent) == folded(agent)
+    assert observable_state(agent) == replayed_state(agent)
 
 
 def test_no_snapshot_is_kept_of_what_the_log_no_longer_holds(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    factory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = place.create(**MANY)
+    first = factory.create(**MANY)
     first.decide_many(["new"] * 60)
-    forget_snapshot(place)
-    agent = al.Agent(place.store(), place.name, first.terms)
-    fold = catch_up.Follower.fold
+    forget_snapshot(factory)
+    agent = al.Agent(factory.store(), factory.name, first.terms)
+    fold = catch_up.Replica.fold
 
-    def rewound(self: catch_up.Follower) -> None:
+    def rewound(self: catch_up.Replica) -> None:
         fold(self)
-        monkeypatch.setattr(catch_up.Follower, "fold", fold)
-        rewind(place, 5)
+        monkeypatch.setattr(catch_up.Replica, "fold", fold)
+        rewind(factory, 5)
 
-    monkeypatch.setattr(catch_up.Follower, "fold", rewound)
+    monkeypatch.setattr(catch_up.Replica, "fold", rewound)
     assert agent.decide("new").id == 6
-    assert snapshot(place) is None
+    assert snapshot(factory) is None
 
 
 def test_a_store_that_may_only_be_read_is_folded_without_a_snapshot(tmp_path: Path) -> None:

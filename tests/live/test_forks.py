@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from support.agents import TERMS, fresh_place
+from support.agents import TERMS, agent_factory
 from support.postgres_server import fresh_database, postgres_url
 
 PROGRAM = """
@@ -45,7 +45,7 @@ async def main():
     reader = threading.Thread(target=agent.look, args=(look,))
     reader.start()
     inside.wait(60)
-    watcher = threading.Thread(target=agent.report)  # waits, and holds the lock of reports
+    watcher = threading.Thread(target=agent.reporter.view, args=(look,))  # locks reports
     watcher.start()
     child = os.fork()
     if child == 0:
@@ -57,7 +57,7 @@ async def main():
             lambda: agent.reward(first.id, 1),
             lambda: agent.reward_many({first.id: 1}),
             lambda: agent.cancel(first.id),
-            agent.pause, agent.resume, agent.end, agent.report, agent.watch.curve,
+            agent.pause, agent.resume, agent.end, agent.report, agent.reporter.curve,
             lambda: agent.status, lambda: agent.ledger, lambda: list(agent.events()),
             lambda: Agent.open(store, name=name),
             lambda: Agent.open(store, name="another", **terms),
@@ -65,6 +65,7 @@ async def main():
             lambda: store.terms(name),
             lambda: store.create("another", "terms"),
             lambda: write(store),
+            lambda: store.reading(name).__enter__(),
             lambda: store.events(name),
             lambda: store.last(name),
             lambda: store.outcomes(name, after=0, through=9, last=9),
@@ -101,10 +102,10 @@ asyncio.run(main())
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
 def test_a_child_is_told_to_open_the_store_itself(kind: str) -> None:
     """The parent forks while one thread is inside a transaction and another waits."""
-    with fresh_place(kind) as place:
-        url = "memory:" if kind == "memory" else str(place.url)
+    with agent_factory(kind) as factory:
+        url = "memory:" if kind == "memory" else str(factory.url)
         if kind == "postgres":  # one of its own
             url = fresh_database(postgres_url())
-        command = [sys.executable, "-c", PROGRAM, url, place.name, repr(TERMS)]
+        command = [sys.executable, "-c", PROGRAM, url, factory.name, repr(TERMS)]
         ran = subprocess.run(command, timeout=200, capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran.stderr

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.agents import Place, folded, standing, state_of
+from support.agents import AgentFactory, observable_state, replayed_state, state_values
 
 import almoner as al
 from almoner.kernels.live import REDRAWS
 from almoner.kernels.loop import FIGURES, play
 from almoner.kernels.state import State, new_hulls, new_memo, new_state
 from almoner.policy.lowering import applicable, make_plan
-from almoner.simulation.simulate import _root, _world
+from almoner.simulation.replications import environment_of, root_key
 
 SEED = 11
 
@@ -107,24 +107,24 @@ def terms_of(problem: al.Problem, policy: al.Policy) -> dict[str, Any]:
 def last_state(problem: al.Problem, policy: al.Policy) -> State:
     """Return where the simulator's own loop ends."""
     plan = make_plan(policy, **problem.terms())
-    world, _ = _world(problem)
+    environment, _ = environment_of(problem)
     state = new_state(plan)
     none, table, out = np.empty(0, np.int64), np.empty((0, 2), np.int64), np.empty((1, FIGURES))
     scratch = new_memo(plan, state), new_hulls(plan)
-    root, room = _root(SEED), np.empty((1, 0))
-    play(plan, world, state, *scratch, root, 0, none, out, room, table, np.empty((0, 3)))
+    root, room = root_key(SEED), np.empty((1, 0))
+    play(plan, environment, state, *scratch, root, 0, none, out, room, table, np.empty((0, 3)))
     return state
 
 
 def follow(
-    agent: al.Agent, problem: al.Problem, policy: al.Policy, *, place: Place | None = None
+    agent: al.Agent, problem: al.Problem, policy: al.Policy, *, factory: AgentFactory | None = None
 ) -> None:
     """Feed an agent the simulator's run and hold it to every action and probability."""
     run = al.trace(problem, policy, seed=SEED)
     estimated = isinstance(policy.rewards, al.Thompson)
     for t, context in enumerate(run.contexts):
-        if place is not None and t % 25 == 24:
-            agent = place.open()
+        if factory is not None and t % 25 == 24:
+            agent = factory.open()
         decision = agent.decide(problem.contexts[context])
         action = None if run.actions[t] == al.SKIP else problem.actions[run.actions[t]]
         assert (t, decision.action) == (t, action)
@@ -135,16 +135,16 @@ def follow(
             assert decision.probability == run.probabilities[t]
         assert decision.budget_left == pytest.approx(run.budget_left[t], abs=1e-9)
         agent.reward(decision.id, run.rewards[t])
-    assert agent.look(lambda c: state_of(c.state)) == state_of(last_state(problem, policy))
+    assert agent.look(lambda c: state_values(c.state)) == state_values(last_state(problem, policy))
 
 
 @pytest.mark.parametrize(("problem", "policy"), CASES)
 def test_the_agent_takes_exactly_the_simulators_actions(
-    problem: al.Problem, policy: al.Policy, memory: Place
+    problem: al.Problem, policy: al.Policy, memory: AgentFactory
 ) -> None:
     agent = memory.open(**terms_of(problem, policy))
     follow(agent, problem, policy)
-    assert standing(agent) == folded(agent)
+    assert observable_state(agent) == replayed_state(agent)
 
 
 @pytest.mark.parametrize(
@@ -155,10 +155,12 @@ def test_the_agent_takes_exactly_the_simulators_actions(
         ("epsilon_first_alp", "learned defaults"),
     ],
 )
-def test_an_agent_opened_again_and_again_does_too(name: str, kind: str, place: Place) -> None:
+def test_an_agent_opened_again_and_again_does_too(
+    name: str, kind: str, factory: AgentFactory
+) -> None:
     problem = PROBLEMS[kind].scaled(80)
     policy = informed(al.recipe(name), problem)
-    follow(place.open(**terms_of(problem, policy)), problem, policy, place=place)
+    follow(factory.open(**terms_of(problem, policy)), problem, policy, factory=factory)
 
 
 def test_every_recipe_is_among_the_cases() -> None:

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.agents import Place
-from support.long_logs import lengthen
+from support.agents import AgentFactory
+from support.long_logs import append_decisions
 
 import almoner as al
 from almoner.live.export import COLUMNS, as_csv, as_jsonl, decisions, export
@@ -29,9 +29,9 @@ from almoner.store.events import Event
 
 
 @pytest.fixture
-def long(place: Place) -> al.Agent:
-    agent = place.create()
-    lengthen(agent.store, agent.name, 2 * PAGE + 7)
+def long(factory: AgentFactory) -> al.Agent:
+    agent = factory.create()
+    append_decisions(agent.store, agent.name, 2 * PAGE + 7)
     return agent
 
 
@@ -62,10 +62,10 @@ def test_every_page_is_bounded_and_together_they_are_the_log(
 
 @pytest.mark.parametrize("page", [1, 7, 46, 47])
 def test_the_size_of_a_page_changes_nothing(
-    place: Place, page: int, monkeypatch: pytest.MonkeyPatch
+    factory: AgentFactory, page: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent = place.create()
-    lengthen(agent.store, agent.name, 47)
+    agent = factory.create()
+    append_decisions(agent.store, agent.name, 47)
     expected = list(decisions(agent))
     monkeypatch.setattr("almoner.live.export.rows.PAGE", page)
     assert list(decisions(agent)) == expected
@@ -74,7 +74,7 @@ def test_the_size_of_a_page_changes_nothing(
 
 def test_what_comes_after_the_last_event_is_left_out(long: al.Agent) -> None:
     last = long.store.last(long.name)
-    lengthen(long.store, long.name, 3)
+    append_decisions(long.store, long.name, 3)
     assert long.store.last(long.name) > last
     for event in long.store.outcomes(long.name, after=PAGE, through=last + 99, last=last):
         assert event.seq <= last
@@ -83,9 +83,9 @@ def test_what_comes_after_the_last_event_is_left_out(long: al.Agent) -> None:
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_the_statements_use_the_index(kind: str, tmp_path: Path) -> None:
-    place = Place(kind, tmp_path)
-    agent = place.create()
-    lengthen(agent.store, agent.name, 4 * PAGE)
+    factory = AgentFactory(kind, tmp_path)
+    agent = factory.create()
+    append_decisions(agent.store, agent.name, 4 * PAGE)
     database: Any = agent.store._database  # type: ignore[attr-defined]
     with mock.patch.object(database, "stream", wraps=database.stream) as stream:
         next(decisions(agent, 2 * PAGE))
@@ -95,7 +95,7 @@ def test_the_statements_use_the_index(kind: str, tmp_path: Path) -> None:
             transaction.run("ANALYZE almoner_events")
         asked = [call.args for call in stream.call_args_list]
         plans = [str(transaction.run(f"{explain} {query}", *values)) for query, *values in asked]
-    place.close()
+    factory.close()
     last, page = plans
     assert re.search(r"almoner_once.*decision ?>.*decision ?<", page), "a range of the index"
     assert re.search("almoner_events_pkey|sqlite_autoindex_almoner_events_1", last)
@@ -125,24 +125,24 @@ def test_memory_does_not_grow_with_the_log(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("almoner.live.export.files.ROW_GROUP", PAGE)
-    place = Place("sqlite", tmp_path)
-    agent = place.create(horizon=10**6)
-    lengthen(agent.store, agent.name, 2 * PAGE)
+    factory = AgentFactory("sqlite", tmp_path)
+    agent = factory.create(horizon=10**6)
+    append_decisions(agent.store, agent.name, 2 * PAGE)
     peak(agent, form)  # what is loaded once
     short = peak(agent, form)
-    lengthen(agent.store, agent.name, 6 * PAGE)
+    append_decisions(agent.store, agent.name, 6 * PAGE)
     assert peak(agent, form) < 1.25 * short
     assert short < 20_000_000
-    place.close()
+    factory.close()
 
 
 def test_parquet_goes_through_a_pipe_in_row_groups(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("almoner.live.export.files.ROW_GROUP", 10)
-    place = Place("memory", tmp_path)
-    agent = place.create()
-    lengthen(agent.store, agent.name, 25)
+    factory = AgentFactory("memory", tmp_path)
+    agent = factory.create()
+    append_decisions(agent.store, agent.name, 25)
     reading, writing = map(os.fdopen, os.pipe(), ("rb", "wb"))
     with writing:
         assert export(agent, f"/dev/fd/{writing.fileno()}", form="parquet") == 25
@@ -150,7 +150,7 @@ def test_parquet_goes_through_a_pipe_in_row_groups(
         file = pq.ParquetFile(io.BytesIO(reading.read()))
     assert file.num_row_groups == 3
     assert file.read().to_pylist() == list(decisions(agent))
-    place.close()
+    factory.close()
 
 
 ROW: dict[str, Any] = dict.fromkeys(COLUMNS)

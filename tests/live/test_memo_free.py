@@ -28,7 +28,8 @@ from hypothesis.stateful import (
 import almoner as al
 from almoner.errors import AlmonerError
 from almoner.live.campaign import Campaign
-from almoner.live.terms import Terms, make_terms
+from almoner.live.parse_terms import make_terms
+from almoner.live.terms import Terms
 from almoner.store.events import CANCELLED, PAUSED, RESUMED, REWARDED, SETTLED, Event
 
 CONTEXTS = ["a", "b", "c"]
@@ -176,7 +177,7 @@ class Requests(RuleBasedStateMachine):
     @rule(running=st.sampled_from([True, True, False]))
     def pause_or_resume(self, running: bool) -> None:
         if (self.ours.status == "running") != running:
-            self.log([self.ours.switch(RESUMED if running else PAUSED, now=self.now)])
+            self.log([self.ours.set_status(RESUMED if running else PAUSED, now=self.now)])
 
     @rule()
     def let_the_other_process_go_on(self) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from support.agents import TERMS, Place, fold, folded, refused, standing
+from support.agents import TERMS, AgentFactory, observable_state, refused, replay, replayed_state
 
 import almoner as al
 from almoner.live import policy as live_policy
@@ -17,26 +17,26 @@ from almoner.live.policy import LivePolicy
 OPEN: dict[str, Any] = {"new_contexts": True, "contexts": ["new"]}
 
 
-def test_a_new_context_is_added_when_it_arrives(place: Place) -> None:
-    agent = place.create(**OPEN)
+def test_a_new_context_is_added_when_it_arrives(factory: AgentFactory) -> None:
+    agent = factory.create(**OPEN)
     assert agent.decide("Montréal 🌷").action == "mail"
     assert agent.decide("new").action == "mail"
     assert agent.look(lambda campaign: list(campaign.contexts)) == ["new", "Montréal 🌷"]
     assert agent.look(lambda campaign: campaign.state.context_counts.tolist()) == [1.0, 1.0]
-    again = place.open()
-    assert standing(again) == standing(agent) == folded(agent)
+    again = factory.open()
+    assert observable_state(again) == observable_state(agent) == replayed_state(agent)
     assert again.decide("Montréal 🌷").id == 3
 
 
-def test_a_resumed_campaign_keeps_its_terms(place: Place) -> None:
-    place.create(**OPEN).decide("returning")
-    assert place.create(**OPEN).terms.contexts == ("new",)
+def test_a_resumed_campaign_keeps_its_terms(factory: AgentFactory) -> None:
+    factory.create(**OPEN).decide("returning")
+    assert factory.create(**OPEN).terms.contexts == ("new",)
     with pytest.raises(al.DifferentTerms, match="contexts="):
-        place.create(new_contexts=True)  # with both contexts, as if declared
+        factory.create(new_contexts=True)  # with both contexts, as if declared
 
 
-def test_what_was_learned_before_is_kept(place: Place) -> None:
-    agent, other = place.create(**OPEN), place.open(name=place.name)
+def test_what_was_learned_before_is_kept(factory: AgentFactory) -> None:
+    agent, other = factory.create(**OPEN), factory.open(name=factory.name)
     first = agent.decide("new")
     agent.reward(first.id, 0.25)
     second = other.decide("second")
@@ -44,31 +44,31 @@ def test_what_was_learned_before_is_kept(place: Place) -> None:
     other.settle(second.id, cost=0.5)
     agent.decide("third")
     expected = [[0.25, 0.0], [0.5, 0.0], [0.0, 0.0]]
-    for asked in (agent, other, place.open()):
+    for asked in (agent, other, factory.open()):
         assert asked.look(lambda campaign: campaign.state.sums.tolist()) == expected
-        assert standing(asked) == folded(agent)
+        assert observable_state(asked) == replayed_state(agent)
     assert agent.ledger == (60_000_000, 500_000, 2_000_000, 2_000_000)
 
 
-def test_a_batch_may_bring_several_new_contexts(place: Place) -> None:
-    agent = place.create(**OPEN)
+def test_a_batch_may_bring_several_new_contexts(factory: AgentFactory) -> None:
+    agent = factory.create(**OPEN)
     agent.decide_many(["b", "new", "c", "b"], keys=["1", None, "3", "4"])
     assert agent.look(lambda campaign: list(campaign.contexts)) == ["new", "b", "c"]
     with refused(agent, al.Conflict, "key '3' was used for context 'c', got context 'd'"):
         agent.decide_many(["e", "d"], keys=[None, "3"])
-    assert standing(place.open()) == standing(agent) == folded(agent)
+    assert observable_state(factory.open()) == observable_state(agent) == replayed_state(agent)
 
 
-def test_a_new_context_during_a_pause_is_folded_alike(place: Place) -> None:
-    agent = place.create(**OPEN)
+def test_a_new_context_during_a_pause_is_folded_alike(factory: AgentFactory) -> None:
+    agent = factory.create(**OPEN)
     agent.pause()
     agent.decide("second")
     agent.resume()
     agent.decide("third")
-    assert standing(place.open()) == standing(agent) == folded(agent)
+    assert observable_state(factory.open()) == observable_state(agent) == replayed_state(agent)
 
 
-def test_decisions_are_those_of_a_campaign_that_knew_all_along(memory: Place) -> None:
+def test_decisions_are_those_of_a_campaign_that_knew_all_along(memory: AgentFactory) -> None:
     """Contexts that have not come yet have weight 0: declaring them changes nothing."""
     terms: dict[str, Any] = {"budget": 20, "policy": "ucb-ealp", "horizon": 40}
     contexts = ["a", "b", "a", "c", "b"] * 8
@@ -99,9 +99,9 @@ LEARNERS = {
 @pytest.mark.parametrize("costs", [{"x": 1.0, "y": 1.0}, {"x": 1.0, "y": 2.5}], ids=["1", "1, 2.5"])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_batch_of_new_contexts_is_decided_as_one_after_the_other(
-    name: str, costs: dict[str, float], defaults: Any, memory: Place
+    name: str, costs: dict[str, float], defaults: Any, memory: AgentFactory
 ) -> None:
-    """And so is a log of them folded, and a campaign that knew of all of them decides the same."""
+    """So is a fold of their log, and a campaign that declared all of them decides the same."""
     terms: dict[str, Any] = {
         "actions": costs,
         "budget": 40,
@@ -131,12 +131,12 @@ def test_a_batch_of_new_contexts_is_decided_as_one_after_the_other(
         event._replace(at=ours.at)
         for ours, event in zip(together.events(), apart.events(), strict=True)
     ]
-    assert standing(together) == folded(together)
-    assert fold(together) == fold(apart)
+    assert observable_state(together) == replayed_state(together)
+    assert replay(together) == replay(apart)
 
 
 def test_new_contexts_are_added_without_copying_the_others(
-    memory: Place, monkeypatch: pytest.MonkeyPatch
+    memory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thousand in a batch: ten doublings, and one plan, as for one; a log of them likewise."""
     count: Counter[str] = Counter()
@@ -156,12 +156,12 @@ def test_new_contexts_are_added_without_copying_the_others(
     counted(LivePolicy, "replay")
     agent.decide_many([f"context {number}" for number in range(1_000)])
     assert count == {"doubled": 10}
-    assert fold(agent) == agent.look(Campaign.to_dict)
+    assert replay(agent) == agent.look(Campaign.to_dict)
     assert count == {"doubled": 20, "new_room": 1, "make_plan": 1, "replay": 1}
 
 
-def test_what_is_no_name_is_refused(place: Place) -> None:
-    agent = place.create(**OPEN)
+def test_what_is_no_name_is_refused(factory: AgentFactory) -> None:
+    agent = factory.create(**OPEN)
     odd: list[Any] = ["", "x" * 201, "a\0b", "\ud800", None, 3, True, b"new", ["new"], 1.5]
     for context in odd:
         with refused(
@@ -185,7 +185,7 @@ def test_what_is_no_name_is_refused(place: Place) -> None:
     ],
 )
 def test_terms_that_speak_of_single_contexts_do_not_go_with_new_ones(
-    terms: dict[str, Any], memory: Place
+    terms: dict[str, Any], memory: AgentFactory
 ) -> None:
     with pytest.raises(
         al.InvalidTerms, match="new_contexts=True needs costs and a policy that say"
@@ -194,7 +194,9 @@ def test_terms_that_speak_of_single_contexts_do_not_go_with_new_ones(
     assert memory.name not in memory.create(name="other").store.campaigns()
 
 
-def test_there_is_an_end_to_new_contexts(memory: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_an_end_to_new_contexts(
+    memory: AgentFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("almoner.live.campaign.PAIRS_LIMIT", 8)
     agent = memory.create(new_contexts=True)
     agent.decide_many(["new", "third", "fourth"])
@@ -204,7 +206,7 @@ def test_there_is_an_end_to_new_contexts(memory: Place, monkeypatch: pytest.Monk
 
 
 def test_a_batch_is_held_to_the_limit_as_a_whole(
-    memory: Place, monkeypatch: pytest.MonkeyPatch
+    memory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("almoner.live.campaign.PAIRS_LIMIT", 9)
     agent = memory.create(new_contexts=True)
@@ -214,7 +216,7 @@ def test_a_batch_is_held_to_the_limit_as_a_whole(
 
 
 def test_callers_who_share_a_transaction_share_the_limit(
-    memory: Place, monkeypatch: pytest.MonkeyPatch
+    memory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("almoner.live.campaign.PAIRS_LIMIT", 8)
     agent = memory.create(new_contexts=True)
@@ -226,4 +228,4 @@ def test_callers_who_share_a_transaction_share_the_limit(
         "third",
         "fourth",
     ]
-    assert standing(agent) == folded(agent)
+    assert observable_state(agent) == replayed_state(agent)

@@ -7,26 +7,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.agents import TERMS, Place, assert_sentence, standing
+from support.agents import TERMS, AgentFactory, assert_sentence, observable_state
 
 import almoner as al
 from almoner.store import open_store
 
 
-def test_a_campaign_is_created_and_resumed(place: Place) -> None:
-    first = place.create()
+def test_a_campaign_is_created_and_resumed(factory: AgentFactory) -> None:
+    first = factory.create()
     decision = first.decide("new")
     for again in (
-        place.open(),
-        place.create(),
-        place.open(budget=60, contexts=("new", "returning")),
+        factory.open(),
+        factory.create(),
+        factory.open(budget=60, contexts=("new", "returning")),
     ):
         assert again.terms == first.terms
-        assert standing(again) == standing(first)
+        assert observable_state(again) == observable_state(first)
         assert again.ledger.reserved == round(decision.reserved * 1e6)
 
 
-def test_what_is_left_out_is_thrifty_in_millionths_and_random(memory: Place) -> None:
+def test_what_is_left_out_is_thrifty_in_millionths_and_random(memory: AgentFactory) -> None:
     one = memory.create(seed=None)
     two = memory.open(name="another", **{**TERMS, "seed": None})
     assert one.terms.policy == al.thrifty()
@@ -34,8 +34,8 @@ def test_what_is_left_out_is_thrifty_in_millionths_and_random(memory: Place) -> 
     assert one.terms.seed != two.terms.seed  # 48 bits
 
 
-def test_several_campaigns_in_one_store_do_not_meet(place: Place) -> None:
-    one, two = place.create(), place.create(name=place.name + "-b", budget=7, seed=2)
+def test_several_campaigns_in_one_store_do_not_meet(factory: AgentFactory) -> None:
+    one, two = factory.create(), factory.create(name=factory.name + "-b", budget=7, seed=2)
     one.decide("new")
     assert two.ledger == (7_000_000, 0, 0, 0)
     assert list(two.events()) == []
@@ -43,34 +43,34 @@ def test_several_campaigns_in_one_store_do_not_meet(place: Place) -> None:
     assert two.decide("returning").id == 1
 
 
-def test_names_may_come_from_an_iterator(place: Place) -> None:
-    place.create(contexts=iter(["new", "returning"]))
-    place.open(contexts=(name for name in ("new", "returning")))
+def test_names_may_come_from_an_iterator(factory: AgentFactory) -> None:
+    factory.create(contexts=iter(["new", "returning"]))
+    factory.open(contexts=(name for name in ("new", "returning")))
 
 
-def test_what_is_missing_is_named(place: Place) -> None:
+def test_what_is_missing_is_named(factory: AgentFactory) -> None:
     with pytest.raises(al.UnknownCampaign, match="give contexts, actions, horizon, budget to cre"):
-        place.open()
+        factory.open()
     for term in ("contexts", "actions", "horizon", "budget"):
         for terms in ({**TERMS, term: None}, {k: v for k, v in TERMS.items() if k != term}):
             with pytest.raises(al.InvalidTerms, match=f"needs {term}; give it"):
-                place.open(**terms)
+                factory.open(**terms)
     with pytest.raises(al.InvalidTerms, match="needs horizon, budget"):
-        place.open(contexts=["a"], actions={"b": 1})
-    assert place.name not in place.create(name=place.name + "-other").store.campaigns()
+        factory.open(contexts=["a"], actions={"b": 1})
+    assert factory.name not in factory.create(name=factory.name + "-other").store.campaigns()
 
 
-def test_a_misspelt_term_is_refused(place: Place) -> None:
+def test_a_misspelt_term_is_refused(factory: AgentFactory) -> None:
     for _ in range(2):  # whether or not the campaign exists
         with pytest.raises(al.InvalidTerms, match="unknown key 'polcy'; did you mean 'policy'"):
-            place.create(polcy="thrifty")
-        place.create()
+            factory.create(polcy="thrifty")
+        factory.create()
 
 
 @pytest.mark.parametrize(
     "name", ["", "a/b", "a\nb", "a\0b", "x" * 201, None, 3, b"spring", "\ud800"]
 )
-def test_a_bad_name_is_refused(name: Any, memory: Place) -> None:
+def test_a_bad_name_is_refused(name: Any, memory: AgentFactory) -> None:
     with pytest.raises(al.InvalidTerms, match="name must be a text of 1 to 200") as raised:
         memory.create(name=name)
     assert_sentence(raised.value)
@@ -79,10 +79,10 @@ def test_a_bad_name_is_refused(name: Any, memory: Place) -> None:
 @pytest.mark.parametrize(
     "name", ["x" * 200, "Frühling 2026 🌷", "'; DROP TABLE almoner_events; --"]
 )
-def test_an_odd_name_is_as_good_as_any(name: str, place: Place) -> None:
-    name = name[:190] + place.name[-9:]
-    decision = place.create(name=name).decide("new")
-    assert [event.seq for event in place.open(name=name).events()] == [decision.id]
+def test_an_odd_name_is_as_good_as_any(name: str, factory: AgentFactory) -> None:
+    name = name[:190] + factory.name[-9:]
+    decision = factory.create(name=name).decide("new")
+    assert [event.seq for event in factory.open(name=name).events()] == [decision.id]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_password_is_not_repeated_in_an_error() -> None:
     assert "db.example" in str(raised.value)
 
 
-def test_stored_terms_that_cannot_be_read_are_a_broken_ledger(memory: Place) -> None:
+def test_stored_terms_that_cannot_be_read_are_a_broken_ledger(memory: AgentFactory) -> None:
     terms = memory.create().terms.to_dict()
     broken = ["", "{", "[]", "{}", json.dumps({**terms, "unit": None}), json.dumps({"x": 1})]
     for text in broken:
@@ -144,7 +144,7 @@ def test_stored_terms_that_cannot_be_read_are_a_broken_ledger(memory: Place) -> 
 
 
 def test_an_action_that_can_never_be_taken_is_mentioned(
-    memory: Place, caplog: pytest.LogCaptureFixture
+    memory: AgentFactory, caplog: pytest.LogCaptureFixture
 ) -> None:
     dear = al.Action(cost=1, reserve=100)
     here = al.Action(cost={"new": 80, "returning": 2})

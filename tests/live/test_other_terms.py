@@ -6,26 +6,26 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from support.agents import Place, assert_sentence, standing
+from support.agents import AgentFactory, assert_sentence, observable_state
 
 import almoner as al
 
 EVENING = al.ClosingTime(at=datetime(2040, 1, 1, tzinfo=UTC), arrivals=500)
 
 
-def test_terms_may_be_written_in_other_words(place: Place) -> None:
-    place.create(policy="ucb-rounded", actions={"mail": 1, "coupon": al.Action(cost="5.00")})
-    place.open(
+def test_terms_may_be_written_in_other_words(factory: AgentFactory) -> None:
+    factory.create(policy="ucb-rounded", actions={"mail": 1, "coupon": al.Action(cost="5.00")})
+    factory.open(
         policy=al.ucb_rounded(),
         actions={"mail": al.Action(cost=1.0, reserve=1), "coupon": 5},
         budget="60",
         unit=1e-6,
         horizon=40.0,
     )
-    assert place.open(actions={"coupon": 5.0, "mail": 1}).terms.actions == ("mail", "coupon")
+    assert factory.open(actions={"coupon": 5.0, "mail": 1}).terms.actions == ("mail", "coupon")
 
 
-def test_single_amounts_by_context_are_compared(memory: Place) -> None:
+def test_single_amounts_by_context_are_compared(memory: AgentFactory) -> None:
     prices = {"new": 1.0, "returning": 2.0}
     memory.create(actions={"mail": prices}, default_rewards={"new": 0.1, "returning": 0.2})
     with pytest.raises(al.DifferentTerms, match=r"actions\['mail'\].cost\['returning'\]=2, got"):
@@ -71,20 +71,22 @@ DIFFERENCES: dict[str, tuple[Any, str, str]] = {
 
 
 @pytest.mark.parametrize("case", DIFFERENCES)
-def test_other_terms_are_refused_by_name(case: str, place: Place) -> None:
-    agent = place.create()
+def test_other_terms_are_refused_by_name(case: str, factory: AgentFactory) -> None:
+    agent = factory.create()
     agent.decide("new")
-    before = standing(agent)
+    before = observable_state(agent)
     value, was, got = DIFFERENCES[case]
     with pytest.raises(al.DifferentTerms) as raised:
-        place.open(**{case.split(maxsplit=1)[0]: value})
+        factory.open(**{case.split(maxsplit=1)[0]: value})
     assert_sentence(raised.value)
-    for part in (f"campaign {place.name!r} was opened with {was}", f"got {got}"):
+    for part in (f"campaign {factory.name!r} was opened with {was}", f"got {got}"):
         assert part in str(raised.value)
-    assert standing(place.open()) == before
+    assert observable_state(factory.open()) == before
 
 
-def test_a_difference_is_named_where_the_new_term_contradicts_the_others(memory: Place) -> None:
+def test_a_difference_is_named_where_the_new_term_contradicts_the_others(
+    memory: AgentFactory,
+) -> None:
     by_context = {"mail": {"new": 1.0, "returning": 2.0}}
     explores = al.epsilon_first_alp(test="usable", contexts=al.EmpiricalContexts())
     memory.create(actions=by_context, policy=explores)
@@ -93,10 +95,12 @@ def test_a_difference_is_named_where_the_new_term_contradicts_the_others(memory:
             memory.open(**{term: value})
 
 
-def test_a_closing_time_is_resumed_with_the_time_the_campaign_was_created(place: Place) -> None:
-    first = place.create(horizon=EVENING, clock=lambda: 1.8e9)
+def test_a_closing_time_is_resumed_with_the_time_the_campaign_was_created(
+    factory: AgentFactory,
+) -> None:
+    first = factory.create(horizon=EVENING, clock=lambda: 1.8e9)
     assert first.terms.horizon == EVENING.opened(datetime.fromtimestamp(1.8e9, UTC))
-    assert place.create(horizon=EVENING, clock=lambda: 1.9e9).terms == first.terms
+    assert factory.create(horizon=EVENING, clock=lambda: 1.9e9).terms == first.terms
     later = al.ClosingTime(at=EVENING.at, arrivals=500, opens=datetime.fromtimestamp(1.9e9, UTC))
     with pytest.raises(al.DifferentTerms, match="opened with horizon=ClosingTime"):
-        place.open(horizon=later)
+        factory.open(horizon=later)

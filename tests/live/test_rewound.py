@@ -1,4 +1,4 @@
-"""A log that was restored from a copy: what was folded from the lost part is not believed."""
+"""A log that was restored from a copy: state folded from the lost part is dropped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 import pytest
-from support.agents import Place, folded, rewind, standing
+from support.agents import AgentFactory, observable_state, replayed_state, rewind
 
 import almoner as al
 from almoner.store.events import Event
@@ -15,52 +15,52 @@ TEN: dict[str, Any] = {"actions": {"mail": 1.0}, "budget": 10, "horizon": 10}
 
 
 def test_an_agent_that_knew_more_starts_from_what_is_left(
-    place: Place, caplog: pytest.LogCaptureFixture
+    factory: AgentFactory, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Four decisions, three of them lost; others spend the rest: nothing is spent twice."""
-    agent = place.create(**TEN)
+    agent = factory.create(**TEN)
     agent.decide_many(["new"] * 4)
-    rewind(place, 1)
-    other = place.open()
+    rewind(factory, 1)
+    other = factory.open()
     other.decide_many(["new"] * 9)
     assert other.ledger.left == 0
     assert agent.decide("new").reason in ("budget", "horizon")
-    assert standing(agent) == standing(other) == folded(agent)
+    assert observable_state(agent) == observable_state(other) == replayed_state(agent)
     assert "was rewound" in caplog.text
 
 
-def test_as_many_other_events_are_noticed_too(place: Place) -> None:
-    agent = place.create(**TEN)
+def test_as_many_other_events_are_noticed_too(factory: AgentFactory) -> None:
+    agent = factory.create(**TEN)
     agent.decide_many(["new"] * 4)
-    rewind(place, 1)
-    place.open().decide_many(["returning"] * 3)
+    rewind(factory, 1)
+    factory.open().decide_many(["returning"] * 3)
     assert agent.look(lambda campaign: campaign.state.context_counts.tolist()) == [1, 3]
 
 
 def test_a_snapshot_ahead_of_its_log_is_reported(
-    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    factory: AgentFactory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", 4)
-    place.create(**TEN).decide_many(["new"] * 6)
-    rewind(place, 2)
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 4)
+    factory.create(**TEN).decide_many(["new"] * 6)
+    rewind(factory, 2)
     with caplog.at_level(logging.WARNING, "almoner"):
-        agent = place.open()
+        agent = factory.open()
     assert agent.ledger.left == 8_000_000
     assert "events are missing, as the log ends before event 6" in caplog.text
 
 
-def test_what_an_event_left_must_be_what_it_says(place: Place) -> None:
-    agent = place.create(**TEN)
+def test_what_an_event_left_must_be_what_it_says(factory: AgentFactory) -> None:
+    agent = factory.create(**TEN)
     agent.decide("new")
     forged = Event(2, "decided", 0, 9_500_000, 2, 1, "new", "mail", 1_000_000, 1_000_000, 1.0)
-    with place.store().writing(place.name) as writer:
+    with factory.store().writing(factory.name) as writer:
         writer.append([forged])
     with pytest.raises(al.BrokenLedger, match="8000000 is left, and it says 9500000"):
         agent.decide("new")
 
 
-def test_a_store_that_was_lent_stays_open(place: Place) -> None:
-    store = place.store()
+def test_a_store_that_was_lent_stays_open(factory: AgentFactory) -> None:
+    store = factory.store()
     with al.Agent.open(store, name="first", **{**TEN, "contexts": ["new"]}) as first:
         first.decide("new")
     second = al.Agent.open(store, name="second", **{**TEN, "contexts": ["new"]})

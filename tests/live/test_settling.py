@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.agents import Place, folded, refused, standing
+from support.agents import AgentFactory, observable_state, refused, replayed_state
 
 import almoner as al
 
@@ -22,8 +22,8 @@ NOT_AMOUNTS: list[Any] = [
 ]  # fmt: skip
 
 
-def test_the_reserve_is_held_and_the_rest_of_it_refunded(place: Place) -> None:
-    agent = place.create(actions=CALL, budget=10)
+def test_the_reserve_is_held_and_the_rest_of_it_refunded(factory: AgentFactory) -> None:
+    agent = factory.create(actions=CALL, budget=10)
     decision = agent.decide("new")
     assert (decision.reserved, decision.budget_left) == (4.0, 6.0)
     assert agent.ledger == (10_000_000, 0, 4_000_000, 1_000_000)
@@ -32,12 +32,14 @@ def test_the_reserve_is_held_and_the_rest_of_it_refunded(place: Place) -> None:
         id=1, billed=1.5, charged=1.5, refunded=2.5, overrun=0.0, budget_left=8.5
     )
     assert agent.ledger == (10_000_000, 1_500_000, 0, 0)
-    assert standing(agent) == folded(agent)
+    assert observable_state(agent) == replayed_state(agent)
 
 
-def test_policies_plan_with_the_cost_and_admission_goes_by_the_reserve(place: Place) -> None:
+def test_policies_plan_with_the_cost_and_admission_goes_by_the_reserve(
+    factory: AgentFactory,
+) -> None:
     """10 for ten calls at 1: the plan serves all, but only two reserves of 4 fit at once."""
-    agent = place.create(actions=CALL, budget=10, horizon=10)
+    agent = factory.create(actions=CALL, budget=10, horizon=10)
     one, two, three = (agent.decide("new") for _ in range(3))
     assert (one.action, two.action, three.action, three.reason) == ("call", "call", None, "budget")
     agent.settle(one.id, cost=1)
@@ -45,8 +47,8 @@ def test_policies_plan_with_the_cost_and_admission_goes_by_the_reserve(place: Pl
     assert agent.look(lambda campaign: int(campaign.state.clock[1])) == 7  # 10 less three means
 
 
-def test_refunds_can_be_spent_again(place: Place) -> None:
-    agent = place.create(actions=CALL, budget=5, horizon=5)
+def test_refunds_can_be_spent_again(factory: AgentFactory) -> None:
+    agent = factory.create(actions=CALL, budget=5, horizon=5)
     for left in (4.75, 4.5, 4.25, 4.0):
         decision = agent.decide("new")
         assert decision.action == "call"  # a reserve of 4 fits again
@@ -54,50 +56,50 @@ def test_refunds_can_be_spent_again(place: Place) -> None:
     assert agent.ledger.spent == 1_000_000
 
 
-def test_a_free_call_costs_nothing(place: Place) -> None:
-    agent = place.create(actions=CALL)
+def test_a_free_call_costs_nothing(factory: AgentFactory) -> None:
+    agent = factory.create(actions=CALL)
     settled = agent.settle(agent.decide("new").id, cost=0)
     assert (settled.billed, settled.charged, settled.refunded) == (0.0, 0.0, 4.0)
     assert agent.ledger == (60_000_000, 0, 0, 0)
 
 
-def test_a_bill_is_rounded_up_to_the_smallest_unit(place: Place) -> None:
-    agent = place.create(unit="0.01", actions={"call": al.Action(cost="1.00", reserve="4.00")})
+def test_a_bill_is_rounded_up_to_the_smallest_unit(factory: AgentFactory) -> None:
+    agent = factory.create(unit="0.01", actions={"call": al.Action(cost="1.00", reserve="4.00")})
     settled = agent.settle(agent.decide("new").id, cost=1.231)
     assert settled.billed == 1.24
     assert agent.ledger.spent == 124
 
 
 @pytest.mark.parametrize("cost", [1.5, "1.5", Decimal("1.5"), np.float64(1.5), np.float32(1.5)])
-def test_an_amount_may_be_written_in_several_ways(cost: Any, memory: Place) -> None:
+def test_an_amount_may_be_written_in_several_ways(cost: Any, memory: AgentFactory) -> None:
     agent = memory.create(actions=CALL)
     assert agent.settle(agent.decide("new").id, cost=cost).billed == 1.5
 
 
-def test_settling_again_changes_nothing(place: Place) -> None:
-    agent = place.create(actions=CALL)
+def test_settling_again_changes_nothing(factory: AgentFactory) -> None:
+    agent = factory.create(actions=CALL)
     decision = agent.decide("new")
     settled = agent.settle(decision.id, cost=1.5)
     agent.decide("new")
-    before = standing(agent)
-    for asked in (agent, place.open()):
+    before = observable_state(agent)
+    for asked in (agent, factory.open()):
         assert asked.settle(decision.id, cost="1.50") == settled
-    assert standing(agent) == before
+    assert observable_state(agent) == before
 
 
-def test_another_cost_is_a_conflict(place: Place) -> None:
-    agent = place.create(actions=CALL)
+def test_another_cost_is_a_conflict(factory: AgentFactory) -> None:
+    agent = factory.create(actions=CALL)
     decision = agent.decide("new")
     agent.settle(decision.id, cost=1.5)
-    for asked in (agent, place.open()):
+    for asked in (agent, factory.open()):
         with refused(
             asked, al.Conflict, "was settled at cost=1.5, got cost=1.6; a settlement is f"
         ):
             asked.settle(decision.id, cost=1.6)
 
 
-def test_what_is_no_amount_is_refused(place: Place) -> None:
-    agent = place.create(actions=CALL)
+def test_what_is_no_amount_is_refused(factory: AgentFactory) -> None:
+    agent = factory.create(actions=CALL)
     held, settled = agent.decide("new"), agent.decide("new")
     agent.settle(settled.id, cost=1)
     for cost in NOT_AMOUNTS:
@@ -109,9 +111,9 @@ def test_what_is_no_amount_is_refused(place: Place) -> None:
 
 
 def test_an_overrun_is_recorded_in_full_charged_and_reported(
-    place: Place, caplog: pytest.LogCaptureFixture
+    factory: AgentFactory, caplog: pytest.LogCaptureFixture
 ) -> None:
-    agent = place.create(actions=CALL, budget=10)
+    agent = factory.create(actions=CALL, budget=10)
     decision = agent.decide("new")
     with caplog.at_level(logging.WARNING, "almoner"):
         settled = agent.settle(decision.id, cost=5.25)
@@ -127,7 +129,7 @@ def test_an_overrun_is_recorded_in_full_charged_and_reported(
 
 
 def test_a_bill_within_the_reserve_is_nothing_to_report(
-    memory: Place, caplog: pytest.LogCaptureFixture
+    memory: AgentFactory, caplog: pytest.LogCaptureFixture
 ) -> None:
     agent = memory.create(actions=CALL)
     for cost in (1, 3.99, 4):
@@ -136,9 +138,9 @@ def test_a_bill_within_the_reserve_is_nothing_to_report(
     assert agent.look(lambda campaign: campaign.overrun) == 0
 
 
-def test_an_overrun_leaves_what_others_hold_untouched(place: Place) -> None:
+def test_an_overrun_leaves_what_others_hold_untouched(factory: AgentFactory) -> None:
     """Of 10, two calls hold 4 each; a bill of 100 can take its own 4 and the 2 that are left."""
-    agent = place.create(actions=CALL, horizon=10, budget=10)
+    agent = factory.create(actions=CALL, horizon=10, budget=10)
     first, second = agent.decide("new"), agent.decide("new")
     settled = agent.settle(first.id, cost=100)
     assert (settled.billed, settled.charged, settled.overrun) == (100.0, 6.0, 96.0)
@@ -147,37 +149,39 @@ def test_an_overrun_leaves_what_others_hold_untouched(place: Place) -> None:
     assert (event.bill, event.charged, event.left) == (100_000_000, 6_000_000, 0)
     assert agent.decide("new").reason == "budget"
     assert agent.settle(second.id, cost=1).budget_left == 3.0
-    assert standing(agent) == standing(place.open()) == folded(agent)
+    assert observable_state(agent) == observable_state(factory.open()) == replayed_state(agent)
 
 
-def test_money_that_fits_no_grid_is_not_lost(place: Place) -> None:
+def test_money_that_fits_no_grid_is_not_lost(factory: AgentFactory) -> None:
     """10 less a bill of 7 leaves 3, one more action at 3, although 3 does not divide 10."""
-    agent = place.create(actions={"call": 3}, budget=10, horizon=2)
+    agent = factory.create(actions={"call": 3}, budget=10, horizon=2)
     agent.settle(agent.decide("new").id, cost=7)
     last = agent.decide("new")
     assert (last.action, last.budget_left) == ("call", 0.0)
 
 
-def test_cancelling_refunds_it_all_once(place: Place) -> None:
-    agent = place.create(actions=CALL)
+def test_cancelling_refunds_it_all_once(factory: AgentFactory) -> None:
+    agent = factory.create(actions=CALL)
     decision = agent.decide("new")
     cancelled = agent.cancel(decision.id)
     assert cancelled == al.Settlement(
         id=1, billed=0.0, charged=0.0, refunded=4.0, overrun=0.0, budget_left=60.0
     )
     assert agent.ledger == (60_000_000, 0, 0, 0)
-    before = standing(agent)
-    assert place.open().cancel(decision.id) == cancelled
-    assert standing(agent) == before == folded(agent)
+    before = observable_state(agent)
+    assert factory.open().cancel(decision.id) == cancelled
+    assert observable_state(agent) == before == replayed_state(agent)
 
 
-def test_what_happened_cannot_be_cancelled_and_what_did_not_cannot_happen(place: Place) -> None:
-    agent = place.create(actions=CALL)
+def test_what_happened_cannot_be_cancelled_and_what_did_not_cannot_happen(
+    factory: AgentFactory,
+) -> None:
+    agent = factory.create(actions=CALL)
     settled, rewarded, cancelled = (agent.decide("new").id for _ in range(3))
     agent.settle(settled, cost=1)
     agent.reward(rewarded, 1)
     agent.cancel(cancelled)
-    for asked in (agent, place.open()):
+    for asked in (agent, factory.open()):
         with refused(asked, al.Conflict, f"decision {settled} was settled, so it did happen"):
             asked.cancel(settled)
         with refused(asked, al.Conflict, f"decision {rewarded} was rewarded, so it did happen"):
@@ -188,8 +192,8 @@ def test_what_happened_cannot_be_cancelled_and_what_did_not_cannot_happen(place:
             asked.reward(cancelled, 1)
 
 
-def test_a_skip_holds_nothing_to_settle_or_cancel(place: Place) -> None:
-    agent = place.create()
+def test_a_skip_holds_nothing_to_settle_or_cancel(factory: AgentFactory) -> None:
+    agent = factory.create()
     skip = agent.decide("new", available=[])
     with refused(agent, al.Conflict, "is a skip: it holds no money to be settled"):
         agent.settle(skip.id, cost=1)
@@ -202,8 +206,8 @@ UNKNOWN_IDS: list[Any] = [
 ]  # fmt: skip
 
 
-def test_an_unknown_decision_is_refused(place: Place) -> None:
-    agent = place.create()
+def test_an_unknown_decision_is_refused(factory: AgentFactory) -> None:
+    agent = factory.create()
     agent.decide("new")
     for unknown in UNKNOWN_IDS:
         with refused(agent, al.UnknownDecision, "there is no decision .*use the id that decide r"):
@@ -216,14 +220,14 @@ def test_an_unknown_decision_is_refused(place: Place) -> None:
             agent.cancel(unknown)
 
 
-def test_the_seq_of_another_event_is_no_decision(place: Place) -> None:
-    agent = place.create()
+def test_the_seq_of_another_event_is_no_decision(factory: AgentFactory) -> None:
+    agent = factory.create()
     agent.reward(agent.decide("new").id, 1)
     with refused(agent, al.UnknownDecision, "there is no decision 2"):
         agent.reward(2, 1)
 
 
-def test_the_noise_of_a_sum_of_floats_is_no_part_of_a_bill(memory: Place) -> None:
+def test_the_noise_of_a_sum_of_floats_is_no_part_of_a_bill(memory: AgentFactory) -> None:
     agent = memory.create(actions={"mail": "0.30"}, unit="0.01")
     decision = agent.decide("new")
     settled = agent.settle(decision.id, cost=0.1 + 0.2)
@@ -231,8 +235,8 @@ def test_the_noise_of_a_sum_of_floats_is_no_part_of_a_bill(memory: Place) -> Non
     assert agent.settle(decision.id, cost=0.3) == agent.settle(decision.id, cost="0.3") == settled
 
 
-def test_an_id_may_be_a_number_of_numpy(place: Place) -> None:
-    agent = place.create()
+def test_an_id_may_be_a_number_of_numpy(factory: AgentFactory) -> None:
+    agent = factory.create()
     decision = agent.decide("new")
     agent.reward(np.int64(decision.id), 1.0)  # type: ignore[arg-type]
     assert agent.look(lambda campaign: campaign.state.counts.sum()) == 1

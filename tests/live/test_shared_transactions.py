@@ -5,19 +5,19 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from support.agents import Failures, Place, folded, standing
+from support.agents import AgentFactory, FailingTransactions, observable_state, replayed_state
 
 import almoner as al
-from almoner.live.commands import Cancel, Decide, Look, Reward, Settle
-from almoner.live.transaction import Request
+from almoner.live.commands import Cancel, Read, Reward, Settle
+from almoner.live.transaction import Command, Decide
 
 
 def test_a_transaction_that_fails_leaves_no_trace_and_the_agent_goes_on(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    factory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", 3)
-    agent = place.create()
-    failures = Failures(agent.store)
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 3)
+    agent = factory.create()
+    failures = FailingTransactions(agent.store)
     decision = agent.decide("new")
     for ask in (
         lambda: agent.decide("new", key="k"),
@@ -28,62 +28,66 @@ def test_a_transaction_that_fails_leaves_no_trace_and_the_agent_goes_on(
         agent.pause,
         agent.end,
     ):
-        before = standing(agent)
+        before = observable_state(agent)
         failures.left = 1
         with pytest.raises(al.StoreError, match="the disk is full"):
             ask()
-        assert standing(agent) == before == standing(place.open())
+        assert observable_state(agent) == before == observable_state(factory.open())
     assert agent.decide("new", key="k").id == 2
     agent.decide_many(["new", "returning"] * 5)
     agent.reward(decision.id, 1.0)
-    assert standing(agent) == standing(place.open()) == folded(agent)
+    assert observable_state(agent) == observable_state(factory.open()) == replayed_state(agent)
 
 
-def test_what_came_to_nothing_is_forgotten_even_where_the_log_goes_on(place: Place) -> None:
+def test_what_came_to_nothing_is_forgotten_even_where_the_log_goes_on(
+    factory: AgentFactory,
+) -> None:
     """The log is as long again when the agent looks next, but with what another has written."""
-    agent, other = place.create(), place.open()
+    agent, other = factory.create(), factory.open()
     if other.store is agent.store:  # in memory: only one of them is to fail
         other = agent
-    Failures(agent.store).left = 1
+    FailingTransactions(agent.store).left = 1
     with pytest.raises(al.StoreError):
         agent.decide_many(["new", "new", "new"])
     other.decide_many(["returning", "returning", "returning"])
     assert agent.look(lambda c: c.state.context_counts.tolist()) == [0.0, 3.0]
-    assert standing(agent) == folded(agent)
+    assert observable_state(agent) == replayed_state(agent)
 
 
-def test_a_batch_of_one_caller_is_refused_where_it_contradicts_itself(place: Place) -> None:
+def test_a_batch_of_one_caller_is_refused_where_it_contradicts_itself(
+    factory: AgentFactory,
+) -> None:
     """Everything is checked before anything is done, so two requests could each seem fine."""
-    agent = place.create()
+    agent = factory.create()
     held = agent.decide("new").id
-    contradictions: list[list[Request]] = [
+    contradictions: list[list[Command]] = [
         [Settle(held, 1), Settle(held, 2)],
         [Reward(held, 1), Reward(held, 0)],
         [Cancel(held), Settle(held, 1)],
         [Reward(held, 1), Cancel(held)],
         [Settle(held, 1), Reward(held, float("nan"))],
     ]
-    before = standing(agent)
+    before = observable_state(agent)
     for batch in contradictions:
-        alone, fine = agent.ask_all([batch, [Look(lambda campaign: campaign.seq)]])
+        alone, fine = agent.ask_all([batch, [Read(lambda campaign: campaign.seq)]])
         assert isinstance(alone, al.AlmonerError)
         assert fine == [1]
-        assert standing(agent) == before
+        assert observable_state(agent) == before
     (both,) = agent.ask_all([[Settle(held, 1), Reward(held, 1)]])
     assert both[0].billed == 1.0
-    assert standing(agent) == folded(agent)
+    assert observable_state(agent) == replayed_state(agent)
 
 
-def test_callers_of_one_transaction_see_each_other(place: Place) -> None:
+def test_callers_of_one_transaction_see_each_other(factory: AgentFactory) -> None:
     """The second caller's key was decided by the first; the third's contradicts it."""
-    agent = place.create()
+    agent = factory.create()
     first, second, third, fourth, fifth = agent.ask_all(
         [
             [Decide("new", None, "k")],
             [Decide("new", None, "k"), Decide("returning")],
             [Decide("returning", None, "k")],
             [Settle(1, 1)],
-            [Look(lambda campaign: 1 / 0)],
+            [Read(lambda campaign: 1 / 0)],
         ]
     )
     assert first[0] == second[0]
@@ -94,9 +98,9 @@ def test_callers_of_one_transaction_see_each_other(place: Place) -> None:
     assert agent.ledger.reserved == 2_000_000
 
 
-def test_what_was_refused_stands_in_nobodys_way(place: Place) -> None:
+def test_what_was_refused_stands_in_nobodys_way(factory: AgentFactory) -> None:
     """Neither the key nor the decision that a refused batch has named is taken."""
-    agent = place.create()
+    agent = factory.create()
     held = agent.decide("new").id
     first, second, third, fourth = agent.ask_all(
         [
@@ -110,12 +114,12 @@ def test_what_was_refused_stands_in_nobodys_way(place: Place) -> None:
     assert second[0].context == "returning"
     assert isinstance(third, al.InvalidInput)
     assert fourth[0].billed == 2.0
-    assert standing(agent) == folded(agent)
+    assert observable_state(agent) == replayed_state(agent)
 
 
-def test_many_threads_on_one_agent_spend_no_more_than_there_is(place: Place) -> None:
+def test_many_threads_on_one_agent_spend_no_more_than_there_is(factory: AgentFactory) -> None:
     """Eight threads ask 25 times each for one of 90: everything that is spent is in the log."""
-    agent = place.create(actions={"mail": 1}, horizon=200, budget=90, policy="greedy")
+    agent = factory.create(actions={"mail": 1}, horizon=200, budget=90, policy="greedy")
 
     def work(thread: int) -> list[al.Decision]:
         done = []
@@ -131,4 +135,4 @@ def test_many_threads_on_one_agent_spend_no_more_than_there_is(place: Place) -> 
     served = [decision for decision in decisions if decision.action]
     assert agent.ledger == (90_000_000, 0, len(served) * 10**6, len(served) * 10**6)
     assert len(served) <= 90
-    assert standing(agent) == standing(place.open()) == folded(agent)
+    assert observable_state(agent) == observable_state(factory.open()) == replayed_state(agent)

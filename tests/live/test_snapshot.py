@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.agents import Place, folded, standing
+from support.agents import AgentFactory, observable_state, replayed_state
 
 import almoner as al
 from almoner.live.campaign import Campaign
@@ -20,7 +20,7 @@ EVERY = 10
 
 @pytest.fixture(autouse=True)
 def _snapshots_are_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", EVERY)
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", EVERY)
 
 
 def busy(agent: al.Agent, rounds: int = 12) -> None:
@@ -53,8 +53,8 @@ def forged(body: Any, **changes: Any) -> str:
 
 
 @pytest.mark.parametrize("policy", ["thrifty", "ucb-ealp2", "thompson-rounded", "greedy"])
-def test_a_snapshot_is_where_the_log_leads(policy: str, place: Place) -> None:
-    agent = place.create(policy=policy)
+def test_a_snapshot_is_where_the_log_leads(policy: str, factory: AgentFactory) -> None:
+    agent = factory.create(policy=policy)
     busy(agent)
     agent.pause()
     text = saved(agent)
@@ -68,10 +68,10 @@ def test_a_snapshot_is_where_the_log_leads(policy: str, place: Place) -> None:
     assert campaign.to_dict() == again.to_dict()
     campaign.apply(agent.events(after=at))
     assert campaign.to_dict() == agent.look(Campaign.to_dict)
-    assert standing(place.open()) == standing(agent) == folded(agent)
+    assert observable_state(factory.open()) == observable_state(agent) == replayed_state(agent)
 
 
-def test_it_is_plain_text_with_a_version_and_a_checksum(memory: Place) -> None:
+def test_it_is_plain_text_with_a_version_and_a_checksum(memory: AgentFactory) -> None:
     agent = memory.create()
     busy(agent)
     table = json.loads(saved(agent) or "")
@@ -83,7 +83,7 @@ def test_it_is_plain_text_with_a_version_and_a_checksum(memory: Place) -> None:
 
 
 def test_opening_reads_no_more_than_what_came_after_it(
-    memory: Place, monkeypatch: pytest.MonkeyPatch
+    memory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agent = memory.create()
     busy(agent)
@@ -135,63 +135,65 @@ DAMAGED: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_damaged_snapshot_is_ignored_and_reported(
-    damage: str, memory: Place, caplog: pytest.LogCaptureFixture
+    damage: str, memory: AgentFactory, caplog: pytest.LogCaptureFixture
 ) -> None:
     agent = memory.create()
     busy(agent)
-    before = standing(agent)
+    before = observable_state(agent)
     save(agent, DAMAGED[damage](saved(agent) or ""))
     caplog.clear()
     with caplog.at_level(logging.WARNING, "almoner"):
         again = memory.open()
     assert [record.name for record in caplog.records] == ["almoner"]
     assert "a damaged snapshot is ignored, the log is read instead" in caplog.text
-    assert standing(again) == before
+    assert observable_state(again) == before
     busy(again)
-    assert standing(memory.open()) == standing(again) == folded(again)
+    assert observable_state(memory.open()) == observable_state(again) == replayed_state(again)
 
 
 @pytest.mark.parametrize("change", [{"version": VERSION + 1}, {"version": 0}, {"version": None}])
-def test_a_snapshot_of_another_version_is_ignored(change: dict[str, Any], place: Place) -> None:
-    agent = place.create()
+def test_a_snapshot_of_another_version_is_ignored(
+    change: dict[str, Any], factory: AgentFactory
+) -> None:
+    agent = factory.create()
     busy(agent)
-    before = standing(agent)
+    before = observable_state(agent)
     save(agent, json.dumps({**json.loads(saved(agent) or ""), **change}))
-    assert standing(place.open()) == before
+    assert observable_state(factory.open()) == before
 
 
-def test_a_deleted_snapshot_is_no_loss(place: Place) -> None:
-    agent = place.create()
+def test_a_deleted_snapshot_is_no_loss(factory: AgentFactory) -> None:
+    agent = factory.create()
     busy(agent)
-    before = standing(agent)
+    before = observable_state(agent)
     save(agent, None)
-    again = place.open()
-    assert standing(again) == before
+    again = factory.open()
+    assert observable_state(again) == before
     busy(again)
     assert saved(again) is not None  # the next one comes by itself
 
 
-def test_a_snapshot_ahead_of_the_log_is_ignored(place: Place) -> None:
+def test_a_snapshot_ahead_of_the_log_is_ignored(factory: AgentFactory) -> None:
     """As it would be where a log was restored from an older copy."""
-    long, short = place.create(), place.create(name=place.name + "-short")
+    long, short = factory.create(), factory.create(name=factory.name + "-short")
     busy(long)
     short.decide("new")
     save(short, saved(long))
-    again = place.open(name=short.name)
-    assert standing(again) == standing(short) == folded(short)
+    again = factory.open(name=short.name)
+    assert observable_state(again) == observable_state(short) == replayed_state(short)
 
 
-def test_new_contexts_are_in_the_snapshot(place: Place) -> None:
-    agent = place.create(new_contexts=True, contexts=["new"])
+def test_new_contexts_are_in_the_snapshot(factory: AgentFactory) -> None:
+    agent = factory.create(new_contexts=True, contexts=["new"])
     for number in range(EVERY):
         agent.reward(agent.decide(f"context {number % 4}").id, 0.5)
     campaign = Campaign(agent.terms)
     assert read_snapshot(campaign, saved(agent))
     assert len(campaign.contexts) > 1
-    assert standing(place.open()) == standing(agent) == folded(agent)
+    assert observable_state(factory.open()) == observable_state(agent) == replayed_state(agent)
 
 
-def test_what_is_written_is_read(memory: Place) -> None:
+def test_what_is_written_is_read(memory: AgentFactory) -> None:
     agent = memory.create()
     busy(agent)
     text = agent.look(write_snapshot)

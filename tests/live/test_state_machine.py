@@ -1,7 +1,7 @@
 """Any sequence of requests, over every store, against a model in plain Python.
 
 After every step: ``spent + reserved + left == budget`` and ``left >= 0`` in whole units, the model
-agrees with the ledger, and a fresh fold of the log is exactly where the agent is.
+agrees with the ledger, and a fresh replay of the log is exactly where the agent is.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from support.agents import STORES, fold, fresh_place, refused, state_of
-from support.money_model import ACTIONS, CONTEXTS, Entry, Model
+from support.agents import STORES, agent_factory, refused, replay, state_values
+from support.money_model import ACTIONS, CONTEXTS, Entry, MoneyModel
 
 import almoner as al
 from almoner.live.campaign import Campaign
@@ -59,8 +59,8 @@ class Requests(RuleBasedStateMachine):
     )
     def create(self, budget: int, horizon: int, policy: str, defaults: str | None) -> None:
         self.stack = ExitStack()
-        self.place = self.stack.enter_context(fresh_place(self.kind))
-        self.agent = self.place.open(
+        self.factory = self.stack.enter_context(agent_factory(self.kind))
+        self.agent = self.factory.open(
             contexts=CONTEXTS,
             actions=ACTIONS,
             horizon=horizon,
@@ -70,8 +70,8 @@ class Requests(RuleBasedStateMachine):
             default_rewards=defaults,
             seed=budget + horizon,
         )
-        self.other = self.place.open()
-        self.model, self.defaults = Model(budget=budget, horizon=horizon), defaults is not None
+        self.other = self.factory.open()
+        self.model, self.defaults = MoneyModel(budget=budget, horizon=horizon), defaults is not None
 
     def teardown(self) -> None:
         if hasattr(self, "stack"):
@@ -144,7 +144,7 @@ class Requests(RuleBasedStateMachine):
                 writer.save_snapshot('{"vers' if "half" in lost else None)
         if lost != "nothing":
             self.agent.close()
-            self.agent = self.place.open()
+            self.agent = self.factory.open()
 
     @precondition(lambda self: len(self.model.entries) % 4 == 1)  # now and then will do
     @rule(data=st.data())
@@ -174,7 +174,7 @@ class Requests(RuleBasedStateMachine):
 
     @invariant()
     def everything_is_learned_once(self) -> None:
-        state = self.agent.look(lambda campaign: state_of(campaign.state))
+        state = self.agent.look(lambda campaign: state_values(campaign.state))
         assert state["clock"][0] == self.model.counted
         assert np.sum(state["counts"]) == self.model.learned(skips=False)
         assert np.sum(state["pending"]) == self.model.pending
@@ -182,7 +182,7 @@ class Requests(RuleBasedStateMachine):
 
     @invariant()
     def the_log_is_the_truth(self) -> None:
-        assert self.agent.look(Campaign.to_dict) == fold(self.agent)
+        assert self.agent.look(Campaign.to_dict) == replay(self.agent)
 
 
 @pytest.mark.parametrize("kind", STORES)
@@ -190,7 +190,7 @@ def test_money_is_exact_whatever_is_asked(
     kind: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL, "almoner")  # overruns and damaged snapshots are wanted here
-    monkeypatch.setattr("almoner.live.agent.SNAPSHOT_EVERY", 7)  # so that there are any
+    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 7)  # so that there are any
     machine = type("Requests", (Requests,), {"kind": kind})
     steps = settings(max_examples=EXAMPLES[kind], stateful_step_count=40)
     run_state_machine_as_test(machine, settings=steps)

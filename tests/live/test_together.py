@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.agents import folded, standing
+from support.agents import observable_state, replayed_state
 
 import almoner as al
-from almoner.live.commands import Cancel, Decide, Look, Reward, Settle, Switch
-from almoner.live.policy import PLACES
-from almoner.live.transaction import Request
+from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle
+from almoner.live.policy import BATCH
+from almoner.live.transaction import Command, Decide
 from almoner.store import open_store
 
 BEFORE = 6
@@ -36,8 +36,8 @@ requests = st.one_of(
     st.builds(Reward, ids, st.sampled_from([0.0, 0.5, 1.0])),
     st.builds(Settle, ids, cost=st.sampled_from([0, 1, 3, 9])),
     st.builds(Cancel, ids),
-    st.builds(Switch, st.sampled_from(["paused", "resumed", "resumed"])),
-    st.builds(Look, st.just(lambda campaign: (campaign.seq, campaign.ledger, campaign.arrivals))),
+    st.builds(SetStatus, st.sampled_from(["paused", "resumed", "resumed"])),
+    st.builds(Read, st.just(lambda campaign: (campaign.seq, campaign.ledger, campaign.arrivals))),
 )
 callers = st.lists(st.lists(requests, min_size=1, max_size=4), max_size=12)
 
@@ -58,20 +58,20 @@ def told(answers: list[Any]) -> list[Any]:
 
 @given(callers=callers, new_contexts=st.booleans())
 def test_a_shared_transaction_is_as_good_as_one_each(
-    callers: list[list[Request]], new_contexts: bool
+    callers: list[list[Command]], new_contexts: bool
 ) -> None:
     terms = {"new_contexts": new_contexts, "policy": "ucb-ealp"}
     together, apart = begun(**terms), begun(**terms)
     expected = [apart.ask_all([[copy(one) for one in asked]])[0] for asked in callers]
     assert told(together.ask_all(callers)) == told(expected)
     assert [*together.events()] == [*apart.events()]
-    assert standing(together) == standing(apart) == folded(together)
+    assert observable_state(together) == observable_state(apart) == replayed_state(together)
 
 
-@pytest.mark.parametrize("count", [PLACES - 1, PLACES, PLACES + 1, 3 * PLACES])
+@pytest.mark.parametrize("count", [BATCH - 1, BATCH, BATCH + 1, 3 * BATCH])
 @pytest.mark.parametrize("policy", ["thrifty", "ucb-ealp", "thompson-rounded"])
 def test_a_long_batch_is_as_good_as_single_decisions(policy: str, count: int) -> None:
-    terms = {"policy": policy, "horizon": 5 * PLACES, "budget": 2 * PLACES}
+    terms = {"policy": policy, "horizon": 5 * BATCH, "budget": 2 * BATCH}
     together, apart = begun(**terms), begun(**terms)
     visitors = [("new", "returning")[n * n % 3 % 2] for n in range(count)]
     assert together.decide_many(visitors) == [apart.decide(one) for one in visitors]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.agents import Place, fold, refused
+from support.agents import AgentFactory, refused, replay
 from support.interrupts import elsewhere
 
 from almoner import Agent, InvalidInput
@@ -59,12 +59,12 @@ def assert_plain(agent: Agent) -> None:
     assert {type(value) for event in events for value in event} <= {*PLAIN}
     report = audit(agent.store, agent.name)
     assert report.events == len(events)
-    assert agent.look(Campaign.to_dict) == fold(agent)
+    assert agent.look(Campaign.to_dict) == replay(agent)
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_texts_of_any_type_are_logged_as_texts(place: Place, text: Any) -> None:
-    agent = place.create(new_contexts=True)
+def test_texts_of_any_type_are_logged_as_texts(factory: AgentFactory, text: Any) -> None:
+    agent = factory.create(new_contexts=True)
     first = agent.decide(text("new"), available=[text("mail")], key=text("visit 1"))
     assert agent.decide("new", key="visit 1") == first
     agent.decide_many(np.array(["new", "returning"]), keys=[text("visit 1"), None])
@@ -75,12 +75,12 @@ def test_texts_of_any_type_are_logged_as_texts(place: Place, text: Any) -> None:
         ("spring sale", None),
     ]
     assert_plain(agent)
-    assert place.open().decide("new", key=text("visit 1")) == first
+    assert factory.open().decide("new", key=text("visit 1")) == first
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_terms_of_any_type_are_kept_as_texts(place: Place, text: Any) -> None:
-    name = f"{place.name} {text.__name__}"
+def test_terms_of_any_type_are_kept_as_texts(factory: AgentFactory, text: Any) -> None:
+    name = f"{factory.name} {text.__name__}"
     terms = {
         "contexts": [text("new")],
         "actions": {text("mail"): {text("new"): np.int64(1)}},
@@ -89,23 +89,23 @@ def test_terms_of_any_type_are_kept_as_texts(place: Place, text: Any) -> None:
         "budget": np.float64(5),
         "seed": np.int64(1),
     }
-    agent = place.open(name=np.str_(name), **terms)
+    agent = factory.open(name=np.str_(name), **terms)
     agent.decide("new")
     assert agent.name == name
     assert type(agent.name) is str
     assert {type(one) for one in (*agent.terms.contexts, *agent.terms.actions)} == {str}
     assert_plain(agent)
-    assert place.open(name=name, **terms).terms == agent.terms
+    assert factory.open(name=name, **terms).terms == agent.terms
 
 
-def test_a_campaign_is_called_by_the_value_of_a_member(memory: Place) -> None:
+def test_a_campaign_is_called_by_the_value_of_a_member(memory: AgentFactory) -> None:
     for member in (Visit.NAME, OldVisit.NAME):
         assert memory.create(name=member).name == "spring sale"
     assert memory.store().campaigns() == ["spring sale"]
 
 
-def test_numbers_of_any_type_are_logged_as_numbers(place: Place) -> None:
-    agent: Any = place.create(budget=1000)
+def test_numbers_of_any_type_are_logged_as_numbers(factory: AgentFactory) -> None:
+    agent: Any = factory.create(budget=1000)
     values: list[Any] = [
         np.float64(0.5),
         np.float32(0.1),
@@ -136,16 +136,18 @@ def test_numbers_of_any_type_are_logged_as_numbers(place: Place) -> None:
             agent.reward(1, value)
 
 
-def test_clocks_of_any_type_are_logged_as_whole_numbers(place: Place) -> None:
-    place.create()
-    agent = place.open(clock=lambda: np.float64(1.5))
+def test_clocks_of_any_type_are_logged_as_whole_numbers(factory: AgentFactory) -> None:
+    factory.create()
+    agent = factory.open(clock=lambda: np.float64(1.5))
     agent.decide("new")
     assert next(agent.events()).at == 1_500_000
     assert_plain(agent)
 
 
-def test_callers_who_share_a_transaction_need_not_have_the_same_types(place: Place) -> None:
-    agent = place.create()
+def test_callers_who_share_a_transaction_need_not_have_the_same_types(
+    factory: AgentFactory,
+) -> None:
+    agent = factory.create()
     contexts = [Visit.NEW, "new", np.str_("returning"), Text("new")] * 2
     threads = [Thread(target=agent.decide, args=(context,)) for context in contexts]
     for thread in threads:

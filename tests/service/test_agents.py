@@ -12,7 +12,8 @@ import pytest
 from almoner.errors import Conflict, InvalidInput, StoreError, UnknownCampaign
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.audit import audit
-from almoner.live.commands import Decide, Reward
+from almoner.live.commands import Reward
+from almoner.live.transaction import Decide
 from almoner.service.agents import AgentPool
 from almoner.store.memory import MemoryStore
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from support.live_service import SPRING, Process
 from support.postgres_server import fresh_database, postgres_url
-from support.service_clients import Crowd, check_nothing_is_lost
+from support.service_clients import RetryingClients, check_nothing_is_lost
 
 from almoner.cli import main
 from almoner.service.demo import NAME
@@ -113,19 +113,19 @@ def test_several_processes_share_a_campaign_on_postgresql() -> None:
     store = fresh_database(postgres_url())
     with Process(store) as one, Process(store) as other:
         turns = itertools.cycle([one.url, other.url])
-        crowd = Crowd("spring", lambda: next(turns))
+        clients = RetryingClients("spring", lambda: next(turns))
         terms = {**SPRING, "budget": 300.0}
         for url in (one.url, other.url):
             assert httpx.post(f"{url}/api/campaigns", json=terms).is_success
-        with crowd.at_work(6):
-            crowd.wait_for(400)
+        with clients.running(6):
+            clients.wait_for(400)
         visit = {"context": "new", "key": "both"}
         path = "/api/campaigns/spring/decisions"
         answers = [httpx.post(f"{url}{path}", json=visit).json() for url in (one.url, other.url)]
         assert answers[0] == answers[1]
-        crowd.decided["both"] = answers[0]
+        clients.decided["both"] = answers[0]
         views = [httpx.get(f"{url}/api/campaigns/spring").json() for url in (one.url, other.url)]
         assert views[0] == views[1]
-        assert views[0]["arrivals"] == len(crowd.decided)
-    found = check_nothing_is_lost(store, "spring", crowd)
+        assert views[0]["arrivals"] == len(clients.decided)
+    found = check_nothing_is_lost(store, "spring", clients)
     assert found.spent + found.reserved <= found.budget

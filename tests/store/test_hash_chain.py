@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from support.agents import TERMS, Place, fresh_place
+from support.agents import TERMS, AgentFactory, agent_factory
 
 import almoner as al
 from almoner.errors import BrokenLedger
@@ -22,9 +22,9 @@ EVENT = Event(1, "decided", 1_770_000_000_000_000, 5, 1, 0, "Grüße 🌷", "mai
 class Log:
     """A campaign with an event of every kind, each written on its own, and a way to change it."""
 
-    def __init__(self, place: Place) -> None:
-        self.place, self.name = place, place.name
-        self.agent = agent = place.create()
+    def __init__(self, factory: AgentFactory) -> None:
+        self.factory, self.name = factory, factory.name
+        self.agent = agent = factory.create()
         bought = agent.decide("new", available=["coupon"], key="a")
         agent.settle(bought.id, cost=4)
         agent.reward(bought.id, 0.5)
@@ -62,8 +62,8 @@ class Log:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def log(request: pytest.FixtureRequest) -> Iterator[Log]:
-    with fresh_place(request.param) as place:
-        yield Log(place)
+    with agent_factory(request.param) as factory:
+        yield Log(factory)
 
 
 def another(column: str, value: Any) -> Any:
@@ -112,7 +112,7 @@ def test_a_row_that_was_removed_is_missed(log: Log, seq: int) -> None:
 def test_a_removed_end_is_found_after_the_campaign_went_on(log: Log) -> None:
     """The chain goes on from its head, so that to write again does not mend it."""
     log.run("DELETE FROM almoner_events WHERE ours AND seq > ?", log.name, 7)
-    agent = log.place.open()
+    agent = log.factory.open()
     agent.decide("new")
     assert "event 8 does not follow from event 7" in (log.fault() or "")
 
@@ -179,8 +179,8 @@ def test_checksums_that_were_changed_or_removed_are_found(
 
 def test_a_checksum_of_another_type_is_found() -> None:
     """SQLite keeps any type in any column."""
-    with fresh_place("sqlite") as place:
-        log = Log(place)
+    with agent_factory("sqlite") as factory:
+        log = Log(factory)
         for value in (5, b"bytes", 0, b""):
             log.set(4, "checksum", value)
             assert log.fault() is not None
@@ -206,11 +206,11 @@ def test_a_head_that_was_removed_or_changed_is_found(log: Log) -> None:
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_those_who_write_alternately_keep_one_chain(kind: str) -> None:
-    with fresh_place(kind) as place:
-        agents = [place.create(), place.open()]
+    with agent_factory(kind) as factory:
+        agents = [factory.create(), factory.open()]
         for number in range(12):
             agents[number % 2].decide_many(["new"] * (1 + 20 * (number % 4)))
-        log = place.store().checked_log(place.name)
+        log = factory.store().checked_log(factory.name)
         assert sum(len(events) for events in log.chunks()) == 12 + 20 * 18
         assert (log.fault, log.sealed_from) == (None, 1)
 
@@ -218,34 +218,34 @@ def test_those_who_write_alternately_keep_one_chain(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_those_who_write_at_once_keep_one_chain(kind: str) -> None:
     """Each has a connection of its own, and waits for the others between reading and writing."""
-    with fresh_place(kind) as place:
-        agents = [place.create(horizon=9_999, budget=9_999), place.open(), place.open()]
+    with agent_factory(kind) as factory:
+        agents = [factory.create(horizon=9_999, budget=9_999), factory.open(), factory.open()]
         with ThreadPoolExecutor(len(agents)) as pool:
             done = [pool.submit(agent.decide, "new") for agent in agents * 20]
         assert len({one.result().id for one in done}) == 60
-        assert audit(place.store(), place.name).sealed_from == 1
+        assert audit(factory.store(), factory.name).sealed_from == 1
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_of_events_written_together_the_group_is_named(kind: str) -> None:
-    with fresh_place(kind) as place:
-        agent = place.create(horizon=9_999, budget=9_999)
+    with agent_factory(kind) as factory:
+        agent = factory.create(horizon=9_999, budget=9_999)
         agent.decide_many(["new"] * (GROUP + 30))
         with agent.store._database.transaction() as transaction:  # type: ignore[attr-defined]
             transaction.run("UPDATE almoner_events SET at = at + 1 WHERE seq = 70")
         with pytest.raises(BrokenLedger, match="events 65 to 94 do not follow from event 64"):
-            audit(agent.store, place.name)
+            audit(agent.store, factory.name)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_group_without_an_end_is_not_gathered_for_ever(kind: str) -> None:
-    with fresh_place(kind) as place:
-        agent = place.create(horizon=9_999, budget=9_999)
+    with agent_factory(kind) as factory:
+        agent = factory.create(horizon=9_999, budget=9_999)
         agent.decide_many(["new"] * 3 * GROUP)
         with agent.store._database.transaction() as transaction:  # type: ignore[attr-defined]
             transaction.run("UPDATE almoner_events SET checksum = ?", "")
         with pytest.raises(BrokenLedger, match="events 1 to 65 do not follow from the name"):
-            audit(agent.store, place.name)
+            audit(agent.store, factory.name)
 
 
 def test_what_is_read_back_has_the_checksum_of_what_was_written() -> None:
@@ -257,13 +257,13 @@ def test_what_is_read_back_has_the_checksum_of_what_was_written() -> None:
         Event(seq=4, kind="rewarded", at=-1, left=0, decision=1, reward=-0.0),
     ]
     for kind in ("sqlite", "postgres"):
-        with fresh_place(kind) as place:
-            store = place.store()
-            store.create(place.name, "the terms")
+        with agent_factory(kind) as factory:
+            store = factory.store()
+            store.create(factory.name, "the terms")
             for event in extreme:
-                with store.writing(place.name) as writer:
+                with store.writing(factory.name) as writer:
                     writer.append([event])
-            log = place.store().checked_log(place.name)
+            log = factory.store().checked_log(factory.name)
             assert sum(len(events) for events in log.chunks()) == 4
             assert log.fault is None
 
@@ -286,7 +286,7 @@ def test_checksums_stay_what_they_are() -> None:
     ]
 
 
-def test_in_memory_there_are_no_checksums(memory: Place) -> None:
+def test_in_memory_there_are_no_checksums(memory: AgentFactory) -> None:
     agent = memory.create()
     agent.decide("new")
     assert audit(agent.store, memory.name).sealed_from is None

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from support.agents import Place, fresh_place
+from support.agents import AgentFactory, agent_factory
 
 from almoner.store import ApiKey
 from almoner.store.events import DECIDED, REWARDED, Event
@@ -40,6 +40,11 @@ class Recorder:
         with self.database.transaction(campaign) as statements:
             yield _Recording(statements, self.noted)
 
+    @contextmanager
+    def reading(self) -> Iterator[Statements]:
+        with self.database.reading() as statements:
+            yield _Recording(statements, self.noted)
+
     def stream(self, query: str, *values: Any) -> Iterator[Any]:
         self.noted[query] = values
         return self.database.stream(query, *values)
@@ -55,12 +60,12 @@ class _Recording:
         return self._statements.run(statement, *values)
 
 
-def recorded(place: Place) -> tuple[Recorder, SqlStore]:
+def recorded(factory: AgentFactory) -> tuple[Recorder, SqlStore]:
     """Return a store with a long log, and what was run in it."""
-    first: Any = place.store()
+    first: Any = factory.store()
     recorder = Recorder(first._database)
     store = SqlStore(recorder)
-    fill(store, place.name)
+    fill(store, factory.name)
     return recorder, store
 
 
@@ -86,6 +91,9 @@ def use(store: SqlStore, name: str, many: Sequence[int] = range(1, 4)) -> None:
             assert len(writer.events(2 * LONG - 1)) == 1
             writer.save_snapshot("snapshot")
             assert writer.snapshot() == "snapshot"
+    with store.reading(name) as reader:
+        assert len(reader.events(2 * LONG - 2, 1)) == 1
+        assert reader.snapshot() == "snapshot"
     assert len(list(store.events(name, 2 * LONG - 1))) == 1
     assert store.last(name) == 2 * LONG
     assert len(store.outcomes(name, after=10, through=14, last=2 * LONG)) == 4
@@ -99,12 +107,12 @@ def use(store: SqlStore, name: str, many: Sequence[int] = range(1, 4)) -> None:
 def test_every_statement_finds_what_it_wants_by_an_index(kind: str, known: str) -> None:
     """Also where a planner knows nothing of a campaign, or only of others."""
     explain = "EXPLAIN QUERY PLAN " if kind == "sqlite" else "EXPLAIN "
-    with fresh_place(kind) as place:
-        recorder, store = recorded(place)
+    with agent_factory(kind) as factory:
+        recorder, store = recorded(factory)
         with recorder.database.transaction() as statements:
             if known != "nothing":
                 statements.run("ANALYZE almoner_events")
-        name = place.name
+        name = factory.name
         if known == "another one":
             name = f"{name} anew"
             fill(store, name)
@@ -128,16 +136,16 @@ def test_every_statement_finds_what_it_wants_by_an_index(kind: str, known: str) 
 @pytest.mark.parametrize("kind", ["sqlite"])
 def test_the_work_of_a_reward_does_not_grow_with_the_log(kind: str) -> None:
     """Counted in instructions of SQLite's machine, at one length and at three times that."""
-    with fresh_place(kind) as place:
-        recorder, store = recorded(place)
-        counts = [steps(recorder, store, place.name)]
+    with agent_factory(kind) as factory:
+        recorder, store = recorded(factory)
+        counts = [steps(recorder, store, factory.name)]
         rows = [
             Event(2 * LONG + n, DECIDED, 5, 3, 2 * LONG + n, context="new")
             for n in range(1, 4 * LONG)
         ]
-        with store.writing(place.name) as writer:
+        with store.writing(factory.name) as writer:
             writer.append(rows)
-        counts.append(steps(recorder, store, place.name))
+        counts.append(steps(recorder, store, factory.name))
         assert counts[0] > 0
         assert counts[1] <= 1.2 * counts[0]
 

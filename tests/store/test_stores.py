@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Thread
 
 import pytest
-from support.agents import Place, fresh_place
+from support.agents import AgentFactory, agent_factory
 
 import almoner as al
 from almoner.store import Store, open_store
@@ -31,25 +31,25 @@ SKIP = Event(seq=2, kind=DECIDED, at=6, left=2**52, decision=2, context="new", r
 FOLLOW_UP = Event(seq=3, kind=REWARDED, at=7, left=3, decision=1, reward=0.1 + 0.2)
 
 
-def opened(place: Place) -> tuple[Store, str]:
+def opened(factory: AgentFactory) -> tuple[Store, str]:
     """Return an open store and the name of a new campaign in it."""
-    store = place.store()
-    store.create(place.name, "the terms")
-    return store, place.name
+    store = factory.store()
+    store.create(factory.name, "the terms")
+    return store, factory.name
 
 
 def log(store: Store, name: str) -> list[Event]:
     return list(store.events(name))
 
 
-def test_what_is_appended_is_read_exactly(place: Place) -> None:
-    store, name = opened(place)
+def test_what_is_appended_is_read_exactly(factory: AgentFactory) -> None:
+    store, name = opened(factory)
     with store.writing(name) as writer:
         assert (writer.events(0), writer.snapshot()) == ([], None)
         writer.append([DECISION, SKIP])
         writer.append([FOLLOW_UP])
         writer.save_snapshot("Grüße")
-    for other in (store, place.store()):
+    for other in (store, factory.store()):
         assert log(other, name) == [DECISION, SKIP, FOLLOW_UP]
         assert list(other.events(name, 2)) == [FOLLOW_UP]
         with other.writing(name) as writer:
@@ -60,8 +60,8 @@ def test_what_is_appended_is_read_exactly(place: Place) -> None:
             assert (writer.keyed([]), writer.histories([])) == ({}, {})
 
 
-def test_a_transaction_that_fails_is_undone_whole(place: Place) -> None:
-    store, name = opened(place)
+def test_a_transaction_that_fails_is_undone_whole(factory: AgentFactory) -> None:
+    store, name = opened(factory)
     with store.writing(name) as writer:
         writer.append([DECISION])
         writer.save_snapshot("before")
@@ -78,14 +78,14 @@ def test_a_transaction_that_fails_is_undone_whole(place: Place) -> None:
         assert (len(writer.events(0)), writer.snapshot()) == (1, "before")
         assert writer.histories([1, 2]) == {1: [DECISION]}
         assert writer.keyed(["k ? %s", "fresh"]) == {"k ? %s": DECISION}
-        writer.append([SKIP])  # its place and its key are free again
+        writer.append([SKIP])  # its seq and its key are free again
         writer.save_snapshot(None)
     with store.writing(name) as writer:
         assert (len(writer.events(0)), writer.snapshot()) == (2, None)
 
 
-def test_a_campaign_is_created_once(place: Place) -> None:
-    store, name = opened(place)
+def test_a_campaign_is_created_once(factory: AgentFactory) -> None:
+    store, name = opened(factory)
     assert store.create(name, "other terms") == store.terms(name) != "other terms"
     assert store.campaigns().count(name) == 1
     assert (
@@ -95,8 +95,8 @@ def test_a_campaign_is_created_once(place: Place) -> None:
     assert store.terms("nobody's") is None
 
 
-def test_an_unknown_campaign_is_an_error(place: Place) -> None:
-    store, _ = opened(place)
+def test_an_unknown_campaign_is_an_error(factory: AgentFactory) -> None:
+    store, _ = opened(factory)
     with pytest.raises(al.UnknownCampaign, match="there is no campaign 'nobody'"):
         log(store, "nobody")
     with (
@@ -106,8 +106,8 @@ def test_an_unknown_campaign_is_an_error(place: Place) -> None:
         raise AssertionError("there is nothing to write")
 
 
-def test_the_log_can_be_read_while_it_is_written(place: Place) -> None:
-    store, name = opened(place)
+def test_the_log_can_be_read_while_it_is_written(factory: AgentFactory) -> None:
+    store, name = opened(factory)
     with store.writing(name) as writer:
         writer.append([DECISION, SKIP])
     reading = store.events(name)
@@ -117,9 +117,9 @@ def test_the_log_can_be_read_while_it_is_written(place: Place) -> None:
     assert [first, *reading][:2] == [DECISION, SKIP]
 
 
-def test_one_writer_at_a_time(place: Place) -> None:
+def test_one_writer_at_a_time(factory: AgentFactory) -> None:
     """Twenty threads add one to the log each, by what they read in the same transaction."""
-    store, name = opened(place)
+    store, name = opened(factory)
 
     def add() -> None:
         with store.writing(name) as writer:
@@ -150,8 +150,8 @@ def test_one_writer_at_a_time(place: Place) -> None:
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_databases_refuse_what_no_campaign_may_write(kind: str, event: Event) -> None:
     """The last line of defence; the store in memory has none."""
-    with fresh_place(kind) as place:
-        store, name = opened(place)
+    with agent_factory(kind) as factory:
+        store, name = opened(factory)
         with store.writing(name) as writer:
             writer.append([DECISION, SKIP, FOLLOW_UP])
         with pytest.raises(al.StoreError), store.writing(name) as writer:

@@ -1,4 +1,4 @@
-"""Helpers of the tests: stores, servers, workloads, faults, and problems to try things on."""
+"""Test helpers: stores, servers, clients, workloads, fault injection and example problems."""
 
 from __future__ import annotations
 

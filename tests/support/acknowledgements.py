@@ -1,4 +1,4 @@
-"""Journals: what a worker was answered, noted after the answer, and held against the log later."""
+"""Acknowledgements: answers that workers received, kept in files and compared with the log."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from almoner.store import Store
 from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
 
 
-class Note(NamedTuple):
-    """One answer: of a decision, or of what became of it, with the amount that was said."""
+class Acknowledgement(NamedTuple):
+    """One answer: to a decision or to a follow-up of one, with the amount that was sent."""
 
     kind: str
     id: int
@@ -27,61 +27,69 @@ class Note(NamedTuple):
     amount: float | None = None
 
     @classmethod
-    def of(cls, decision: Decision, key: str | None) -> Note:
+    def of(cls, decision: Decision, key: str | None) -> Acknowledgement:
+        """Return the acknowledgement of a decision."""
         return cls(DECIDED, decision.id, decision.context, decision.action, key)
 
 
-class Journal:
-    """A file that only grows; what was written to it outlives the process, however that ends."""
+class AcknowledgementFile:
+    """Append-only file of acknowledgements; written lines survive a kill of the process."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
-    def write(self, notes: Iterable[Note]) -> None:
-        os.write(self._file, "".join(json.dumps(note) + "\n" for note in notes).encode())
+    def write(self, acknowledged: Iterable[Acknowledgement]) -> None:
+        """Append acknowledgements in one write."""
+        os.write(self._file, "".join(json.dumps(each) + "\n" for each in acknowledged).encode())
 
 
-def read_notes(path: Path) -> Iterator[Note]:
-    """Yield the notes of a journal; a kill may have cut off the last line."""
+def read_acknowledgements(path: Path) -> Iterator[Acknowledgement]:
+    """Yield the acknowledgements in a file; a kill may have cut off the last line."""
     if path.exists():
         for line in path.read_bytes().split(b"\n")[:-1]:
-            yield Note(*json.loads(line))
+            yield Acknowledgement(*json.loads(line))
 
 
-def prove(store: Store, name: str, notes: Iterable[Note]) -> list[Event]:
-    """Return the log, once it is certain that it adds up and holds everything that was noted."""
+def check_log(store: Store, name: str, acknowledged: Iterable[Acknowledgement]) -> list[Event]:
+    """Return the log after checking that it balances and has everything acknowledged."""
     audit(store, name)
     terms = Terms.from_json(store.terms(name) or "")
     log = list(store.events(name))
-    _prove_money(log, terms)
-    _prove_notes(log, terms, notes)
+    _check_balances(log, terms)
+    _check_acknowledged(log, terms, acknowledged)
     return log
 
 
-def _prove_money(log: list[Event], terms: Terms) -> None:
-    """Fold the log from its beginning, beside the plainest bookkeeping there is."""
-    campaign, spent, held = Campaign(terms), 0, 0
-    for place, event in enumerate(log):
+def _check_balances(log: list[Event], terms: Terms) -> None:
+    """Fold the log event by event, and compare with sums of charges and reserves."""
+    campaign, spent, reserved = Campaign(terms), 0, 0
+    for seq, event in enumerate(log, 1):
         campaign.apply([event])
         spent += event.charged or 0
         if event.kind == DECIDED:
-            held += event.reserve or 0
+            reserved += event.reserve or 0
         if event.kind in {SETTLED, CANCELLED}:
-            held -= event.reserve or 0
-        assert event.seq == campaign.seq == place + 1
-        assert event.left == terms.budget - spent - held >= 0
-        assert campaign.ledger[:3] == (terms.budget, spent, held)
+            reserved -= event.reserve or 0
+        assert event.seq == campaign.seq == seq
+        assert event.left == terms.budget - spent - reserved >= 0
+        assert campaign.ledger[:3] == (terms.budget, spent, reserved)
 
 
-def _prove_notes(log: list[Event], terms: Terms, notes: Iterable[Note]) -> None:
+def _check_acknowledged(
+    log: list[Event], terms: Terms, acknowledged: Iterable[Acknowledgement]
+) -> None:
+    """Compare each acknowledgement with its event, and each key with one decision."""
     logged = {(event.kind, event.decision): event for event in log}
-    keyed: dict[str, int] = {}
-    for note in notes:
-        event = logged[note.kind, note.id]
-        if note.kind == DECIDED:
-            assert (note.context, note.action, note.key) == (event.context, event.action, event.key)
-            assert note.key is None or keyed.setdefault(note.key, note.id) == note.id
-        if note.kind == SETTLED:
-            assert event.bill == terms.unit.units_up("cost", note.amount)
-        if note.kind == REWARDED:
-            assert event.reward == note.amount
+    decision_of_key: dict[str, int] = {}
+    for answer in acknowledged:
+        event = logged[answer.kind, answer.id]
+        if answer.kind == DECIDED:
+            expected = (event.context, event.action, event.key)
+            assert (answer.context, answer.action, answer.key) == expected
+            assert (
+                answer.key is None or decision_of_key.setdefault(answer.key, answer.id) == answer.id
+            )
+        if answer.kind == SETTLED:
+            assert event.bill == terms.unit.units_up("cost", answer.amount)
+        if answer.kind == REWARDED:
+            assert event.reward == answer.amount

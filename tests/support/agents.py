@@ -1,4 +1,4 @@
-"""Fresh stores of every kind for the tests of agents, and what can be compared of a campaign."""
+"""Agents on fresh campaigns in every kind of store, and comparisons of their state."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ TERMS: dict[str, Any] = {
     "budget": 60.0,
     "seed": 1,
 }
-"""So much money that the policy never saves: before any reward it always takes the cheap action."""
+"""A budget so large that, before any reward, the policy always takes the cheap action."""
 
 _NUMBERS = itertools.count()
 
 
-class Place:
-    """A campaign that does not exist yet, in a store of some kind, and all agents opened on it."""
+class AgentFactory:
+    """Opens agents on one new campaign in a store of some kind, and closes them all at the end."""
 
     def __init__(self, kind: str, folder: Path) -> None:
         self.kind, self.name = kind, f"campaign-{next(_NUMBERS)}"
@@ -47,7 +47,7 @@ class Place:
         self._opened: list[Agent | Store] = []
 
     def open(self, **terms: Any) -> Agent:
-        """Create or resume the campaign; every call gives an agent that knows only the store."""
+        """Create or resume the campaign; agents share nothing but the store."""
         agent = Agent.open(self.url, **{"name": self.name, **terms})
         self._opened.append(agent)
         return agent
@@ -57,7 +57,7 @@ class Place:
         return self.open(**{**TERMS, **terms})
 
     def store(self) -> Store:
-        """Open the store alone; in memory there is one."""
+        """Open the store without an agent; a memory store exists once."""
         if not isinstance(self.url, str):
             return self.url
         store = open_store(self.url)
@@ -66,12 +66,12 @@ class Place:
 
     def close(self) -> None:
         """Close all agents and stores."""
-        for one in self._opened:
-            one.close()
+        for opened in self._opened:
+            opened.close()
 
 
-class Failures:
-    """Makes the transactions of a store fail at their end, as often as ``left`` says."""
+class FailingTransactions:
+    """Makes the next ``left`` transactions of a store fail just before their commit."""
 
     def __init__(self, store: Store) -> None:
         self.left = 0
@@ -89,65 +89,65 @@ class Failures:
 
 
 @contextmanager
-def fresh_place(kind: str) -> Iterator[Place]:
-    """Give a place in a folder of its own, for tests that cannot ask for the fixture."""
+def agent_factory(kind: str) -> Iterator[AgentFactory]:
+    """Yield a factory in a temporary folder, for tests that cannot take the fixture."""
     with TemporaryDirectory(prefix="almoner-") as folder:
-        place = Place(kind, Path(folder))
+        factory = AgentFactory(kind, Path(folder))
         try:
-            yield place
+            yield factory
         finally:
-            place.close()
+            factory.close()
 
 
 @pytest.fixture(params=STORES)
-def place(request: pytest.FixtureRequest) -> Iterator[Place]:
-    """A place in each kind of store."""
-    with fresh_place(request.param) as fresh:
+def factory(request: pytest.FixtureRequest) -> Iterator[AgentFactory]:
+    """Yield a factory for each kind of store."""
+    with agent_factory(request.param) as fresh:
         yield fresh
 
 
 @pytest.fixture
-def memory() -> Iterator[Place]:
-    """A place in memory, for what does not depend on the store."""
-    with fresh_place("memory") as fresh:
+def memory() -> Iterator[AgentFactory]:
+    """Yield a factory in memory, for behaviour that does not depend on the store."""
+    with agent_factory("memory") as fresh:
         yield fresh
 
 
 @functools.cache
 def _database() -> str:
-    """Return one database for all tests: campaigns do not meet, and it takes time to create."""
+    """Return one database for all tests: campaigns have unique names, and creation is slow."""
     return fresh_database(postgres_url())
 
 
-def rewind(place: Place, last: int) -> None:
-    """Forget the events after one of them, as a server does that is restored from a copy."""
-    store = place.store()
+def rewind(factory: AgentFactory, last: int) -> None:
+    """Delete the events after ``last``, as restoring an old copy of the store would."""
+    store = factory.store()
     database = getattr(store, "_database", None)
     if database is None:
-        with store.writing(place.name) as writer:
+        with store.writing(factory.name) as writer:
             writer.undo(last, writer.saved)  # type: ignore[attr-defined]
         return
     with database.transaction() as transaction:
         transaction.run("DELETE FROM almoner_events WHERE seq > ?", last)
 
 
-def state_of(state: State) -> dict[str, Any]:
-    """Return a copy of all that was learned, for comparisons."""
+def state_values(state: State) -> dict[str, Any]:
+    """Return the learned arrays as lists, for comparisons."""
     return {name: values.tolist() for name, values in state._asdict().items()}
 
 
-def standing(agent: Agent) -> dict[str, Any]:
-    """Return everything that a request could have changed: ledger, state, names and log."""
+def observable_state(agent: Agent) -> dict[str, Any]:
+    """Return everything that a request can change: ledger, learned state, names and log."""
     return {**agent.look(Campaign.to_dict), "log": list(agent.events())}
 
 
-def folded(agent: Agent) -> dict[str, Any]:
-    """Return the same from a fresh fold of the log."""
-    return {**fold(agent), "log": list(agent.events())}
+def replayed_state(agent: Agent) -> dict[str, Any]:
+    """Return the same as `observable_state`, from a fold of the log into a new campaign."""
+    return {**replay(agent), "log": list(agent.events())}
 
 
-def fold(agent: Agent) -> dict[str, Any]:
-    """Return where a fresh campaign is after the log."""
+def replay(agent: Agent) -> dict[str, Any]:
+    """Fold an agent's log into a new campaign, and return it as a dictionary."""
     campaign = Campaign(agent.terms)
     campaign.apply(agent.events())
     return campaign.to_dict()
@@ -155,16 +155,16 @@ def fold(agent: Agent) -> dict[str, Any]:
 
 @contextmanager
 def refused(agent: Agent, error: type[AlmonerError], match: str | None = None) -> Iterator[None]:
-    """Expect an error of one sentence that changes nothing."""
-    before = standing(agent)
+    """Expect an error with a one-sentence message, and no change of state."""
+    before = observable_state(agent)
     with pytest.raises(error, match=match) as raised:
         yield
     assert_sentence(raised.value)
-    assert standing(agent) == before
+    assert observable_state(agent) == before
 
 
 def assert_sentence(error: BaseException) -> None:
-    """Hold an error to being one sentence for a person."""
+    """Assert that an error is the package's own, with a message of one sentence."""
     text = str(error)
     assert isinstance(error, AlmonerError)
     assert text == text.strip() != ""

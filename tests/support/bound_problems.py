@@ -1,4 +1,4 @@
-"""Small problems for the bounds, asymmetric so that a slip in a sign or an index shows."""
+"""Small problems for tests of bounds, asymmetric so that a wrong sign or index shows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from almoner.problem import Problem
 def three(budget: float, horizon: int = 100, **changes: object) -> Problem:
     """Best rewards .9, .6, .1 with probabilities .2, .3, .5, listed in another order.
 
-    The second row never comes. Boundaries: 0, .2, .5, 1. Action gaps: .4 in the best context, .2 in
-    the next, none in the worst, where both actions tie.
+    The second context has probability 0. Boundaries: 0, .2, .5, 1. Action gaps: .4 in the best
+    context, .2 in the next, none in the worst, where both actions tie.
     """
     return Problem(
         context_probs=[0.5, 0, 0.2, 0.3],

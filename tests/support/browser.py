@@ -1,8 +1,7 @@
-"""A real browser on the service's page, that notices what a person would not: errors and leaks.
+"""Chromium on the service's page, with checks for console errors and requests to other hosts.
 
-The browser is Debian's chromium, and playwright is started and stopped for each module: its
-synchronous form keeps an event loop running in the thread of the tests, in which no other test
-could then start one.
+The browser is Debian's. Playwright is started and stopped for each module: its synchronous form
+keeps an event loop running in the test thread, where no other test could start one meanwhile.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ SHOP = {
     "budget": 1500,
     "seed": 1,
 }
-"""A campaign to look at."""
+"""Terms of an example campaign."""
 
 
 @contextmanager
@@ -54,80 +53,80 @@ def open_browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def visit(
+def open_page(
     browser: Browser, url: str, *, expected: tuple[str, ...] = (), **settings: Any
 ) -> Iterator[Page]:
-    """Open a page; at the end, no error may be on its console and no request have left ``url``.
+    """Open a page; at the end, assert that its console has no error and no request left ``url``.
 
     Parameters
     ----------
     browser, url
-        Where to open it, and the service that it is to keep to.
+        The browser, and the service that requests must stay within.
     expected
-        Words by which errors on the console are known that a test means to cause.
+        Words of console errors that a test causes on purpose.
     settings
-        Of the browser's context: colours, viewport, clock.
+        Settings of the browser context: colours, viewport, clock.
     """
-    wrong: list[str] = []
+    problems: list[str] = []
 
-    def heard(message: ConsoleMessage) -> None:
+    def on_console(message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"} and not any(
             word in message.text for word in expected
         ):
-            wrong.append(message.text)
+            problems.append(message.text)
 
-    def asked(request: Request) -> None:
+    def on_request(request: Request) -> None:
         if not request.url.startswith(url):
-            wrong.append(f"a request has left the service: {request.url}")
+            problems.append(f"a request has left the service: {request.url}")
 
     context = browser.new_context(base_url=url, locale="en-GB", timezone_id="UTC", **settings)
     try:
         page = context.new_page()
         page.set_default_timeout(10_000)
-        page.on("console", heard)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", asked)
+        page.on("console", on_console)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", on_request)
         yield page
-        assert not wrong, wrong
+        assert not problems, problems
     finally:
         context.close()
 
 
-class Visitors:
-    """Visitors of a campaign, who come through the API."""
+class ApiClient:
+    """Client of one campaign in the HTTP API."""
 
     def __init__(self, url: str, campaign: str) -> None:
         self._client = httpx.Client(base_url=f"{url}/api/campaigns/{campaign}")
 
-    def __enter__(self) -> Visitors:
+    def __enter__(self) -> ApiClient:
         return self
 
     def __exit__(self, *error: object) -> None:
         self._client.close()
 
-    def come(self, context: str) -> dict[str, Any]:
-        """Let one come, and return what was decided."""
-        return self._done(self._client.post("/decisions", json={"context": context}))
+    def decide(self, context: str) -> dict[str, Any]:
+        """Decide for one arrival."""
+        return self._body(self._client.post("/decisions", json={"context": context}))
 
-    def come_all(self, contexts: list[str]) -> list[dict[str, Any]]:
-        """Let several come, and return what was decided."""
+    def decide_many(self, contexts: list[str]) -> list[dict[str, Any]]:
+        """Decide for a batch of arrivals."""
         answer = self._client.post("/decisions/batch", json={"contexts": contexts})
-        decisions: list[dict[str, Any]] = self._done(answer)["decisions"]
+        decisions: list[dict[str, Any]] = self._body(answer)["decisions"]
         return decisions
 
     def reward(self, decision: int, value: float) -> None:
-        """Say what one of them has brought."""
+        """Reward a decision."""
         answer = self._client.post(f"/decisions/{decision}/reward", json={"value": value})
         assert answer.is_success, answer.text
 
     def settle(self, decision: int, cost: float) -> None:
-        """Say what one of them has cost."""
-        self._done(self._client.post(f"/decisions/{decision}/settle", json={"cost": cost}))
+        """Settle a decision."""
+        self._body(self._client.post(f"/decisions/{decision}/settle", json={"cost": cost}))
 
-    def _done(self, answer: httpx.Response) -> dict[str, Any]:
+    def _body(self, answer: httpx.Response) -> dict[str, Any]:
         assert answer.is_success, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        body: dict[str, Any] = answer.json()
+        return body
 
 
 def create(url: str, **changes: Any) -> str:

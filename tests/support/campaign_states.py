@@ -1,4 +1,4 @@
-"""Campaigns in every state that there is, by name: nobody has come, all is reserved, it is over."""
+"""Agents on campaigns in every state, by name: no arrivals, all reserved, paused, closed, …"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import almoner as al
 
 
 def opened(**terms: Any) -> al.Agent:
-    given = {
+    settings = {
         "contexts": ["new", "old"],
         "actions": {"chat": al.Action(cost=0.7, reserve=5)},
         "horizon": 400,
@@ -20,7 +20,7 @@ def opened(**terms: Any) -> al.Agent:
         "seed": 1,
         **terms,
     }
-    return al.Agent.open("memory:", name="spring", **given)
+    return al.Agent.open("memory:", name="spring", **settings)
 
 
 def visits(agent: al.Agent, number: int, *, settle: bool = False, reward: bool = False) -> None:
@@ -80,8 +80,8 @@ def rest_unusable_with_reserves() -> al.Agent:
 
 def at_another_cost(cost: float) -> al.Agent:
     agent = opened()
-    for place in range(40):
-        decision = agent.decide(["new", "old"][place % 2])
+    for i in range(40):
+        decision = agent.decide(["new", "old"][i % 2])
         if decision.action:
             agent.settle(decision.id, cost=cost)
             agent.reward(decision.id, 1.0)

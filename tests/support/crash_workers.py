@@ -1,7 +1,7 @@
-"""Fleets: workers on one campaign, each a process, some killed with SIGKILL and replaced.
+"""Worker processes on one campaign, some of them killed with SIGKILL and replaced.
 
-This file is also the program that keeps a fleet. It imports everything and compiles the kernels
-once, and forks its workers, so that a new one costs milliseconds; they open the store themselves.
+This module is also the supervisor's program. It imports everything and compiles the kernels once,
+then forks workers, so that a new one costs milliseconds; each opens the store by itself.
 """
 
 from __future__ import annotations
@@ -23,33 +23,38 @@ from pathlib import Path
 from threading import Lock
 from typing import NoReturn
 
-import almoner.live.agent
+import almoner.live.catch_up
 import almoner.store.postgres
 import almoner.store.sqlite
 from almoner import Agent
 from support import program
-from support.acknowledgements import Journal, Note, prove, read_notes
-from support.workload import CONTEXTS, NAME, TERMS, Shift, in_threads
+from support.acknowledgements import (
+    Acknowledgement,
+    AcknowledgementFile,
+    check_log,
+    read_acknowledgements,
+)
+from support.workload import CONTEXTS, NAME, TERMS, Workload, run_in_threads
 
-PATIENCE = 300  # seconds for a fleet that takes about 20: one that hangs must not hang the tests
+PATIENCE = 300  # seconds, where about 20 are usual: a hang must not hang the tests
 EARLY = 0.15
-"""The share of kills that strike a new worker at once, while it opens the campaign."""
+"""Share of kills that strike a new worker at once, while it opens the campaign."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Orders:
-    """What a fleet is to do: the campaign must exist, the folder gets the journals.
+class CrashSettings:
+    """Settings of a run: the campaign must exist; the folder receives the acknowledgements.
 
     Parameters
     ----------
     decisions
-        How many must have been acknowledged before the workers are told to stop.
+        Acknowledged decisions after which the workers stop.
     kills
-        How many workers are killed, spread evenly over the decisions.
+        Number of kills, spread evenly over the decisions.
     delay
-        Up to how many seconds pass between the moment a kill is due and the kill.
-    proving
-        Whether each new worker first proves the log that the last one left behind.
+        Longest random delay of a kill, in seconds.
+    verify_each
+        Whether each new worker first checks the log against all acknowledgements.
     snapshot_every
         Events between snapshots: small, so that kills strike those too.
     """
@@ -62,31 +67,35 @@ class Orders:
     kills: int
     seed: int
     delay: float = 0.05
-    proving: bool = False
+    verify_each: bool = False
     snapshot_every: int = 500
 
 
-def send(orders: Orders) -> list[Note]:
-    """Run a fleet to its end; return everything that any worker was answered."""
-    arguments = program("crash_workers", json.dumps(asdict(orders)))
+def run_crash_workers(settings: CrashSettings) -> list[Acknowledgement]:
+    """Run the workers to the end; return all acknowledgements."""
+    arguments = program("crash_workers", json.dumps(asdict(settings)))
     done = subprocess.run(arguments, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
-    return all_notes(Path(orders.folder))
+    return all_acknowledgements(Path(settings.folder))
 
 
-def all_notes(folder: Path) -> list[Note]:
-    """Return the notes of all journals in a folder."""
-    return [note for path in sorted(folder.glob("*.journal")) for note in read_notes(path)]
+def all_acknowledgements(folder: Path) -> list[Acknowledgement]:
+    """Return the acknowledgements of all workers."""
+    return [
+        answer
+        for path in sorted(folder.glob("*.acknowledged"))
+        for answer in read_acknowledgements(path)
+    ]
 
 
-class Fleet:
-    """The workers by their place, and a count of decisions that they share with this process."""
+class Supervisor:
+    """Starts, kills and replaces workers; counts of decisions are in shared memory."""
 
-    def __init__(self, orders: Orders) -> None:
-        self.orders = orders
-        self.counts = mmap.mmap(-1, 8 * (orders.processes + 1))
+    def __init__(self, settings: CrashSettings) -> None:
+        self.settings = settings
+        self.counts = mmap.mmap(-1, 8 * (settings.processes + 1))
         self.workers: dict[int, int] = {}
-        self.generations = dict.fromkeys(range(orders.processes), 0)
+        self.generations = dict.fromkeys(range(settings.processes), 0)
 
     def run(self) -> None:
         """Start all workers, kill and replace some, stop all."""
@@ -97,96 +106,102 @@ class Fleet:
                 os.kill(pid, signal.SIGKILL)
 
     def _run(self) -> None:
-        rng = random.Random(self.orders.seed)  # noqa: S311
-        for place in range(self.orders.processes):
-            self._start(place)
-        for kill in range(self.orders.kills):
+        rng = random.Random(self.settings.seed)  # noqa: S311
+        for index in range(self.settings.processes):
+            self._start(index)
+        for kill in range(self.settings.kills):
             if rng.random() > EARLY:
-                self._await(self.orders.decisions * (kill + 1) // (self.orders.kills + 1))
-            time.sleep(rng.uniform(0, self.orders.delay))
-            place = rng.randrange(self.orders.processes)
-            os.kill(self.workers[place], signal.SIGKILL)
-            self._end(place, expected=-signal.SIGKILL)
-            self._start(place)
-        self._await(self.orders.decisions)
-        self._set(self.orders.processes, 1)
-        for place in range(self.orders.processes):
-            self._end(place, expected=0)
+                self._await(self.settings.decisions * (kill + 1) // (self.settings.kills + 1))
+            time.sleep(rng.uniform(0, self.settings.delay))
+            index = rng.randrange(self.settings.processes)
+            os.kill(self.workers[index], signal.SIGKILL)
+            self._end(index, expected=-signal.SIGKILL)
+            self._start(index)
+        self._await(self.settings.decisions)
+        self._set(self.settings.processes, 1)
+        for index in range(self.settings.processes):
+            self._end(index, expected=0)
 
-    def _start(self, place: int) -> None:
-        generation = self.generations[place]
-        self.generations[place] += 1
+    def _start(self, index: int) -> None:
+        generation = self.generations[index]
+        self.generations[index] += 1
         child = os.fork()
         if child == 0:
-            self._work(place, generation)
-        self.workers[place] = child
+            self._work(index, generation)
+        self.workers[index] = child
 
-    def _end(self, place: int, *, expected: int) -> None:
-        _, status = os.waitpid(self.workers.pop(place), 0)
+    def _end(self, index: int, *, expected: int) -> None:
+        _, status = os.waitpid(self.workers.pop(index), 0)
         code = os.waitstatus_to_exitcode(status)
         if code != expected:
-            raise RuntimeError(f"worker {place} ended with {code}, where {expected} was due")
+            raise RuntimeError(f"worker {index} ended with {code}, expected {expected}")
 
     def _await(self, decisions: int) -> None:
-        """Wait until so many decisions were made, as long as no worker has failed."""
-        while sum(map(self._get, range(self.orders.processes))) < decisions:
+        """Wait until so many decisions were made, or raise if a worker has failed."""
+        while sum(map(self._get, range(self.settings.processes))) < decisions:
             time.sleep(0.001)
-            for place, pid in list(self.workers.items()):
+            for index, pid in list(self.workers.items()):
                 if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-                    self._end(place, expected=0)
+                    self._end(index, expected=0)
 
-    def _get(self, place: int) -> int:
-        return int(struct.unpack_from("q", self.counts, 8 * place)[0])
+    def _get(self, index: int) -> int:
+        return int(struct.unpack_from("q", self.counts, 8 * index)[0])
 
-    def _set(self, place: int, value: int) -> None:
-        struct.pack_into("q", self.counts, 8 * place, value)
+    def _set(self, index: int, value: int) -> None:
+        struct.pack_into("q", self.counts, 8 * index, value)
 
-    def _work(self, place: int, generation: int) -> NoReturn:
-        """Be a worker; nothing of the process that was forked runs after it."""
+    def _work(self, index: int, generation: int) -> NoReturn:
+        """Run a worker in the forked process, then exit without the parent's cleanup."""
         try:
-            Worker(self.orders, place, generation).run(self._counter(place))
+            Worker(self.settings, index, generation).run(self._counter(index))
         except BaseException:
             traceback.print_exc()
             os._exit(1)
         os._exit(0)
 
-    def _counter(self, place: int) -> Callable[[int], bool]:
-        lock, captain = Lock(), os.getppid()
+    def _counter(self, index: int) -> Callable[[int], bool]:
+        lock, supervisor = Lock(), os.getppid()
 
         def count(made: int) -> bool:
             with lock:
-                self._set(place, self._get(place) + made)
-            return self._get(self.orders.processes) == 0 and os.getppid() == captain
+                self._set(index, self._get(index) + made)
+            return self._get(self.settings.processes) == 0 and os.getppid() == supervisor
 
         return count
 
 
 class Worker:
-    """One process: takes up what the one before it left, then works in several threads."""
+    """One process: finishes the follow-ups of its predecessor, then works in several threads."""
 
-    def __init__(self, orders: Orders, place: int, generation: int) -> None:
-        self.orders = orders
-        self.name, self.last = f"{place}-{generation}", f"{place}-{generation - 1}"
+    def __init__(self, settings: CrashSettings, index: int, generation: int) -> None:
+        self.settings = settings
+        self.name, self.predecessor = f"{index}-{generation}", f"{index}-{generation - 1}"
 
     def run(self, count: Callable[[int], bool]) -> None:
-        folder = Path(self.orders.folder)
-        with Agent.open(self.orders.url, name=NAME) as agent:
-            if self.orders.proving:
-                prove(agent.store, NAME, all_notes(folder))
-            journal = Journal(folder / f"{self.name}.journal")
-            shifts = [
-                Shift(agent, journal, seed=f"{self.orders.seed} {self.name} {thread}", count=count)
-                for thread in range(self.orders.threads)
+        folder = Path(self.settings.folder)
+        with Agent.open(self.settings.url, name=NAME) as agent:
+            if self.settings.verify_each:
+                check_log(agent.store, NAME, all_acknowledgements(folder))
+            file = AcknowledgementFile(folder / f"{self.name}.acknowledged")
+            workloads = [
+                Workload(
+                    agent, file, seed=f"{self.settings.seed} {self.name} {thread}", count=count
+                )
+                for thread in range(self.settings.threads)
             ]
-            left = [note for note in read_notes(folder / f"{self.last}.journal") if note.context]
-            shifts[0].pending += left
-            in_threads(shifts)
+            unfinished = [
+                answer
+                for answer in read_acknowledgements(folder / f"{self.predecessor}.acknowledged")
+                if answer.context
+            ]
+            workloads[0].pending += unfinished
+            run_in_threads(workloads)
 
 
 def main() -> None:
-    orders = Orders(**json.loads(sys.argv[1]))
-    logging.disable()  # overruns are warned of, and there are many
-    almoner.live.agent.SNAPSHOT_EVERY = orders.snapshot_every
+    settings = CrashSettings(**json.loads(sys.argv[1]))
+    logging.disable()  # there are many warnings of overruns
+    almoner.live.catch_up.SNAPSHOT_EVERY = settings.snapshot_every
     with Agent.open("memory:", name=NAME, **TERMS, horizon=9, budget=9) as agent:
-        agent.decide(CONTEXTS[0])  # has kernels compiled, and all modules imported
-    Fleet(orders).run()
+        agent.decide(CONTEXTS[0])  # compile the kernels and import all modules
+    Supervisor(settings).run()

@@ -1,4 +1,4 @@
-"""Faults in file I/O: the library `file_faults.c`, and the program that it is loaded into."""
+"""Inject faults into file I/O: build the preloaded library, and run the fault injector."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ SOURCE = Path(__file__).with_suffix(".c")
 PATIENCE = 900  # seconds for a program that takes about 20 on a quiet machine
 
 COUNT, KILL, KILL_HALFWAY, FAIL, SHORTEN = range(5)
-"""What happens at the call that is armed, as in the library's ``enum mode``."""
+"""Kinds of faults, as in the library's ``enum mode``."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Orders:
-    """What to inject: kills, errors or power, with the share of faults that this process takes.
+class FaultSettings:
+    """Settings of one process: kills, errors or power, and its share of the faults.
 
     ``hasty`` acknowledges each step before it is performed, and ``volatile`` ignores every sync:
-    both lose what was acknowledged, so that a test can see that losses are found.
+    both lose acknowledged steps, to test that losses are detected.
     """
 
     what: str
@@ -38,14 +38,14 @@ class Orders:
 
 
 class Outcome(NamedTuple):
-    """How many faults were injected, by kind, and what went wrong."""
+    """Number of injected faults by kind, and the failures."""
 
     injected: dict[str, int]
     failures: list[str]
 
 
 class Fault(NamedTuple):
-    """One fault: what happens, at which call, up to which call, with which error."""
+    """One fault: its mode, the first and the last call that it strikes, and its errno."""
 
     name: str
     mode: int
@@ -68,17 +68,17 @@ def build(folder: Path) -> Path:
 
 
 def inject(folder: Path, what: str, *, parts: int = 1, **mutations: bool) -> Outcome:
-    """Run the program on each part of the faults, side by side; return all they report."""
+    """Run the injector in parallel processes, each on a part of the faults; merge the outcomes."""
     environment = {**os.environ, "LD_PRELOAD": str(build(folder))}
     programs = []
     for part in range(parts):
         (folder / str(part)).mkdir()
-        orders = Orders(
+        settings = FaultSettings(
             what=what, folder=str(folder / str(part)), part=part, parts=parts, **mutations
         )
         programs.append(
             subprocess.Popen(
-                program("fault_injector", json.dumps(asdict(orders))),
+                program("fault_injector", json.dumps(asdict(settings))),
                 env=environment,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -97,7 +97,7 @@ def inject(folder: Path, what: str, *, parts: int = 1, **mutations: bool) -> Out
 
 
 class Library:
-    """The functions of the library that was loaded before any other."""
+    """Functions of the preloaded library."""
 
     def __init__(self) -> None:
         self._functions = ctypes.CDLL(None)
@@ -106,7 +106,7 @@ class Library:
         self.acknowledge: Callable[[], None] = self._functions.faults_acknowledge
 
     def arm(self, folder: Path, fault: Fault, log: int = -1) -> None:
-        """Count calls below a folder from now on, and have the fault happen."""
+        """Count calls below a folder from now on, and inject the fault."""
         path, first, last = os.fsencode(folder) + b"/", fault.first, fault.last
         arguments = (path, fault.mode, ctypes.c_long(first), ctypes.c_long(last), fault.error, log)
         self._functions.faults_arm(*arguments)

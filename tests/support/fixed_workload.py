@@ -1,8 +1,8 @@
-"""A fixed workload on one store, with the answers and the log that it must lead to.
+"""Fixed sequence of steps on one store, with the expected answers and the expected log.
 
-The same steps run on a store in memory first. Seeds and clock are fixed, so any other store has to
-give equal answers and an equal log, whatever interrupts it: after a crash the log is a prefix that
-ends with the last acknowledged step, or with the one after it.
+The steps run on a memory store first. Seeds and clock are fixed, so any other store must give equal
+answers and an equal log: after a crash the log is a prefix that ends with the last acknowledged
+step, or with the one after it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import almoner.live.agent
+import almoner.live.catch_up
 from almoner import Agent, StoreError
 from almoner.live.audit import audit
 from almoner.store import open_store
@@ -25,10 +25,10 @@ from almoner.store.events import Event
 from support.workload import CONTEXTS, NAME, TERMS
 
 SNAPSHOT_EVERY = 25
-"""Events between snapshots: few, so that faults strike those too."""
+"""Events between snapshots: few, so that faults strike snapshots too."""
 
 ROUNDS = 5
-AGREED = {**TERMS, "horizon": 48, "budget": 32}
+CAMPAIGN_TERMS = {**TERMS, "horizon": 48, "budget": 32}
 
 
 class Step(NamedTuple):
@@ -40,7 +40,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Script:
     """Steps, the answer to each, the length of the log after each, and the log at the end."""
 
     steps: list[Step]
@@ -50,24 +50,26 @@ class Plan:
 
 
 class Session:
-    """One process at work on the store: performs steps at the times that the plan has for them."""
+    """One process on the store, which performs steps at the times of the script."""
 
     def __init__(self, url: Any) -> None:
         self.url, self.now = url, 0
         self.agent: Agent | None = None
 
     def perform(self, number: int, step: Step) -> Any:
-        """Perform a step and return its answer as JSON would have it."""
+        """Perform a step and return its answer as JSON values."""
         self.now = number
         if step.verb in {"open", "close", "checkpoint"}:
             getattr(self, step.verb)()
             return None
         assert self.agent is not None
-        return plain(getattr(self.agent, step.verb)(*step.arguments, **step.options))
+        return to_json(getattr(self.agent, step.verb)(*step.arguments, **step.options))
 
     def open(self) -> Agent:
         """Create or resume the campaign."""
-        self.agent = Agent.open(self.url, name=NAME, clock=lambda: 1.7e9 + self.now, **AGREED)
+        self.agent = Agent.open(
+            self.url, name=NAME, clock=lambda: 1.7e9 + self.now, **CAMPAIGN_TERMS
+        )
         return self.agent
 
     def close(self) -> None:
@@ -76,7 +78,7 @@ class Session:
             self.agent.close()
 
     def checkpoint(self) -> None:
-        """Have SQLite move its log into the file, as far as it can."""
+        """Checkpoint SQLite's write-ahead log."""
         if isinstance(self.url, str):
             path = self.url.removeprefix("sqlite:///")
             with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -86,49 +88,49 @@ class Session:
                     raise StoreError(str(reason)) from reason
 
 
-def plain(answer: Any) -> Any:
-    """Return an answer as values that JSON keeps unchanged."""
+def to_json(answer: Any) -> Any:
+    """Return an answer as JSON values."""
     if isinstance(answer, list):
-        return [plain(one) for one in answer]
+        return [to_json(item) for item in answer]
     return asdict(answer) if is_dataclass(answer) and not isinstance(answer, type) else answer
 
 
-def make_plan() -> Plan:
+def make_script() -> Script:
     """Draw the steps and perform them in memory."""
-    logging.disable()  # bills above reserves are warned of
-    almoner.live.agent.SNAPSHOT_EVERY = SNAPSHOT_EVERY
+    logging.disable()  # bills above reserves cause warnings
+    almoner.live.catch_up.SNAPSHOT_EVERY = SNAPSHOT_EVERY
     session = Session(open_store("memory:"))
-    plan = Plan([], [], [], [])
-    for step in _steps(plan, random.Random(12)):  # noqa: S311
-        plan.steps.append(step)
-        plan.answers.append(session.perform(len(plan.answers), step))
-        plan.lengths.append(len(list(session.url.events(NAME))))
-    plan.log.extend(session.url.events(NAME))
-    return plan
+    script = Script([], [], [], [])
+    for step in _steps(script, random.Random(12)):  # noqa: S311
+        script.steps.append(step)
+        script.answers.append(session.perform(len(script.answers), step))
+        script.lengths.append(len(list(session.url.events(NAME))))
+    script.log.extend(session.url.events(NAME))
+    return script
 
 
-def _steps(plan: Plan, rng: random.Random) -> Iterator[Step]:
-    """Yield steps; those that follow up a decision look for its id in the answers so far."""
+def _steps(script: Script, rng: random.Random) -> Iterator[Step]:
+    """Yield steps; follow-ups take the ids of decisions from the answers so far."""
     yield Step("open")
-    for turn in range(ROUNDS):
-        first = len(plan.answers)
-        yield Step("decide", (rng.choice(CONTEXTS),), {"key": f"visit-{turn}"})
+    for number in range(ROUNDS):
+        first = len(script.answers)
+        yield Step("decide", (rng.choice(CONTEXTS),), {"key": f"visit-{number}"})
         size = rng.randint(2, 12)
-        keys = [f"visit-{turn}-{number}" for number in range(size)]
+        keys = [f"visit-{number}-{i}" for i in range(size)]
         yield Step("decide_many", (rng.choices(CONTEXTS, k=size),), {"keys": keys})
-        decided = [one for one in decisions(plan.answers[first:]) if one["action"] is not None]
-        for kept, bill in zip(decided[:2], (0.4, 1.7), strict=False):  # below, above the reserve
-            yield Step("settle", (kept["id"],), {"cost": bill * kept["reserved"]})
-        yield Step("reward_many", ({one["id"]: 0.5 for one in decided[1:3]},))
-        if len(decided) > 3:
-            yield Step("cancel", (decided[3]["id"],))
-        if turn == 1:
+        taken = [each for each in decisions(script.answers[first:]) if each["action"] is not None]
+        for decision, bill in zip(taken[:2], (0.4, 1.7), strict=False):  # below, above the reserve
+            yield Step("settle", (decision["id"],), {"cost": bill * decision["reserved"]})
+        yield Step("reward_many", ({decision["id"]: 0.5 for decision in taken[1:3]},))
+        if len(taken) > 3:
+            yield Step("cancel", (taken[3]["id"],))
+        if number == 1:
             yield Step("pause")
             yield Step("decide", (CONTEXTS[0],), {"key": "paused"})
             yield Step("resume")
-        if turn == 2:
+        if number == 2:
             yield Step("checkpoint")
-        if turn == 3:
+        if number == 3:
             yield Step("close")
             yield Step("open")
     yield Step("end")
@@ -137,18 +139,18 @@ def _steps(plan: Plan, rng: random.Random) -> Iterator[Step]:
 
 def decisions(answers: list[Any]) -> list[dict[str, Any]]:
     """Return the decisions among answers."""
-    flat = [one for answer in answers for one in (answer if isinstance(answer, list) else [answer])]
-    return [one for one in flat if isinstance(one, dict) and "action" in one]
+    values = [v for answer in answers for v in (answer if isinstance(answer, list) else [answer])]
+    return [value for value in values if isinstance(value, dict) and "action" in value]
 
 
-class Acknowledgements:
-    """A file beside the store with one line for each step that was answered."""
+class AnswerFile:
+    """File beside the store with one line for each answered step."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def write(self, number: int, answer: Any) -> None:
-        """Append one answer; it outlives the process."""
+        """Append one answer; it survives a kill of the process."""
         with self.path.open("a") as file:
             file.write(json.dumps([number, answer]) + "\n")
 
@@ -161,31 +163,31 @@ class Acknowledgements:
         return [answer for _, answer in lines]
 
 
-def verify(plan: Plan, url: str, answers: list[Any]) -> None:
-    """Open the store after a fault: it has what was acknowledged, and goes on as planned."""
+def verify(script: Script, url: str, answers: list[Any]) -> None:
+    """Open the store after a fault; check its log, keys and next answers against the script."""
     done = len(answers)
-    assert answers == json.loads(json.dumps(plan.answers[:done])), "an answer differs"
+    assert answers == json.loads(json.dumps(script.answers[:done])), "an answer differs"
     session = Session(url)
     agent = session.open()
     log = list(agent.events())
-    assert log == plan.log[: len(log)], "the log differs"
-    lengths = [0, *plan.lengths]
+    assert log == script.log[: len(log)], "the log differs"
+    lengths = [0, *script.lengths]
     assert len(log) in lengths[done : done + 2], f"{len(log)} events after {done} steps"
     audit(agent.store, NAME)
     money = agent.ledger
     assert money.spent + money.reserved + money.left == money.budget
     assert 0 <= money.spent <= money.budget
     assert money.left >= 0
-    known = decisions(answers)
+    acknowledged = decisions(answers)
     keyed = {event.seq: event for event in log if event.key}
     again = agent.decide_many(
-        [keyed[one["id"]].context or "" for one in known],
-        keys=[keyed[one["id"]].key for one in known],
+        [keyed[decision["id"]].context or "" for decision in acknowledged],
+        keys=[keyed[decision["id"]].key for decision in acknowledged],
     )
-    assert plain(again) == known, "a key was answered with another decision"
-    for number in range(done, min(done + 2, len(plan.steps))):
-        if plan.steps[number].verb not in {"open", "close"}:
-            answer = session.perform(number, plan.steps[number])
-            assert answer == plan.answers[number], f"step {number} was answered otherwise"
-            assert len(list(agent.events())) == plan.lengths[number]
+    assert to_json(again) == acknowledged, "a key was answered with another decision"
+    for number in range(done, min(done + 2, len(script.steps))):
+        if script.steps[number].verb not in {"open", "close"}:
+            answer = session.perform(number, script.steps[number])
+            assert answer == script.answers[number], f"step {number} was answered otherwise"
+            assert len(list(agent.events())) == script.lengths[number]
     session.close()

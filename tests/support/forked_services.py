@@ -1,8 +1,8 @@
-"""A process that has loaded everything, and becomes a service for each line that it reads.
+"""Fork service processes from one that has imported everything, to start and kill many quickly.
 
-Starting Python, importing numba and loading kernels takes seconds of processor time; a fork of a
-process that has done all that is as much of a process to kill. ``python service_forks.py STORE``
-prints the process id and the URL of each service, and kills those that are left at its own end.
+Starting Python, importing numba and loading kernels takes seconds of processor time; a fork takes
+milliseconds. The program forks a service for each line of standard input, prints its process id and
+URL, and kills the remaining services when the input ends.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from typing import Any
 
 from support import program
 
-Started = tuple[int, str]
 
-
-class Forks:
+class ServiceForker:
     """Starts services on one store."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def start(self) -> Started:
+    def start(self) -> tuple[int, str]:
         """Start another service; return its process id and URL."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -39,12 +37,12 @@ class Forks:
 
 
 @contextmanager
-def forks(store: str) -> Iterator[Forks]:
-    """Load everything once; yield what starts services quickly."""
+def service_forker(store: str) -> Iterator[ServiceForker]:
+    """Run the forking program for a store."""
     command = program("forked_services", store)
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes) as process:
-        yield Forks(process)
+        yield ServiceForker(process)
 
 
 def main() -> None:
@@ -53,12 +51,12 @@ def main() -> None:
     from almoner.service.server import serve
 
     warm_up()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the dead
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # reap children without waiting
     started = []
 
     def say(sentence: str) -> None:
-        found = re.search(r"http://\S+", sentence)
-        print(json.dumps([os.getpid(), found[0] if found else ""]), flush=True)
+        url = re.search(r"http://\S+", sentence)
+        print(json.dumps([os.getpid(), url[0] if url else ""]), flush=True)
 
     for _ in sys.stdin:
         child = os.fork()

@@ -1,6 +1,6 @@
 """Random operations on one campaign from several threads and processes, recorded as a history.
 
-This file is also the program whose forked processes are the workers.
+This module is also the program that forks the worker processes.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-import almoner.live.agent
+import almoner.live.catch_up
 import almoner.store.postgres
 import almoner.store.sqlite
 from almoner import Agent, AlmonerError
 from support import program
-from support.histories import Books, Operation
+from support.histories import Balances, Operation
 from support.money_model import ACTIONS, CONTEXTS
 
-PATIENCE = 600  # seconds for a program that takes about five on a quiet machine
+PATIENCE = 600  # seconds, where about five are usual
 BUDGET, HORIZON = 12_000, 160
 TERMS: dict[str, Any] = {
     "contexts": CONTEXTS,
     "actions": ACTIONS,
     "horizon": HORIZON,
     "budget": BUDGET / 100,
-    "policy": "greedy",  # spends while it can, so that refusals for want of money occur
+    "policy": "greedy",  # spends while it can, so that some arrivals find no budget
     "unit": "0.01",
     "seed": 3,
 }
@@ -55,8 +55,8 @@ VERBS |= {"pause": 0.3, "resume": 0.9}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Orders:
-    """Who works where: each process opens the campaign once, for all its threads."""
+class HistorySettings:
+    """Settings of one history: each process opens the campaign once, for all its threads."""
 
     url: str
     name: str
@@ -68,13 +68,13 @@ class Orders:
 
 
 class Client:
-    """One thread: calls the agent at random and records what it was answered."""
+    """One thread: calls the agent at random and records the operations."""
 
     def __init__(
-        self, agent: Agent, seed: str, read: Callable[[Agent], Books] | None = None
+        self, agent: Agent, seed: str, read: Callable[[Agent], Balances] | None = None
     ) -> None:
         self.agent, self.rng = agent, random.Random(seed)  # noqa: S311
-        self.read = read or read_books
+        self.read = read or read_balances
         self.latest = 1
         self.history: list[Operation] = []
 
@@ -82,13 +82,13 @@ class Client:
         """Record so many operations."""
         for _ in range(operations):
             [verb] = self.rng.choices([*VERBS], [*VERBS.values()])
-            asked: dict[str, Any] = getattr(self, f"_{verb}", dict)()
+            arguments: dict[str, Any] = getattr(self, f"_{verb}", dict)()
             call = self._reading if verb == "read" else getattr(self.agent, verb)
-            self.history.append(self._record(verb, asked, call))
+            self.history.append(self._record(verb, arguments, call))
         return self.history
 
-    def _record(self, verb: str, asked: dict[str, Any], call: Callable[..., Any]) -> Operation:
-        options = dict(asked)
+    def _record(self, verb: str, arguments: dict[str, Any], call: Callable[..., Any]) -> Operation:
+        options = dict(arguments)
         positional = [options.pop("id")] if "id" in options else []
         answer = error = None
         called = time.monotonic_ns()
@@ -96,8 +96,8 @@ class Client:
             answer = call(*positional, **options)
         except AlmonerError as reason:
             error = type(reason).__name__
-        operation = Operation(verb, asked, called, time.monotonic_ns(), answer, error)
-        self.latest = max([self.latest, *(one.id for one in operation.decisions())])
+        operation = Operation(verb, arguments, called, time.monotonic_ns(), answer, error)
+        self.latest = max([self.latest, *(decision.id for decision in operation.decisions())])
         return operation
 
     def _decide(self) -> dict[str, Any]:
@@ -118,11 +118,11 @@ class Client:
     def _cancel(self) -> dict[str, Any]:
         return {"id": self._id()}
 
-    def _reading(self) -> Books:
+    def _reading(self) -> Balances:
         return self.read(self.agent)
 
     def _arrival(self) -> tuple[str, str | None]:
-        """Return a context with a key, mostly that of its context: else there is a conflict."""
+        """Return a context and a key, rarely one that conflicts with the context."""
         number = self.rng.randrange(KEYS)
         other = self.rng.random() < 0.03
         key = f"visit-{number}" if self.rng.random() < 0.4 else None
@@ -132,14 +132,14 @@ class Client:
         return self.rng.choice([None, None, None, ["mail"], ["call", "gift"]])
 
     def _id(self) -> int:
-        """Return the id of a late decision, if it is one: of any client, or of none yet."""
+        """Return an id near the latest: of any client's decision, or of none yet."""
         return max(1, self.latest + 2 - self.rng.randrange(25))
 
 
-def read_books(agent: Agent) -> Books:
-    """Read the money and how many events led to it."""
+def read_balances(agent: Agent) -> Balances:
+    """Read status, balances and the number of events in one look."""
     return agent.look(  # type: ignore[no-any-return]
-        lambda campaign: Books(
+        lambda campaign: Balances(
             campaign.seq,
             campaign.status,
             campaign.ledger.spent,
@@ -150,15 +150,15 @@ def read_books(agent: Agent) -> Books:
 
 
 def in_threads(clients: list[Client], operations: int) -> list[Operation]:
-    """Run clients side by side and return all that they recorded."""
-    together = Barrier(len(clients))
+    """Run clients in parallel threads and return all operations."""
+    barrier = Barrier(len(clients))
 
     def run(client: Client) -> list[Operation]:
-        together.wait(PATIENCE)
+        barrier.wait(PATIENCE)
         return client.run(operations)
 
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)  # a thread would otherwise do many operations at a time
+    sys.setswitchinterval(1e-5)  # interleave threads within operations
     try:
         with ThreadPoolExecutor(len(clients)) as pool:
             parts = pool.map(run, clients)
@@ -167,38 +167,38 @@ def in_threads(clients: list[Client], operations: int) -> list[Operation]:
         sys.setswitchinterval(interval)
 
 
-def in_processes(orders: list[Orders]) -> list[list[Operation]]:
-    """Run one history after another in processes of their own; return what each recorded."""
-    arguments = program("history_workers", json.dumps([asdict(one) for one in orders]))
+def in_processes(settings: list[HistorySettings]) -> list[list[Operation]]:
+    """Run histories one after another, each in several processes; return their operations."""
+    arguments = program("history_workers", json.dumps([asdict(each) for each in settings]))
     done = subprocess.run(arguments, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return [
         [
             operation
-            for process in range(one.processes)
-            for operation in pickle.loads(_results(one, process).read_bytes())  # noqa: S301
+            for process in range(each.processes)
+            for operation in pickle.loads(_results(each, process).read_bytes())  # noqa: S301
         ]
-        for one in orders
+        for each in settings
     ]
 
 
-def _results(orders: Orders, process: int) -> Path:
-    return Path(orders.folder) / f"{orders.name}-{process}.history"
+def _results(settings: HistorySettings, process: int) -> Path:
+    return Path(settings.folder) / f"{settings.name}-{process}.history"
 
 
-def _work(orders: Orders, process: int, together: Any) -> None:
-    with Agent.open(orders.url, name=orders.name, **TERMS) as agent:
-        together.wait(PATIENCE)
-        seeds = [f"{orders.seed} {process} {thread}" for thread in range(orders.threads)]
-        history = in_threads([Client(agent, seed) for seed in seeds], orders.operations)
-    _results(orders, process).write_bytes(pickle.dumps(history))
+def _work(settings: HistorySettings, process: int, barrier: Any) -> None:
+    with Agent.open(settings.url, name=settings.name, **TERMS) as agent:
+        barrier.wait(PATIENCE)
+        seeds = [f"{settings.seed} {process} {thread}" for thread in range(settings.threads)]
+        history = in_threads([Client(agent, seed) for seed in seeds], settings.operations)
+    _results(settings, process).write_bytes(pickle.dumps(history))
 
 
-def _fork(orders: Orders, process: int, together: Any) -> int:
+def _fork(settings: HistorySettings, process: int, barrier: Any) -> int:
     child = os.fork()
     if child == 0:
         try:
-            _work(orders, process, together)
+            _work(settings, process, barrier)
         except BaseException:
             traceback.print_exc()
             os._exit(1)
@@ -207,14 +207,14 @@ def _fork(orders: Orders, process: int, together: Any) -> int:
 
 
 def main() -> None:
-    logging.disable()  # bills above reserves are warned of
+    logging.disable()  # bills above reserves cause warnings
     with Agent.open("memory:", name="warm-up", **TERMS) as agent:
-        Client(agent, "warm-up").run(20)  # has kernels compiled before any process is forked
-    almoner.live.agent.SNAPSHOT_EVERY = 100
+        Client(agent, "warm-up").run(20)  # compile the kernels before any fork
+    almoner.live.catch_up.SNAPSHOT_EVERY = 100
     for table in json.loads(sys.argv[1]):
-        orders = Orders(**table)
-        together = multiprocessing.get_context("fork").Barrier(orders.processes)
-        children = [_fork(orders, process, together) for process in range(orders.processes)]
+        settings = HistorySettings(**table)
+        barrier = multiprocessing.get_context("fork").Barrier(settings.processes)
+        children = [_fork(settings, process, barrier) for process in range(settings.processes)]
         codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
         if any(codes):
-            sys.exit(f"{orders.name}: workers ended with {codes}")
+            sys.exit(f"{settings.name}: workers ended with {codes}")

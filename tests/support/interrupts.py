@@ -1,8 +1,8 @@
-"""Interrupts at every bytecode: what a signal handler that raises can do, one point after another.
+"""Interrupt a call at every bytecode, as a signal handler that raises could.
 
 A tracer raises at the n-th bytecode that is executed in the modules under test, for n = 1, 2, 3 and
-so on until a call completes. That is more than a signal can do: CPython looks for signals at calls,
-at the start of functions and at backward jumps only.
+so on until a call completes. Signals have fewer chances: CPython handles them at calls, at the
+start of functions and at backward jumps only.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ import almoner
 
 SOURCE = Path(almoner.__file__).parent
 UNDER_TEST = frozenset(
-    str(SOURCE / name)
+    str((SOURCE / name).resolve(strict=True))
     for name in (
-        "agent.py",
-        "async_agent.py",
-        "mutex.py",
-        "process.py",
-        "report.py",
-        "turns.py",
+        "concurrency/mutex.py",
+        "concurrency/process.py",
+        "live/agent.py",
+        "live/async_agent.py",
+        "live/catch_up.py",
+        "live/group_commit.py",
+        "live/history.py",
+        "live/reporter.py",
         "store/connections.py",
         "store/files.py",
         "store/memory.py",
@@ -37,21 +39,21 @@ UNDER_TEST = frozenset(
     )
 )
 PATIENCE = 60.0
-"""Seconds after which a call is said to hang."""
+"""Seconds after which a call counts as hanging."""
 
 
 class Interrupt(BaseException):
-    """What the signal handler raises."""
+    """Exception that stands for one raised by a signal handler."""
 
 
 class Tracer:
-    """Raises at one bytecode of a call; ``hit`` says whether there were so many."""
+    """Raises `Interrupt` at the n-th bytecode of a call; ``hit`` is whether it got so far."""
 
     def __init__(self, point: int) -> None:
         self.left, self.hit = point, False
 
     def call(self, function: Callable[[], Any]) -> Any:
-        """Call a function, to be interrupted."""
+        """Call a function under the tracer."""
         sys.settrace(self._enter)
         try:
             return function()
@@ -74,9 +76,9 @@ class Tracer:
 
 
 def interrupted(call: Callable[[int], Any], step: int = 1) -> Iterator[BaseException | None]:
-    """Interrupt a call at every bytecode, one after the other; yield each error while it is kept.
+    """Interrupt a call at every bytecode in turn, and yield each error.
 
-    A notebook keeps the last error, and with it every frame that it went through.
+    The error stays referenced meanwhile, with all its frames, as in a notebook.
     """
     point = 1
     while True:
@@ -92,7 +94,7 @@ def interrupted(call: Callable[[int], Any], step: int = 1) -> Iterator[BaseExcep
 
 
 def elsewhere(function: Callable[[], Any], patience: float = PATIENCE) -> Any:
-    """Return what a function returns in another thread; fail if it does not return."""
+    """Call a function in another thread and return its result; fail if it hangs."""
     results: list[Any] = []
 
     def work() -> None:

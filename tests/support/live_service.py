@@ -1,4 +1,4 @@
-"""The service on a loopback port: in a thread of the test, or as a process of its own."""
+"""Run the service on a loopback port: in a thread of the test, or in a process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from almoner.service.connection_limits import BoundedProtocol
 from almoner.service.server import server_config
 from almoner.store import Store, open_store
 
-PATIENCE = 120.0  # seconds, where two are usual: the kernels may have to be compiled
+PATIENCE = 120.0  # seconds, where two are usual: kernels may be compiled
 
 SPRING = {
     "name": "spring",
@@ -58,7 +58,7 @@ def in_thread(
 
 
 class Process:
-    """``almoner serve`` in a process of its own; `url` is where it listens."""
+    """``almoner serve`` in a process; ``url`` is its address."""
 
     def __init__(self, store: str, *options: str) -> None:
         program = str(Path(sys.executable).with_name("almoner"))
@@ -67,10 +67,10 @@ class Process:
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         assert self._process.stdout is not None
-        found = re.search(r"http://\S+", self._process.stdout.readline())
-        if found is None:
+        match = re.search(r"http://\S+", self._process.stdout.readline())
+        if match is None:
             raise AssertionError(self._process.communicate()[1])
-        self.url = found[0]
+        self.url = match[0]
 
     def __enter__(self) -> Process:
         wait_until_ready(self.url)
@@ -81,27 +81,27 @@ class Process:
             self.stop()
 
     def kill(self) -> None:
-        """Kill -9."""
+        """Kill the process with SIGKILL."""
         os.kill(self._process.pid, signal.SIGKILL)
         self._process.communicate()
 
     def stop(self) -> tuple[int, str]:
-        """Ask to stop, and wait; return the exit code and what was logged."""
+        """Stop with SIGTERM, and wait; return the exit code and the log output."""
         self._process.send_signal(signal.SIGTERM)
         logged = self._process.communicate(timeout=PATIENCE)[1]
         return self._process.returncode, logged
 
 
 def wait_until_ready(url: str) -> None:
-    """Wait until the service says that it is ready."""
+    """Wait until ``/ready`` answers 200."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
             answer = httpx.get(f"{url}/ready", timeout=PATIENCE)
             if answer.status_code == 200:
                 return
-            said = answer.text
+            reason = answer.text
         except httpx.TransportError as error:
-            said = str(error)
-        assert time.monotonic() < deadline, said
+            reason = str(error)
+        assert time.monotonic() < deadline, reason
         time.sleep(0.02)

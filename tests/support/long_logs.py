@@ -6,8 +6,8 @@ from almoner.store import Store
 from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
 
 
-def lengthen(store: Store, name: str, count: int) -> None:
-    """Append decisions, and after all of them what became of each."""
+def append_decisions(store: Store, name: str, count: int) -> None:
+    """Append ``count`` decisions, then their settlements, rewards and cancellations."""
     first = store.last(name)
     with store.writing(name) as writer:
         seqs = range(first + 1, first + 1 + count)
@@ -28,14 +28,14 @@ def lengthen(store: Store, name: str, count: int) -> None:
             )
             for seq in seqs
         ]
-        later: list[Event] = []
+        follow_ups: list[Event] = []
         for event in decided:
             kinds = [CANCELLED] if event.seq % 5 == 0 else [SETTLED, REWARDED][: event.seq % 3]
             for kind in kinds:
                 bill = 500_000 if kind == SETTLED else None
-                later.append(
+                follow_ups.append(
                     event._replace(
-                        seq=first + count + len(later) + 1,
+                        seq=first + count + len(follow_ups) + 1,
                         kind=kind,
                         key=None,
                         reward=0.25 if kind == REWARDED else None,
@@ -43,4 +43,4 @@ def lengthen(store: Store, name: str, count: int) -> None:
                         charged=bill,
                     )
                 )
-        writer.append(decided + later)
+        writer.append(decided + follow_ups)

@@ -1,4 +1,4 @@
-"""The numbered results of the paper, by number: what the citations of the package may name.
+"""Numbered results of the paper, which citations in the package may name.
 
 LaTeX counts theorems, lemmas and algorithms separately, through the appendix.
 """
@@ -49,4 +49,4 @@ CITED = {
     "almoner.bounds.exploration_length": "Lemma 13",
     "almoner.lp.candidates": "Algorithm 4",
 }
-"""What each function computes or bounds."""
+"""Result that each function computes or bounds."""

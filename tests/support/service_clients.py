@@ -1,4 +1,4 @@
-"""Clients that hammer a service and remember what it has acknowledged."""
+"""HTTP clients that repeat each request until it is acknowledged, and record the answers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from almoner.store import open_store
 from almoner.store.events import DECIDED, REWARDED, SETTLED
 
 
-class Crowd:
-    """Threads that decide, settle and reward, each request again until it is acknowledged.
+class RetryingClients:
+    """Threads that decide, settle and reward, and retry each request until it is acknowledged.
 
-    `url` says for each attempt where the service is now.
+    ``url`` is called before each attempt, since a restarted service has another port.
     """
 
     def __init__(self, name: str, url: Callable[[], str]) -> None:
@@ -29,89 +29,89 @@ class Crowd:
         self.settled: dict[int, float] = {}
         self.rewarded: dict[int, float] = {}
         self._path = f"/api/campaigns/{name}/decisions"
-        self._url, self._done, self._awake = url, threading.Event(), threading.Event()
-        self._awake.set()
+        self._url, self._done, self._unpaused = url, threading.Event(), threading.Event()
+        self._unpaused.set()
         self._failure: BaseException | None = None
 
     @property
     def acknowledged(self) -> int:
-        """How many answers have come."""
+        """Number of acknowledged requests."""
         return len(self.decided) + len(self.settled) + len(self.rewarded)
 
     @contextmanager
-    def at_work(self, clients: int) -> Iterator[None]:
-        """Let them loose; at the end, wait for their last answers."""
-        threads = [threading.Thread(target=self._work, args=(place,)) for place in range(clients)]
+    def running(self, clients: int) -> Iterator[None]:
+        """Run the client threads; at the end, wait for their last answers."""
+        threads = [threading.Thread(target=self._work, args=(index,)) for index in range(clients)]
         for thread in threads:
             thread.start()
         try:
             yield
         finally:
             self._done.set()
-            self._awake.set()
+            self._unpaused.set()
             for thread in threads:
                 thread.join()
         if self._failure is not None:
             raise self._failure
 
     def wait_for(self, more: int) -> None:
-        """Wait until so many further answers have come."""
+        """Wait for so many further acknowledgements."""
         wanted = self.acknowledged + more
         while self.acknowledged < wanted and self._failure is None:
             time.sleep(0.002)
 
     @contextmanager
-    def at_rest(self) -> Iterator[None]:
-        """Let them finish what they are at and wait, so that others have the machine."""
-        self._awake.clear()
+    def paused(self) -> Iterator[None]:
+        """Pause the clients after their requests in flight."""
+        self._unpaused.clear()
         yield
-        self._awake.set()
+        self._unpaused.set()
 
-    def _work(self, place: int) -> None:
+    def _work(self, index: int) -> None:
         try:
             with httpx.Client(timeout=60) as client:
                 for number in itertools.count():
-                    self._awake.wait()
+                    self._unpaused.wait()
                     if self._done.is_set():
                         return
-                    self._visit(client, place, number)
+                    self._decide_and_follow_up(client, index, number)
         except BaseException as failure:
             self._failure = failure
 
-    def _visit(self, client: httpx.Client, place: int, number: int) -> None:
-        key, context = f"{place}-{number}", ("new", "returning")[number % 2]
-        decision = self._ask(client, "", {"context": context, "key": key})
+    def _decide_and_follow_up(self, client: httpx.Client, index: int, number: int) -> None:
+        key, context = f"{index}-{number}", ("new", "returning")[number % 2]
+        decision = self._post(client, "", {"context": context, "key": key})
         self.decided[key] = decision
-        identity = decision["id"]
+        decision_id = decision["id"]
         if decision["action"] is not None and number % 3:
             bill = decision["reserved"] / 2
-            self._ask(client, f"/{identity}/settle", {"cost": bill})
-            self.settled[identity] = bill
+            self._post(client, f"/{decision_id}/settle", {"cost": bill})
+            self.settled[decision_id] = bill
         if number % 4:
-            self._ask(client, f"/{identity}/reward", {"value": number % 5 / 4})
-            self.rewarded[identity] = number % 5 / 4
+            self._post(client, f"/{decision_id}/reward", {"value": number % 5 / 4})
+            self.rewarded[decision_id] = number % 5 / 4
 
-    def _ask(self, client: httpx.Client, path: str, body: dict[str, Any]) -> Any:
+    def _post(self, client: httpx.Client, path: str, body: dict[str, Any]) -> Any:
         while True:
             try:
-                answer = client.post(f"{self._url()}{self._path}{path}", json=body)
+                response = client.post(f"{self._url()}{self._path}{path}", json=body)
             except httpx.TransportError:
                 time.sleep(0.05)
                 continue
-            if answer.status_code == 503:  # stopping: the next one will answer
+            if response.status_code == 503:  # stopping: its successor will answer
                 time.sleep(0.05)
                 continue
-            assert answer.is_success, answer.text
-            return answer.json() if answer.content else None
+            assert response.is_success, response.text
+            return response.json() if response.content else None
 
 
-def check_nothing_is_lost(url: str, name: str, crowd: Crowd) -> Audit:
-    """Compare the log with all that was acknowledged, and audit it."""
+def check_nothing_is_lost(url: str, name: str, clients: RetryingClients) -> Audit:
+    """Audit the log, and compare it with all acknowledgements."""
     store = open_store(url)
     terms = Terms.from_dict(json.loads(store.terms(name) or ""))
     log = list(store.events(name))
     decided = {event.key: event for event in log if event.kind == DECIDED}
-    for key, answer in crowd.decided.items():
+    for key, answer in clients.decided.items():
         event = decided[key]
         assert (event.seq, event.context, event.action) == (
             answer["id"],
@@ -120,12 +120,12 @@ def check_nothing_is_lost(url: str, name: str, crowd: Crowd) -> Audit:
         )
         assert terms.unit.amount(event.left) == answer["budget_left"]
     bills = {event.decision: event.bill for event in log if event.kind == SETTLED}
-    for identity, cost in crowd.settled.items():
-        assert terms.unit.amount(bills[identity] or 0) == cost
+    for decision_id, cost in clients.settled.items():
+        assert terms.unit.amount(bills[decision_id] or 0) == cost
     rewards = {event.decision: event.reward for event in log if event.kind == REWARDED}
-    for identity, value in crowd.rewarded.items():
-        assert rewards[identity] == value
-    found = audit(store, name)
-    assert found.decisions == len(crowd.decided), "every key was decided once"
+    for decision_id, value in clients.rewarded.items():
+        assert rewards[decision_id] == value
+    result = audit(store, name)
+    assert result.decisions == len(clients.decided), "every key was decided once"
     store.close()
-    return found
+    return result

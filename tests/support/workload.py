@@ -1,7 +1,7 @@
-"""Shifts: what a worker does on a campaign until it is told to stop, or killed.
+"""Random workload on one campaign, for workers that may be killed at any moment.
 
-What becomes of a decision follows from its id, so any worker may take it up where another one died,
-and say the same of it.
+The follow-ups of a decision are a function of its id, so a worker can send those that a killed one
+left out, with the same values.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 from almoner import Action, Agent
 from almoner.live.commands import Cancel, Reward, Settle
-from almoner.live.transaction import Request
+from almoner.live.transaction import Command
 from almoner.store.events import CANCELLED, REWARDED, SETTLED
-from support.acknowledgements import Journal, Note
+from support.acknowledgements import Acknowledgement, AcknowledgementFile
 
 NAME = "spring"
 CONTEXTS = ("new", "returning", "loyal")
@@ -29,21 +29,21 @@ RESERVES = {"mail": 1.0, "coupon": 4.0}
 
 LARGEST_BATCH = 60
 KEYS = 200_000
-"""Keys to choose from: few enough that workers ask for the same one now and then."""
+"""Number of keys to draw from: few enough that some are used twice."""
 
 
-class Shift:
-    """One thread of a worker: decides, and says what became of earlier decisions."""
+class Workload:
+    """One thread of a worker: decides, and follows up earlier decisions."""
 
     def __init__(
-        self, agent: Agent, journal: Journal, *, seed: str, count: Callable[[int], bool]
+        self, agent: Agent, file: AcknowledgementFile, *, seed: str, count: Callable[[int], bool]
     ) -> None:
-        self.agent, self.journal, self.count = agent, journal, count
+        self.agent, self.file, self.count = agent, file, count
         self.rng = random.Random(seed)  # noqa: S311
-        self.pending: list[Note] = []
+        self.pending: list[Acknowledgement] = []
 
     def run(self) -> None:
-        """Work until ``count``, told how many decisions were made, says to stop."""
+        """Work until ``count``, called with the number of new decisions, returns false."""
         made = 0
         while self.count(made):
             fresh = self.decide()
@@ -54,7 +54,8 @@ class Shift:
             self.follow_up(self.pending[:due])
             del self.pending[:due]
 
-    def decide(self) -> list[Note]:
+    def decide(self) -> list[Acknowledgement]:
+        """Decide for one arrival or a batch, and record the acknowledgements."""
         size = self.rng.choice((1, self.rng.randint(1, LARGEST_BATCH)))
         numbers = [self.rng.randrange(KEYS) for _ in range(size)]
         contexts = [CONTEXTS[number % len(CONTEXTS)] for number in numbers]
@@ -63,49 +64,49 @@ class Shift:
             decisions = [self.agent.decide(contexts[0], key=keys[0])]
         else:
             decisions = self.agent.decide_many(contexts, keys=keys)
-        notes = [Note.of(*pair) for pair in zip(decisions, keys, strict=True)]
-        self.journal.write(notes)
-        return notes
+        acknowledged = [Acknowledgement.of(*pair) for pair in zip(decisions, keys, strict=True)]
+        self.file.write(acknowledged)
+        return acknowledged
 
-    def follow_up(self, decided: Iterable[Note]) -> None:
-        """Settle, reward or cancel, mostly many in a transaction; note what was answered."""
-        asked = [pair for note in decided for pair in fate(note)]
-        if len(asked) == 1 and isinstance(asked[0][1], Reward):
-            self.agent.reward(asked[0][1].id, asked[0][1].value)
+    def follow_up(self, decided: Iterable[Acknowledgement]) -> None:
+        """Settle, reward or cancel, mostly in one transaction, and record the acknowledgements."""
+        expected = [pair for decision in decided for pair in follow_ups(decision)]
+        if len(expected) == 1 and isinstance(expected[0][1], Reward):
+            self.agent.reward(expected[0][1].id, expected[0][1].value)
         else:
-            for answer in self.agent.ask_all([(request,) for _, request in asked]):
+            for answer in self.agent.ask_all([(command,) for _, command in expected]):
                 if isinstance(answer, BaseException):
                     raise answer
-        self.journal.write(note for note, _ in asked)
+        self.file.write(acknowledgement for acknowledgement, _ in expected)
 
 
-def fate(decided: Note) -> list[tuple[Note, Request]]:
-    """Return what is to be said of a decision, as the note of it and the request."""
+def follow_ups(decided: Acknowledgement) -> list[tuple[Acknowledgement, Command]]:
+    """Return the commands that follow up a decision, each with its expected acknowledgement."""
     number = decided.id
-    if number % 3 != 0:  # never heard of again
+    if number % 3 != 0:  # two in three are never followed up
         return []
     if decided.action is not None and number % 5 == 0:
-        return [(Note(CANCELLED, number), Cancel(number))]
-    said: list[tuple[Note, Request]] = []
+        return [(Acknowledgement(CANCELLED, number), Cancel(number))]
+    settled: list[tuple[Acknowledgement, Command]] = []
     if decided.action is not None:
         bill = RESERVES[decided.action] * (1 + number % 7) / 5  # two in seven exceed the reserve
-        said.append((Note(SETTLED, number, amount=bill), Settle(number, bill)))
+        settled.append((Acknowledgement(SETTLED, number, amount=bill), Settle(number, bill)))
     value = number % 11 / 10
-    return [*said, (Note(REWARDED, number, amount=value), Reward(number, value))]
+    return [*settled, (Acknowledgement(REWARDED, number, amount=value), Reward(number, value))]
 
 
-def in_threads(shifts: list[Shift]) -> None:
-    """Run shifts side by side; raise what one of them met."""
+def run_in_threads(workloads: list[Workload]) -> None:
+    """Run workloads in parallel threads, and raise the first error."""
     errors: list[BaseException] = []
 
-    def run(shift: Shift) -> None:
+    def run(workload: Workload) -> None:
         try:
-            shift.run()
+            workload.run()
         except BaseException as error:
             errors.append(error)
             raise
 
-    threads = [Thread(target=run, args=(shift,)) for shift in shifts]
+    threads = [Thread(target=run, args=(workload,)) for workload in workloads]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,12 +1,15 @@
-"""The command line: thin. Parse, call, print."""
+"""The command line: parses arguments, calls the library, prints the result."""
 
 from __future__ import annotations
 
 from almoner.cli.app import main
 from almoner.cli.experiments import reproduce, sweep
 from almoner.cli.ledger import ledger
-from almoner.cli.problems import oracle, plan, scenarios, simulate
+from almoner.cli.oracle import oracle
+from almoner.cli.plan import plan
+from almoner.cli.scenarios import scenarios
 from almoner.cli.service import keys, serve
+from almoner.cli.simulate import simulate
 
 __all__ = ["main"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from almoner.cli.show import progress
+from almoner.cli.output import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from almoner.cli.show import counted
+from almoner.cli.output import counted
 
 if TYPE_CHECKING:
     from almoner.live.audit import Audit

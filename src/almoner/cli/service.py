@@ -106,7 +106,7 @@ def create(name: str, right: str, url: str) -> None:
 @STORE
 def list_keys(url: str) -> None:
     """Print all keys by name, with what they are for."""
-    from almoner.cli.show import print_table
+    from almoner.cli.output import print_table
     from almoner.store import open_store
 
     with closing(open_store(url, create=False)) as store:

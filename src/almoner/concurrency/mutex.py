@@ -22,7 +22,7 @@ from types import FrameType
 
 from almoner.errors import StoreError
 
-__all__ = ["POLL", "Claim", "Mutex", "Signal", "WaitQueue", "acquire_any", "owner"]
+__all__ = ["POLL", "Claim", "Mutex", "WaitQueue", "Wakeup", "acquire_any", "owner"]
 
 POLL = 0.1
 """Seconds that a waiting thread sleeps before it checks whether the owner was interrupted."""
@@ -31,7 +31,7 @@ _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENE
 _CONTEXTLIB = contextlib.__file__
 
 
-class Signal:
+class Wakeup:
     """A binary semaphore: wakes one waiting thread, or the next one that waits."""
 
     __slots__ = ("_lock",)
@@ -90,7 +90,7 @@ class _Waiter(Claim):
 
     def __init__(self, frame: FrameType) -> None:
         super().__init__(frame)
-        self.signal = Signal()
+        self.signal = Wakeup()
 
 
 class WaitQueue:

@@ -1,7 +1,7 @@
-"""AsyncAgent: a live campaign for callers on an event loop, who share transactions.
+"""AsyncAgent: a live campaign for callers on an event loop, with group commit.
 
-While one transaction is on its way to the disk, in a thread, those who ask meanwhile wait; the next
-one takes them all along (group commit). Nobody is answered before it is durable.
+While a thread commits one transaction, callers queue for the next one, which runs the commands of
+all of them. No caller is answered before its transaction is durable.
 """
 
 from __future__ import annotations
@@ -15,45 +15,37 @@ from typing import Any, TypeVar
 
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError
-from almoner.live.agent import Agent, closed
+from almoner.live.agent import Agent
 from almoner.live.campaign import Campaign
-from almoner.live.commands import (
-    Cancel,
-    Decide,
-    Look,
-    Reward,
-    Settle,
-    Switch,
-    arrivals,
-    rewards,
-)
+from almoner.live.catch_up import closed
+from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.decision import Decision, Settlement
 from almoner.live.report import Report
-from almoner.live.transaction import Request
+from almoner.live.transaction import Command, Decide
 from almoner.store import Store
 from almoner.store.events import CLOSED, PAUSED, RESUMED
 
 __all__ = ["AsyncAgent"]
 
 Result = TypeVar("Result")
-Waiting = tuple[Sequence[Request], "asyncio.Future[list[Any]]"]
+Waiting = tuple[Sequence[Command], "asyncio.Future[list[Any]]"]
+"""The commands of a caller, and the future of its answers."""
 
 
 class AsyncAgent:
-    """A live campaign to be awaited; `AsyncAgent.open` creates or resumes one.
+    """A live campaign with awaitable methods; `AsyncAgent.open` creates or resumes one.
 
-    Its methods are those of `Agent`, to which it leaves all the work. A caller who is cancelled
-    takes nothing back of a transaction that has begun: asked again with the same key, it gets the
-    same decision.
+    Its methods are those of `Agent`, to which it delegates. Cancelling a caller does not undo a
+    transaction that has begun: a repeated call with the same key gets the same decision.
 
     Parameters
     ----------
     agent
         The campaign; it is closed along with this.
     threads
-        Where transactions are carried out; a thread of its own if left out.
+        The executor of the transactions; a thread of its own if left out.
     on_batch
-        Is told how many callers share each transaction.
+        Called with the number of callers of each transaction.
 
     Examples
     --------
@@ -76,7 +68,7 @@ class AsyncAgent:
         self.agent, self.name, self.terms = agent, agent.name, agent.terms
         self._loop = asyncio.get_running_loop()
         self._threads = threads or ThreadPoolExecutor(1, thread_name_prefix="almoner")
-        self._lent = threads is not None
+        self._owns_threads = threads is None
         self._on_batch = on_batch
         self._queue: list[Waiting] = []
         self._batch: list[Waiting] = []
@@ -99,7 +91,7 @@ class AsyncAgent:
     async def decide(
         self, context: str, available: Iterable[str] | None = None, key: str | None = None
     ) -> Decision:
-        """Decide what to do for one arrival, and hold the money for it."""
+        """Decide for one arrival, and reserve the money of the action."""
         (decision,) = await self.ask(Decide(context, available, key))
         return decision  # type: ignore[no-any-return]
 
@@ -113,47 +105,47 @@ class AsyncAgent:
         return await self.ask(*arrivals(contexts, available, keys))
 
     async def settle(self, id: int, *, cost: Any) -> Settlement:  # noqa: A002
-        """Replace what is held for an action by what it cost; the rest can be spent again."""
+        """Replace the reserve of an action by its actual cost; the rest can be spent again."""
         (settlement,) = await self.ask(Settle(id, cost))
         return settlement  # type: ignore[no-any-return]
 
     async def reward(self, id: int, value: float) -> None:  # noqa: A002
-        """Say what an action or a skip has brought, a number from 0 to 1; it may come late."""
+        """Record the reward of an action or a skip, a number from 0 to 1; it may come late."""
         await self.ask(Reward(id, value))
 
     async def reward_many(self, values: Mapping[int, float]) -> None:
-        """Say what several actions have brought, by id: all of it or none."""
+        """Record several rewards by decision id: all of them or none."""
         await self.ask(*rewards(values))
 
     async def cancel(self, id: int) -> Settlement:  # noqa: A002
-        """Take back an action that never happened, and refund what is held for it."""
+        """Cancel an action that never happened, and release its reserve."""
         (settlement,) = await self.ask(Cancel(id))
         return settlement  # type: ignore[no-any-return]
 
     async def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""
-        await self.ask(Switch(PAUSED))
+        await self.ask(SetStatus(PAUSED))
 
     async def resume(self) -> None:
-        """Go on after a pause."""
-        await self.ask(Switch(RESUMED))
+        """Resume after a pause."""
+        await self.ask(SetStatus(RESUMED))
 
     async def end(self) -> None:
-        """Close the campaign for good; settlements and rewards are still taken."""
-        await self.ask(Switch(CLOSED))
+        """Close the campaign for good; settlements and rewards are still accepted."""
+        await self.ask(SetStatus(CLOSED))
 
     async def look(self, read: Callable[[Campaign], Result]) -> Result:
-        """Return what ``read`` says of the campaign, brought up to date and held still for it."""
-        (found,) = await self.ask(Look(read))
-        return found  # type: ignore[no-any-return]
+        """Return the value of ``read`` on the up-to-date campaign, within a transaction."""
+        (value,) = await self.ask(Read(read))
+        return value  # type: ignore[no-any-return]
 
     async def report(self) -> Report:
-        """Return how the campaign is doing: money, arrivals, and each action in each context."""
+        """Return a report: money, arrivals, and each action in each context."""
         self._process.check()
         return await asyncio.to_thread(self.agent.report)
 
-    async def ask(self, *requests: Request) -> list[Any]:
-        """Return the answers to a caller's requests: all are done or none."""
+    async def ask(self, *commands: Command) -> list[Any]:
+        """Return the answers to a caller's commands: all are carried out or none."""
         self._process.check()
         if self._closed:
             raise closed(self.name)
@@ -163,30 +155,30 @@ class AsyncAgent:
                 "open one on each loop"
             )
         answer: asyncio.Future[list[Any]] = self._loop.create_future()
-        self._queue.append((requests, answer))
+        self._queue.append((commands, answer))
         if not self._in_flight():
-            # Not at once: whoever else is heard in this round of the event loop comes along.
+            # Not at once, so that callers of this iteration of the event loop share the batch.
             self._loop.call_soon(self._send_off)
         return await answer
 
     async def finish(self) -> None:
-        """Wait until everything asked is answered."""
+        """Wait until all callers are answered."""
         self._process.check()
-        while self._queue or self._in_flight():  # somebody may ask again before this is woken
+        while self._queue or self._in_flight():  # callers may submit again before this is woken
             if self._flight is not None and self._in_flight():
                 await asyncio.wait([asyncio.wrap_future(self._flight)])
             else:
                 self._send_off()
 
     async def close(self) -> None:
-        """Answer what was asked and let go of the store; the campaign stays there."""
-        if not self._process.is_current():  # threads and store are the parent's
+        """Answer all callers and close the store; the campaign stays there."""
+        if not self._process.is_current():  # the threads and the store are the parent's
             return
         self._closed = True
         if not self._loop.is_closed():
             await self.finish()
         await asyncio.to_thread(self.agent.close)
-        if not self._lent:
+        if self._owns_threads:
             self._threads.shutdown(wait=False)
 
     async def __aenter__(self) -> AsyncAgent:
@@ -196,14 +188,14 @@ class AsyncAgent:
         await self.close()
 
     def _in_flight(self) -> bool:
-        """Return whether a transaction is being carried out.
+        """Return whether a transaction is running.
 
-        The thread says so, not a flag, which an interrupted callback would never reset.
+        By its future, not by a flag, which an interrupted callback would never reset.
         """
         return self._flight is not None and not self._flight.done()
 
     def _send_off(self) -> None:
-        """Have all who wait served in one transaction; after an interrupt, once more."""
+        """Start a transaction for the queue; after an interrupt, try again."""
         try:
             self._submit()
         except BaseException:
@@ -211,7 +203,7 @@ class AsyncAgent:
             raise
 
     def _submit(self) -> None:
-        """Begin a transaction for all who wait, but for those who have gone meanwhile."""
+        """Start a transaction for all callers in the queue who were not cancelled."""
         if not self._queue or self._in_flight():
             return
         count = len(self._queue)
@@ -221,28 +213,28 @@ class AsyncAgent:
             return
         try:
             self._batch, self._flight = batch, self._threads.submit(self._work, batch)
-            del self._queue[:count]  # not before: an interrupt would leave them waiting for ever
+            del self._queue[:count]  # only now: an interrupt must not lose callers
         except BaseException as error:
             self._queue = []
             self._hand_out(batch, [error] * len(batch))
-            if not isinstance(error, RuntimeError):  # whoever lent the threads has stopped them
+            if not isinstance(error, RuntimeError):  # of an executor that was shut down
                 raise
             return
         self._on_batch(len(batch))
 
     def _work(self, batch: list[Waiting]) -> None:
-        """Carry out a batch in one transaction; runs in a thread."""
+        """Run a batch in one transaction, in a thread of the executor."""
         try:
-            answers = self.agent.ask_all([requests for requests, _ in batch])
-        except BaseException as error:  # nobody must be left waiting for ever
+            answers = self.agent.ask_all([commands for commands, _ in batch])
+        except BaseException as error:  # so that no caller waits for ever
             answers = [error] * len(batch)
-        with suppress(RuntimeError):  # the loop is closed: there is nobody left to be told
-            # Twice, as the first may be interrupted before its first statement.
+        with suppress(RuntimeError):  # the loop is closed: no caller is left
+            # Twice, as the first call may be interrupted before its first statement.
             self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
             self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
 
     def _hand_out(self, batch: list[Waiting], answers: list[Any]) -> None:
-        """Answer the callers of a batch; after an interrupt, those who have no answer yet."""
+        """Answer the callers of a batch; after an interrupt, the remaining ones."""
         try:
             self._answer(batch, answers)
         except BaseException:
@@ -250,15 +242,15 @@ class AsyncAgent:
             raise
 
     def _answer(self, batch: list[Waiting], answers: list[Any]) -> None:
-        for (_, answer), found in zip(batch, answers, strict=True):
-            if answer.done():  # the caller has gone; what was done stays done
+        for (_, future), answer in zip(batch, answers, strict=True):
+            if future.done():  # cancelled; the transaction stays committed
                 continue
-            if isinstance(found, StopIteration):  # which no future takes
-                answer.set_exception(RuntimeError(f"a request raised {found!r}"))
-            elif isinstance(found, BaseException):
-                answer.set_exception(found)
+            if isinstance(answer, StopIteration):  # which futures do not accept
+                future.set_exception(RuntimeError(f"a request raised {answer!r}"))
+            elif isinstance(answer, BaseException):
+                future.set_exception(answer)
             else:
-                answer.set_result(found)
+                future.set_result(answer)
         if self._batch is batch:  # its thread is about to end
             self._flight = None
         self._send_off()

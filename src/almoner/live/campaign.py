@@ -1,7 +1,7 @@
-"""Campaign: where a live campaign stands, as a fold over its log. No I/O, no clock, no locks.
+"""Campaign: the state of a live campaign, folded from its log. No I/O, no clock, no locks.
 
-It has a `LivePolicy` decide, and keeps the ledger beside it: policies plan with what actions are
-expected to cost, and only what can be reserved is admitted.
+A `LivePolicy` decides, and the ledger is kept beside it: policies plan with expected costs, and an
+action is admitted only if its reserve fits the money left.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from almoner.kernels.live import (
 )
 from almoner.kernels.state import State
 from almoner.kernels.steps import SKIP
-from almoner.live.closing_time import Attendance, ClosingTime
+from almoner.live.closing_time import ClosingTime, ForecastCorrections
 from almoner.live.decision import BUDGET, HORIZON, POLICY, UNAVAILABLE
 from almoner.live.ledger import Ledger, hold, release, settle
-from almoner.live.policy import PLACES, Choice, LivePolicy, Row, Visitor
-from almoner.live.terms import NAME_RULE, PAIRS_LIMIT, Terms, is_name
+from almoner.live.names import NAME_RULE, is_name
+from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival, Row
+from almoner.live.terms import PAIRS_LIMIT, Terms
 from almoner.money import LARGEST
 from almoner.store.events import (
     CANCELLED,
@@ -47,31 +48,31 @@ from almoner.store.events import (
 __all__ = ["RUNNING", "Campaign"]
 
 RUNNING = "running"
-"""What a campaign is when it is neither paused nor closed."""
+"""The status of a campaign that is neither paused nor closed."""
 
 _STATUS = {PAUSED: PAUSED, RESUMED: RUNNING, CLOSED: CLOSED}
 
 _REASONS = {ACTED: None, SAVED: POLICY, POOR: BUDGET, TOO_LATE: HORIZON, NOT_ALLOWED: UNAVAILABLE}
 
-_TURNED_AWAY: Choice = (SKIP, ACTED), (1.0, nan)
-"""What becomes of those who come while the campaign is paused or closed."""
+_SKIPPED: Choice = (SKIP, ACTED), (1.0, nan)
+"""The choice for arrivals while the campaign is paused or closed."""
 
 
 class Campaign:
-    """Terms, and everything that has followed from them so far.
+    """The terms of a campaign, and its state after the events folded so far.
 
     Attributes
     ----------
     terms, seq
-        What was agreed, and how many events of the log are folded in.
+        The terms, and the number of events folded.
     ledger, policy
-        The money, and the policy with what it has learned.
+        The money, and the policy with the statistics it has learned.
     status
         ``"running"``, ``"paused"`` or ``"closed"``.
     overrun
         By how much bills have exceeded their reserves, in units.
-    attendance
-        What of the arrivals says nothing of a closing time's forecast.
+    corrections
+        Arrivals and periods excluded when scaling the forecast of a closing time.
     """
 
     def __init__(self, terms: Terms) -> None:
@@ -80,38 +81,38 @@ class Campaign:
         self.ledger = Ledger(budget=terms.budget)
         self.status = RUNNING
         self.overrun = 0
-        self.attendance = Attendance()
+        self.corrections = ForecastCorrections()
         self.policy = LivePolicy(terms)
         self.actions = self.policy.actions
 
     def warm_up(self) -> None:
-        """Get the kernels ready: from the disk, or compiled, which takes seconds."""
+        """Load the compiled kernels from the disk, or compile them, which takes seconds."""
         self.policy.warm_up()
 
     @property
     def contexts(self) -> dict[str, int]:
-        """The contexts by name, with their rows in the state."""
+        """The contexts by name, with their row indices in the state."""
         return self.policy.contexts
 
     @property
     def state(self) -> State:
-        """What the policy has learned."""
+        """The statistics that the policy has learned."""
         return self.policy.state
 
-    def decide(self, visitors: Sequence[Visitor], *, now: int) -> list[Event]:
-        """Decide for contexts that have arrived and were `admit`ted; return what to log."""
-        forecasting = isinstance(self.terms.horizon, ClosingTime)
-        together = 1 if forecasting else PLACES  # each of them changes the forecast
-        if len(visitors) <= together:
-            return self._decide(visitors, now)
+    def decide(self, arrivals: Sequence[PendingArrival], *, now: int) -> list[Event]:
+        """Decide for arrivals whose contexts were `admit`ted; return the events to log."""
+        # With a closing time each arrival changes the forecast for the next one.
+        size = 1 if isinstance(self.terms.horizon, ClosingTime) else BATCH
+        if len(arrivals) <= size:
+            return self._decide(arrivals, now)
         return [
             event
-            for start in range(0, len(visitors), together)
-            for event in self._decide(visitors[start : start + together], now)
+            for start in range(0, len(arrivals), size)
+            for event in self._decide(arrivals[start : start + size], now)
         ]
 
     def follow_up(self, kind: str, decided: Event, *, now: int, **values: Any) -> Event:
-        """Fold in what became of a decision (settled, rewarded, cancelled); return what to log."""
+        """Settle, reward or cancel a decision; return the event to log."""
         event = Event(
             seq=self.seq + 1,
             kind=kind,
@@ -131,14 +132,14 @@ class Campaign:
         charged = self._charged if kind == SETTLED else None
         return event._replace(left=self.ledger.left, charged=charged)
 
-    def switch(self, kind: str, *, now: int) -> Event:
-        """Fold in that the campaign was paused, resumed or closed; return what to log."""
+    def set_status(self, kind: str, *, now: int) -> Event:
+        """Pause, resume or close the campaign; return the event to log."""
         event = Event(seq=self.seq + 1, kind=kind, at=now, left=self.ledger.left)
         self._fold([event])
         return event
 
     def apply(self, events: Iterable[Event]) -> None:
-        """Fold in events of the log, in their order; refuse what no campaign could have written."""
+        """Fold events of the log in their order; refuse events that no campaign could write."""
         try:
             self._fold(self._compared(events))
         except (KeyError, TypeError, ValueError, BrokenLedger) as reason:
@@ -147,10 +148,10 @@ class Campaign:
                 "almoner ledger verify says what is wrong with it"
             ) from reason
 
-    def known(self, context: object, coming: Collection[str] = ()) -> str:
+    def known_context(self, context: object, coming: Collection[str] = ()) -> str:
         """Return a context that may arrive here; refuse one that may not.
 
-        ``coming`` are contexts that will be new by then.
+        ``coming`` are new contexts that will be admitted before it.
         """
         context = checks.plain(context)
         if isinstance(context, str) and (context in self.contexts or context in coming):
@@ -163,10 +164,10 @@ class Campaign:
         if (count + 1) * len(self.actions) > PAIRS_LIMIT:
             rule = f"be one of the {count:,} so far, as there is room for no more"
             raise checks.refuse("context", rule, context)
-        return context  # type: ignore[return-value]  # is_name says that it is a text
+        return context  # type: ignore[return-value]  # is_name: it is a string
 
     def admit(self, context: str) -> None:
-        """Make room for a context that arrives for the first time."""
+        """Add a context that arrives for the first time."""
         if context not in self.contexts:
             if not self.terms.new_contexts:
                 raise BrokenLedger(f"context {context!r} was never declared")
@@ -182,42 +183,41 @@ class Campaign:
 
     @property
     def arrivals(self) -> int:
-        """How many arrivals were counted so far."""
+        """The number of arrivals counted so far."""
         return self.policy.arrivals
 
     def arrivals_left(self, now: int) -> float:
-        """Return how many arrivals are still to come, by the horizon or the forecast."""
+        """Return the number of arrivals still to come, by the horizon or the forecast."""
         seen, horizon = self.arrivals, self.terms.horizon
         if not isinstance(horizon, ClosingTime):
             return max(0, horizon - seen)
         seconds = now / 1e6
         if seconds >= horizon.at.timestamp():
             return 0.0
-        return horizon.arrivals_left(seconds, seen=seen, attendance=self.attendance)
+        return horizon.arrivals_left(seconds, seen=seen, corrections=self.corrections)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all that a snapshot needs, as plain values."""
+        """Return the state as plain values, for a snapshot."""
         return {
             "seq": self.seq,
             "status": self.status,
             "overrun": self.overrun,
-            "attendance": list(self.attendance),
+            "attendance": list(self.corrections),
             "ledger": list(self.ledger),
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
         }
 
     def restore(self, table: dict[str, Any]) -> None:
-        """Go to where `to_dict` was called."""
-        contexts = tuple(table["contexts"])
-        self.policy.lay_out(contexts)
+        """Restore the state that `to_dict` returned."""
+        self.policy.reset(tuple(table["contexts"]))
         self.policy.restore(table["state"])
         self.ledger = Ledger(*table["ledger"])
-        self.attendance = Attendance(*table["attendance"])
+        self.corrections = ForecastCorrections(*table["attendance"])
         self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
 
     def _horizon_at(self, now: int) -> int:
-        """Return how many arrivals there will have been in all: with a closing time, a forecast."""
+        """Return the total number of arrivals: with a closing time, a forecast."""
         horizon = self.terms.horizon
         if not isinstance(horizon, ClosingTime):
             return horizon
@@ -225,20 +225,20 @@ class Campaign:
             return self.arrivals
         return self.arrivals + 1 + round(min(self.arrivals_left(now), LARGEST))
 
-    def _decide(self, visitors: Sequence[Visitor], now: int) -> list[Event]:
-        """Decide for visitors together, and hold the money for all; return what to log."""
+    def _decide(self, arrivals: Sequence[PendingArrival], now: int) -> list[Event]:
+        """Decide for a batch of arrivals, and reserve the money; return the events to log."""
         seq, left, counted = self.seq, self.ledger.left, self.arrivals
         running, per_unit, offers = self.status == RUNNING, self.policy.per_unit, self.policy.offers
-        choices = self._choose(visitors, now, left) if running else repeat(_TURNED_AWAY)
+        choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
         reserves = costs = 0
         events = []
-        for visitor, ((action, why), (probability, price)) in zip(visitors, choices):  # noqa: B905
+        for arrival, ((action, reason), (probability, price)) in zip(arrivals, choices):  # noqa: B905
             seq += 1
             name = cost = reserve = None
             if action != SKIP:
-                name, cost, reserve = offers[visitor.context][action]
+                name, cost, reserve = offers[arrival.context][action]
                 reserves, costs = reserves + reserve, costs + cost
-            available = visitor.available
+            available = arrival.available
             events.append(
                 Event(
                     seq,
@@ -247,14 +247,14 @@ class Campaign:
                     left - reserves,
                     seq,
                     counted if running else None,
-                    visitor.context,
+                    arrival.context,
                     name,
                     cost,
                     reserve,
                     probability,
                     None if isnan(price) else price * per_unit,
-                    _REASONS[why] if running else self.status,
-                    visitor.key,
+                    _REASONS[reason] if running else self.status,
+                    arrival.key,
                     None if available is None else json.dumps(available),
                 )
             )
@@ -264,9 +264,9 @@ class Campaign:
         self.seq = seq
         return events
 
-    def _choose(self, visitors: Sequence[Visitor], now: int, left: int) -> Iterable[Choice]:
-        self._attend(now)
-        return self.policy.choose(visitors, horizon=self._horizon_at(now), left=left)
+    def _choose(self, arrivals: Sequence[PendingArrival], now: int, left: int) -> Iterable[Choice]:
+        self._correct_forecast(now)
+        return self.policy.choose(arrivals, horizon=self._horizon_at(now), left=left)
 
     def _fold(self, events: Iterable[Event]) -> None:
         rows: list[Row] = []
@@ -306,7 +306,7 @@ class Campaign:
                 self.ledger = hold(self.ledger, reserve=reserve, cost=cost)
             if event.round is None:
                 return None
-            self._attend(event.at)
+            self._correct_forecast(event.at)
             return BOOKED, place, action, counted
         if kind == CANCELLED:
             self.ledger = release(self.ledger, reserve=reserve, cost=cost)
@@ -322,14 +322,14 @@ class Campaign:
         self.status = _STATUS[event.kind]
         if isinstance(self.terms.horizon, ClosingTime):
             if event.kind == PAUSED:
-                self.attendance = self.attendance.pause(event.at / 1e6)
+                self.corrections = self.corrections.pause(event.at / 1e6)
             elif event.kind == RESUMED:
-                self.attendance = self.attendance.resume(self.terms.horizon, event.at / 1e6)
+                self.corrections = self.corrections.resume(self.terms.horizon, event.at / 1e6)
 
-    def _attend(self, now: int) -> None:
-        """Note an arrival for the forecast, where there is one."""
+    def _correct_forecast(self, now: int) -> None:
+        """Count an arrival for the forecast, if there is one."""
         if isinstance(self.terms.horizon, ClosingTime):
-            self.attendance = self.attendance.arrival(self.terms.horizon, now / 1e6)
+            self.corrections = self.corrections.arrival(self.terms.horizon, now / 1e6)
 
     def _units_left(self) -> int:
         """Return what a plan may count on, in the kernels' units."""

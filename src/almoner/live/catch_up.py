@@ -1,34 +1,42 @@
-"""Catch up with a log that other processes write too.
+"""Transactions of one process on a log that other processes write too.
 
-What a campaign is behind by is folded inside the transaction that needs it, if it is little. If it
-is much, it is streamed and folded beside any transaction, so that nobody has to wait, and only
-what was written meanwhile is left for the transaction. That still has to hold the event that was
-folded last: a server that was restored may have forgotten what it had confirmed, and then nothing
-that was folded from it is true.
+A process keeps the campaign folded up to some event. Each transaction first folds the events that
+others have appended since. If they are few, it folds them inside the transaction. If they are many,
+it streams and folds them outside any transaction, so that other writers do not wait, and only the
+events written meanwhile are left for the transaction.
+
+The log must still contain the event that was folded last. A database restored from a backup may
+lack events that it had confirmed; the campaign is then read anew.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
 from itertools import islice
+from typing import Any
 
 from almoner.errors import StoreError
 from almoner.live.campaign import Campaign
 from almoner.live.snapshot import read_snapshot, write_snapshot
 from almoner.live.terms import Terms
-from almoner.store.base import Store, Writer
+from almoner.live.transaction import Command, execute
+from almoner.store.base import Reader, Store, Writer
 from almoner.store.events import Event
 
-__all__ = ["CATCH_UP", "Follower"]
+__all__ = ["CATCH_UP", "SNAPSHOT_EVERY", "Replica", "TransactionRunner", "closed"]
 
 CATCH_UP = 1_000
-"""Events to fold while a transaction keeps others waiting; more are folded before it."""
+"""Events to fold inside a transaction, while other writers wait; more are folded before it."""
+
+SNAPSHOT_EVERY = 5_000
+"""Events between two snapshots: opening a campaign folds no more than these."""
 
 log = logging.getLogger("almoner")
 
 
-class Follower:
-    """A campaign as this process knows it.
+class Replica:
+    """The campaign as folded by this process.
 
     Attributes
     ----------
@@ -37,7 +45,7 @@ class Follower:
     tip
         The event that was folded last.
     saved
-        After which event the last known snapshot was taken.
+        The ``seq`` of the last known snapshot.
     """
 
     def __init__(self, store: Store, name: str, terms: Terms) -> None:
@@ -46,20 +54,20 @@ class Follower:
         self.tip: Event | None = None
         self.saved = 0
 
-    def catch_up(self, writer: Writer, limit: int) -> Campaign | None:
-        """Return the campaign as the log has it now; None if it is too far behind, see `fold`.
+    def catch_up(self, reader: Reader, limit: int) -> Campaign | None:
+        """Return the campaign after all events of the log; None if more than ``limit`` are missing.
 
-        It is forgotten here until the caller has committed, should anything go wrong.
+        ``self.campaign`` is None until the caller has committed, in case anything fails.
         """
         campaign, self.campaign = self.campaign, None
         if campaign is not None:
-            tail = _tail(writer, campaign, limit)
+            tail = _tail(reader, campaign, limit)
             if campaign.seq and (not tail or tail[0] != self.tip):
                 log.warning("campaign %r: the log was rewound; it is read anew", self._name)
                 campaign = None
         if campaign is None:
-            campaign = self._read(writer)
-            tail = _tail(writer, campaign, limit)
+            campaign = self._read(reader)
+            tail = _tail(reader, campaign, limit)
         if len(tail) > limit:
             self.campaign, self.tip = campaign, tail[0]
             return None
@@ -70,22 +78,22 @@ class Follower:
         return campaign
 
     def fold(self) -> None:
-        """Fold the log as far as it is now, beside any transaction, a chunk at a time."""
+        """Fold the log up to its present end outside any transaction, a chunk at a time."""
         campaign, self.campaign = self.campaign, None
         if campaign is None:
             return
         events = self._store.events(self._name, max(0, campaign.seq - 1))
         if campaign.seq and next(events, None) != self.tip:
-            return  # rewound just now
-        while part := [*islice(events, CATCH_UP)]:
-            campaign.apply(part)
-            self.tip = part[-1]
+            return  # the log was rewound just now
+        while chunk := [*islice(events, CATCH_UP)]:
+            campaign.apply(chunk)
+            self.tip = chunk[-1]
         self.campaign = campaign
 
-    def keep_snapshot(self, *, every: int) -> None:
-        """Keep a snapshot of what was folded, if ``every`` events or more have none."""
+    def keep_snapshot(self) -> None:
+        """Save a snapshot of the folded campaign, if `SNAPSHOT_EVERY` events or more have none."""
         campaign = self.campaign
-        if campaign is None or campaign.seq - self.saved < every:
+        if campaign is None or campaign.seq - self.saved < SNAPSHOT_EVERY:
             return
         snapshot = write_snapshot(campaign)
         try:
@@ -93,14 +101,22 @@ class Follower:
                 if writer.events(campaign.seq - 1, 1) == [self.tip]:
                     writer.save_snapshot(snapshot)
                     self.saved = campaign.seq
-        except StoreError as reason:  # as where a store may only be read: it saves time, no more
+        except StoreError as reason:  # as for a read-only store: a snapshot only saves time
             log.debug("campaign %r: no snapshot is kept: %s", self._name, reason)
 
-    def _read(self, writer: Writer) -> Campaign:
-        """Return the campaign as it was at its snapshot, or before its first event."""
+    def append(self, writer: Writer, campaign: Campaign, events: list[Event]) -> None:
+        """Append events to the log, and a snapshot if one is due."""
+        self.tip = events[-1]
+        writer.append(events)
+        if campaign.seq - self.saved >= SNAPSHOT_EVERY:
+            writer.save_snapshot(write_snapshot(campaign))
+            self.saved = campaign.seq
+
+    def _read(self, reader: Reader) -> Campaign:
+        """Return the campaign of the last snapshot, or without any event."""
         campaign = Campaign(self._terms)
-        saved = read_snapshot(campaign, writer.snapshot())
-        if saved and not _tail(writer, campaign, 0):
+        saved = read_snapshot(campaign, reader.snapshot())
+        if saved and not _tail(reader, campaign, 0):
             log.warning(
                 "campaign %r: events are missing, as the log ends before event %d, at which a "
                 "snapshot was taken; almoner ledger verify says more",
@@ -115,9 +131,51 @@ class Follower:
         return campaign
 
 
-def _tail(writer: Writer, campaign: Campaign, limit: int) -> list[Event]:
-    """Return the event of the log that was folded last, if any, and those after it.
+class TransactionRunner:
+    """Runs commands in transactions on the up-to-date campaign, until it is ``closed``."""
+
+    def __init__(
+        self, store: Store, name: str, terms: Terms, *, clock: Callable[[], float]
+    ) -> None:
+        self._store, self._name, self._clock = store, name, clock
+        self._replica = Replica(store, name, terms)
+        self.closed = False
+
+    def now(self) -> int:
+        """Return the time in microseconds since 1970."""
+        return int(self._clock() * 1e6)
+
+    def run(self, callers: Sequence[Sequence[Command]]) -> list[Any]:
+        """Run the commands of several callers in one transaction; one thread at a time calls it.
+
+        Returns a list of answers or an error for each caller.
+        """
+        if self.closed:
+            raise closed(self._name)
+        replica, limit = self._replica, CATCH_UP
+        while True:
+            with self._store.writing(self._name) as writer:
+                campaign = replica.catch_up(writer, limit)
+                if campaign is not None:
+                    answers, added = execute(callers, campaign, writer, self.now())
+                    if added:
+                        replica.append(writer, campaign, added)
+                    break
+            replica.fold()
+            replica.keep_snapshot()
+            limit *= 8  # others cannot write faster than this for ever
+        replica.campaign = campaign
+        return answers
+
+
+def closed(name: str) -> StoreError:
+    """Return the error of calls to an agent that was closed."""
+    return StoreError(f"the agent of campaign {name!r} is closed; open it again")
+
+
+def _tail(reader: Reader, campaign: Campaign, limit: int) -> list[Event]:
+    """Return the event that was folded last, if any, and up to ``limit`` events after it.
 
     If there are more than ``limit``, one more is returned.
     """
-    return writer.events(campaign.seq - 1 if campaign.seq else 0, limit + 1)
+    return reader.events(campaign.seq - 1 if campaign.seq else 0, limit + 1)

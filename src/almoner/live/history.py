@@ -1,43 +1,34 @@
-"""History: counts and a curve of a campaign so far, as another fold over its log."""
+"""Counts and curve of a campaign so far: a second fold over its log, for reports."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+from datetime import UTC, datetime
 
 from almoner.live.decision import HORIZON
 from almoner.live.ledger import Ledger, hold, release, settle
+from almoner.live.report import CurvePoint
+from almoner.live.terms import Terms
 from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
 
-__all__ = ["History", "Point"]
+__all__ = ["History"]
 
 POINTS = 512
 """A curve has no more points than these, and at least half as many once it had that many."""
 
 
-class Point(NamedTuple):
-    """The campaign after an arrival; money in whole units, time in microseconds since 1970.
-
-    ``planned`` is what the actions that hold ``reserved`` are expected to cost.
-    """
-
-    arrivals: int
-    at: int
-    spent: int
-    reserved: int
-    planned: int
-    reward: float
-    price: float | None
+_Mark = tuple[Event, Ledger, float]
+"""A counted arrival, with the ledger and the sum of rewards after it."""
 
 
 class History:
-    """What has happened in a campaign, counted.
+    """Counters of the events of a campaign, and its curve.
 
     Attributes
     ----------
-    seq
-        How many events of the log are folded in.
+    tip
+        The event that was folded last.
     arrivals, taken
         Arrivals by context, and actions taken by context and action.
     skips, skipped
@@ -46,18 +37,17 @@ class History:
         Skips of counted arrivals since an action was last taken, by reason.
     rewarded, reward
         How many rewards have come, and their sum.
-    uncharged
-        What of the bills the budget could not bear, in whole units.
     rewards
         The same by context and action, that of a skip being None: as they came, whatever the
         policy made of them.
-    curve
-        Points along the way, evenly spaced in arrivals.
+    uncharged
+        The part of the bills that the budget could not bear, in whole units.
     """
 
-    def __init__(self, budget: int) -> None:
-        self.seq = 0
-        self.ledger = Ledger(budget=budget)
+    def __init__(self, terms: Terms) -> None:
+        self.tip: Event | None = None
+        self._amount = terms.unit.amount
+        self._ledger = Ledger(budget=terms.budget)
         self.arrivals: Counter[str] = Counter()
         self.taken: Counter[tuple[str, str]] = Counter()
         self.skips: Counter[str] = Counter()
@@ -65,33 +55,50 @@ class History:
         self.idle: Counter[str] = Counter()
         self.rewarded, self.reward, self.uncharged = 0, 0.0, 0
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
-        self.curve: list[Point] = []
-        self.latest: Point | None = None
+        self._marks: list[_Mark] = []  # every so many arrivals
+        self._latest: _Mark | None = None
         self._stride = 1
+
+    @property
+    def seq(self) -> int:
+        """How many events of the log are folded in."""
+        return 0 if self.tip is None else self.tip.seq
 
     def apply(self, events: Iterable[Event]) -> None:
         """Fold in events of the log, in their order."""
         for event in events:
-            self.seq = event.seq
+            self.tip = event
             held = {"reserve": event.reserve or 0, "cost": event.cost or 0}
             if event.kind == DECIDED:
-                self.ledger = hold(self.ledger, **held)
+                self._ledger = hold(self._ledger, **held)
                 self._count(event)
             elif event.kind == SETTLED:
                 bill = event.bill or 0
-                self.ledger, charged = settle(self.ledger, **held, bill=bill)
+                self._ledger, charged = settle(self._ledger, **held, bill=bill)
                 self.uncharged += bill - charged
             elif event.kind == CANCELLED:
-                self.ledger = release(self.ledger, **held)
+                self._ledger = release(self._ledger, **held)
                 self.taken[event.context or "", event.action or ""] -= 1
             elif event.kind == REWARDED:
                 self._add(event.context or "", event.action, event.reward or 0.0)
 
-    def points(self) -> list[Point]:
-        """Return the curve up to the latest arrival."""
-        if self.latest is None or (self.curve and self.curve[-1] == self.latest):
-            return list(self.curve)
-        return [*self.curve, self.latest]
+    def points(self) -> list[CurvePoint]:
+        """Return the curve, evenly spaced in arrivals, and the latest arrival."""
+        marks = self._marks
+        if self._latest is not None and self._latest is not marks[-1]:
+            marks = [*marks, self._latest]
+        return [self._point(*mark) for mark in marks]
+
+    def _point(self, event: Event, ledger: Ledger, reward: float) -> CurvePoint:
+        return CurvePoint(
+            arrivals=(event.round or 0) + 1,
+            at=datetime.fromtimestamp(event.at / 1e6, UTC).isoformat(),
+            spent=self._amount(ledger.spent),
+            reserved=self._amount(ledger.reserved),
+            planned=self._amount(ledger.planned),
+            reward=reward,
+            price=event.price,
+        )
 
     def _add(self, context: str, action: str | None, reward: float) -> None:
         self.rewarded += 1
@@ -112,12 +119,9 @@ class History:
             self.idle[reason] += 1
             self.skipped[context] += reason != HORIZON
         self.arrivals[context] += 1
-        _, spent, reserved, planned = self.ledger
-        self.latest = Point(
-            event.round + 1, event.at, spent, reserved, planned, self.reward, event.price
-        )
+        self._latest = event, self._ledger, self.reward
         if event.round % self._stride == 0:
-            self.curve.append(self.latest)
-        if len(self.curve) >= POINTS:
+            self._marks.append(self._latest)
+        if len(self._marks) >= POINTS:
             self._stride *= 2
-            self.curve = self.curve[::2]
+            self._marks = self._marks[::2]

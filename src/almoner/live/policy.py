@@ -1,8 +1,7 @@
-"""LivePolicy: the policy of a live campaign, played by the simulator's own kernels.
+"""LivePolicy: the policy of a live campaign, run by the simulator's own kernels.
 
-They are asked for a line of requests at a time, and told of rewards as they come. Contexts are rows
-there, and actions places; money is in the kernels' own units, but for reserves, which are the
-ledger's.
+It decides batches of arrivals, and learns rewards as they come. Contexts and actions are array
+indices; money is in the kernels' units, except reserves, which are in the ledger's.
 """
 
 from __future__ import annotations
@@ -24,26 +23,26 @@ from almoner.live.terms import LEARNED, Terms
 from almoner.policy.lowering import Plan, make_plan
 from almoner.policy.rewards import Thompson
 
-__all__ = ["PLACES", "Choice", "LivePolicy", "Row", "Visitor"]
+__all__ = ["BATCH", "Choice", "LivePolicy", "PendingArrival", "Row"]
 
-PLACES = 64
-"""How many requests can stand in line."""
+BATCH = 64
+"""The largest number of arrivals decided by one call of the kernel."""
 
 BRIEF = 2_000
-"""Pairs of context and action up to which a line is decided before another thread must run."""
+"""Pairs of context and action up to which a batch is decided without releasing the interpreter."""
 
 Choice = tuple[Sequence[int], Sequence[float]]
-"""An action or SKIP and why it is a skip; its probability and the price of a unit of money."""
+"""An action or SKIP, and the code of its reason; its probability and the price of a unit."""
 
 Offer = tuple[str, int, int]
 """An action in a context: its name, its expected cost and its reserve."""
 
 Row = tuple[int, int, int, int]
-"""What the kernels are told of an event: see `almoner.kernels.live.replay`."""
+"""An event as the kernels take it: see `almoner.kernels.live.replay`."""
 
 
-class Visitor(Protocol):
-    """Who asks for a decision: the context, the actions allowed if not all, the key if any."""
+class PendingArrival(Protocol):
+    """An arrival to decide: its context, the actions allowed if not all, the key if any."""
 
     context: Any
     available: Any
@@ -51,89 +50,91 @@ class Visitor(Protocol):
 
 
 class LivePolicy:
-    """A policy with all that it has learned.
+    """A policy with the statistics it has learned.
 
     Attributes
     ----------
     plan, state
-        The policy as kernels take it, and what it has learned.
+        The policy as kernels take it, and the statistics it has learned.
     contexts, actions
-        Contexts by name, with their rows in the state, and actions, with their places there.
+        Contexts and actions by name, with their indices in the state.
     offers
         The actions in each context: name, expected cost and reserve of each.
     per_unit
-        What to multiply a price by to have it in terms of money.
+        The factor from a price per kernel unit to a price per unit of money.
     """
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         root = np.random.SeedSequence(terms.seed).generate_state(1, np.uint64)[0]
         self._stream = np.uint64(stream_key(root, 0, POLICY))
-        self.actions = {name: place for place, name in enumerate(terms.actions)}
-        self._line = new_line(len(terms.actions), places=PLACES)
+        self.actions = {name: index for index, name in enumerate(terms.actions)}
+        self._batch = new_line(len(terms.actions), places=BATCH)
         self._one = np.empty((1, 4), np.int64), np.empty(1)
         self._advance, self._replay = advance, replay
         self.offers: dict[str, list[Offer]] = {}
-        self.lay_out(terms.contexts)
+        self.reset(terms.contexts)
 
-    def lay_out(self, contexts: tuple[str, ...]) -> None:
-        """Begin with these contexts, of which nothing is known yet."""
+    def reset(self, contexts: tuple[str, ...]) -> None:
+        """Start with these contexts and empty statistics."""
         self.contexts = {name: row for row, name in enumerate(contexts)}
         self.offers = {name: self._terms.offers_in(name) for name in contexts}
         offers = np.array(
             [[offer[1:] for offer in self.offers[name]] for name in contexts], np.int64
         )
         costs, reserves = offers[:, :, 0], offers[:, :, 1]
-        # Kernels see to it that costs fit what is left, so they need not do it again.
+        # Kernels compare costs with the units left; reserves matter only where they differ.
         self._reserves = reserves * bool((costs != reserves).any())
         self._room = new_room(self._make_plan(contexts, costs.astype(np.float64)))
-        self._look_at(len(contexts))
+        self._use(len(contexts))
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.plan.top)
 
     def admit(self, context: str) -> None:
-        """Add a context of which nothing is known yet; it costs the same as the others."""
+        """Add a context without statistics; its costs are those of the others."""
         self.contexts[context] = len(self.contexts)
         self.offers[context] = next(iter(self.offers.values()))
         if len(self.contexts) > len(self._room.plan.costs):
             self._room = doubled(self._room)
             self._reserves = np.repeat(self._reserves[:1], len(self._room.plan.costs), axis=0)
-        self._look_at(len(self.contexts))
+        self._use(len(self.contexts))
 
-    def _look_at(self, contexts: int) -> None:
-        """Have kernels see this many of the contexts that there is room for."""
+    def _use(self, contexts: int) -> None:
+        """Let the kernels use the first ``contexts`` of the allocated rows."""
         self.plan, self.state, memo, hulls = first_contexts(self._room, contexts)
         self._now, self._working = self.plan, (self.state, memo, hulls)
 
     def warm_up(self) -> None:
-        """Get the kernels ready: from the disk, or compiled, which takes seconds."""
+        """Load the compiled kernels from the disk, or compile them, which takes seconds."""
         fixed = (self.plan, *self._working, self._stream)
         grows, pairs = self._terms.new_contexts, self.plan.costs.size
         takes_long = grows or pairs > BRIEF or self.plan.reward == Thompson.code
         kernel = advance_at_length if takes_long else advance
-        self._advance = direct(kernel, *fixed, self._line, 0, self._reserves, 0)
+        self._advance = direct(kernel, *fixed, self._batch, 0, self._reserves, 0)
         self._replay = direct(replay, *fixed, *self._one)
 
-    def choose(self, visitors: Sequence[Visitor], *, horizon: int, left: int) -> Iterable[Choice]:
-        """Decide for up to `PLACES` visitors, of ``horizon`` in all, and book what was decided.
+    def choose(
+        self, arrivals: Sequence[PendingArrival], *, horizon: int, left: int
+    ) -> Iterable[Choice]:
+        """Decide for up to `BATCH` arrivals and record them as taken.
 
-        ``left`` is what may be reserved.
+        ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved.
         """
         if horizon != self._now.horizon:
             self._now = self.plan._replace(horizon=horizon)
-        line, size = self._line, len(visitors)
-        for place, visitor in enumerate(visitors):  # one by one: there is often just one
-            line.contexts[place] = self.contexts[visitor.context]
-            if visitor.available is not None:
-                line.allowed[place] = False
-                line.allowed[place, [self.actions[name] for name in visitor.available]] = True
-        self._advance(self._now, *self._working, self._stream, line, size, self._reserves, left)
-        choices, odds = line.choices, line.odds
-        if size == 1:  # which slices would take twice as long for
+        batch, size = self._batch, len(arrivals)
+        for index, arrival in enumerate(arrivals):  # one by one: there is often just one
+            batch.contexts[index] = self.contexts[arrival.context]
+            if arrival.available is not None:
+                batch.allowed[index] = False
+                batch.allowed[index, [self.actions[name] for name in arrival.available]] = True
+        self._advance(self._now, *self._working, self._stream, batch, size, self._reserves, left)
+        choices, odds = batch.choices, batch.odds
+        if size == 1:  # slices would take twice as long
             return (((choices.item(0), choices.item(1)), (odds.item(0), odds.item(1))),)
         return zip(choices[:size].tolist(), odds[:size].tolist(), strict=True)
 
     def replay(self, rows: Sequence[Row], rewards: Sequence[float]) -> None:
-        """Fold in what has happened."""
+        """Fold events, each with the reward it may carry."""
         if not rows:
             return
         table, values = self._one
@@ -149,20 +150,20 @@ class LivePolicy:
 
     @property
     def arrivals(self) -> int:
-        """How many arrivals were booked."""
+        """The number of arrivals recorded."""
         return self.state.clock.item(ROUND)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what it has learned, as plain values."""
+        """Return the learned statistics as plain values."""
         return {name: value.tolist() for name, value in self.state._asdict().items()}
 
     def restore(self, table: dict[str, Any]) -> None:
-        """Go to where `to_dict` was called, with the same contexts."""
+        """Restore the statistics that `to_dict` returned, for the same contexts."""
         for name, values in table.items():
             getattr(self.state, name)[...] = values
         plan, state, _, _ = self._room
         self._room = self._room._replace(memo=new_memo(plan, state), hulls=new_hulls(plan))
-        self._look_at(len(self.contexts))
+        self._use(len(self.contexts))
 
     def _make_plan(self, contexts: tuple[str, ...], costs: Floats) -> Plan:
         terms, horizon = self._terms, self._terms.horizon
@@ -182,5 +183,5 @@ class LivePolicy:
         )
         if plan.bottom != 1:
             raise InvalidInput("costs are whole numbers of units, so their grid is")
-        # A simulation has no use for more than its actions can cost; bills may exceed costs.
+        # A simulation caps the budget at what its actions can cost; live bills may exceed costs.
         return plan._replace(budget=terms.budget // plan.top)

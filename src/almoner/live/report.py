@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["RESERVED", "ActionReport", "ContextReport", "Report"]
+__all__ = ["RESERVED", "ActionReport", "ContextReport", "CurvePoint", "Report"]
 
 RESERVED = "reserved"
 """Why no action can be taken now: the money is there, but reserved for open decisions."""
@@ -42,6 +42,19 @@ class ContextReport:
     share: float
     served: float
     actions: list[ActionReport]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvePoint:
+    """The campaign after an arrival."""
+
+    arrivals: int
+    at: str
+    spent: float
+    reserved: float
+    planned: float
+    reward: float
+    price: float | None
 
 
 @dataclass(frozen=True, kw_only=True)

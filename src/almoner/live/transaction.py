@@ -1,168 +1,217 @@
-"""A turn: one transaction on a campaign, and what callers ask for in it.
+"""One transaction on a campaign: commands of several callers, checked and carried out in order.
 
-A request is first checked against the campaign and the log, which changes nothing, and then carried
-out, which cannot fail. So a batch is done whole or not at all, and one caller's mistake costs the
-others of a shared transaction nothing. Arrivals that come one after another are decided together,
-which takes half the time.
+A command is first checked against the campaign and the log, which changes nothing, and then carried
+out, which cannot fail. So a caller's batch is done whole or not at all, and one caller's mistake
+does not affect the others of a shared transaction. Consecutive arrivals are decided together, which
+takes half the time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
+from almoner import checks
 from almoner.errors import Conflict
 from almoner.live.campaign import Campaign
-from almoner.live.decision import is_id, unknown
-from almoner.live.policy import Visitor
+from almoner.live.decision import Decision, is_id, unknown
+from almoner.live.names import NAME_RULE, is_name
 from almoner.store.base import Writer
 from almoner.store.events import CANCELLED, Event
 
-__all__ = ["Request", "Turn"]
+__all__ = ["Command", "Decide", "Transaction", "execute"]
 
 
-class Request:
-    """Something asked of a campaign, once: it keeps what became of it."""
+class Command:
+    """Something asked of a campaign, once; the command keeps its own outcome."""
 
     __slots__ = ()
 
-    def mention(self, keys: set[str], ids: set[int]) -> None:
-        """Add the keys and the decisions that it speaks of."""
+    def lookups(self, keys: set[str], ids: set[int]) -> None:
+        """Add the keys and the decisions that the command refers to."""
 
-    def check(self, turn: Turn) -> None:
-        """Refuse what cannot be carried out; do nothing of it."""
+    def check(self, transaction: Transaction) -> None:
+        """Raise an error if the command cannot be carried out; change nothing."""
         raise NotImplementedError
 
-    def carry_out(self, turn: Turn) -> None:
-        """Do it, or have it wait to be done together with others."""
+    def carry_out(self, transaction: Transaction) -> None:
+        """Apply the command, or enqueue it to be decided together with others."""
         raise NotImplementedError
 
-    def answer(self, turn: Turn) -> Any:
-        """Return what to tell the caller, once all is done."""
+    def answer(self, transaction: Transaction) -> Any:
+        """Return the answer for the caller, after all commands were carried out."""
         raise NotImplementedError
 
 
-class Arrival(Visitor, Protocol):
-    """A visitor who waits for a decision, and gets it as the event that records it."""
+@dataclass(slots=True)
+class Decide(Command):
+    """Decide for one arrival; ``new`` is False if the same key was decided before."""
 
-    event: Event | None
+    context: Any
+    available: Any = None
+    key: Any = None
+    new: bool = field(init=False, default=False, compare=False)
+    event: Event | None = field(init=False, default=None, repr=False, compare=False)
+
+    def lookups(self, keys: set[str], ids: set[int]) -> None:
+        """Add the key."""
+        if self.key is not None:
+            self.key = checks.plain(self.key)
+            if is_name(self.key):
+                keys.add(self.key)
+
+    def check(self, transaction: Transaction) -> None:
+        """Refuse unknown names, and a key that was used for another context."""
+        self.context = transaction.known_context(self.context)
+        if self.available is not None:
+            self.available = transaction.campaign.known_actions(self.available)
+        if self.key is None:
+            return
+        if not is_name(self.key):
+            raise checks.refuse("key", f"be a text of {NAME_RULE}", self.key)
+        transaction.claim_key(self.key, self.context)
+
+    def carry_out(self, transaction: Transaction) -> None:
+        """Enqueue the arrival, unless its key was decided before."""
+        self.event = None if self.key is None else transaction.decided_with(self.key)
+        self.new = self.event is None
+        if self.new:
+            transaction.enqueue(self)
+
+    def answer(self, transaction: Transaction) -> Decision:
+        """Return the decision."""
+        return Decision.of(self.event, transaction.campaign.terms.unit)  # type: ignore[arg-type]
 
 
-class Turn:
-    """A transaction on a campaign: its log before, and what was added to it since."""
+class Transaction:
+    """The state of one transaction: the campaign, the log's writer, and the events added so far."""
 
     def __init__(self, campaign: Campaign, writer: Writer, now: int) -> None:
         self.campaign, self.writer, self.now = campaign, writer, now
         self.added: list[Event] = []
-        self._waiting: list[Arrival] = []
-        self._keyed: dict[str, Event | None] = {}  # None: it waits to be decided
-        self._claimed: dict[str, str] = {}
-        self._coming: set[str] = set()
-        self._named: dict[int, list[str]] = {}
+        self._queue: list[Decide] = []
+        self._by_key: dict[str, Event | None] = {}  # None: enqueued, not decided yet
         self._histories: dict[int, list[Event]] = {}
+        # Of the caller whose commands are being checked:
+        self._claimed_keys: dict[str, str] = {}
+        self._claimed_decisions: dict[int, list[str]] = {}
+        self._new_contexts: set[str] = set()
 
-    def look_up(self, callers: Sequence[Sequence[Request]]) -> None:
-        """Fetch what the log says of all keys and decisions that callers name, at once."""
+    def look_up(self, callers: Sequence[Sequence[Command]]) -> None:
+        """Fetch from the log all keys and decisions that the commands refer to, at once."""
         keys: set[str] = set()
         ids: set[int] = set()
-        for requests in callers:
-            for request in requests:
-                request.mention(keys, ids)
+        for commands in callers:
+            for command in commands:
+                command.lookups(keys, ids)
         if keys:
-            self._keyed.update(self.writer.keyed(sorted(keys)))
+            self._by_key.update(self.writer.keyed(sorted(keys)))
         if ids:
             self._histories.update(self.writer.histories(sorted(ids)))
 
-    def answer(self, callers: Sequence[Sequence[Request]]) -> list[list[Any] | Exception]:
-        """Carry out all of a caller's requests or none; return the answers, or the error."""
-        answers: list[Any] = [self._carry_out(requests) for requests in callers]
+    def run(self, callers: Sequence[Sequence[Command]]) -> list[list[Any] | Exception]:
+        """Carry out all or none of each caller's commands; return its answers or its error."""
+        errors = [self._run(commands) for commands in callers]
         self.decide()
-        for place, requests in enumerate(callers):
-            if answers[place] is None:
-                answers[place] = [request.answer(self) for request in requests]
-        return answers
+        return [
+            [command.answer(self) for command in commands] if error is None else error
+            for commands, error in zip(callers, errors, strict=True)
+        ]
 
-    def _carry_out(self, requests: Sequence[Request]) -> Exception | None:
-        self._claimed.clear()
-        self._coming.clear()
-        self._named.clear()
+    def _run(self, commands: Sequence[Command]) -> Exception | None:
+        self._claimed_keys.clear()
+        self._claimed_decisions.clear()
+        self._new_contexts.clear()
         try:
-            for request in requests:
-                request.check(self)
-        except Exception as error:  # whatever a caller has handed in, others must not hear of it
+            for command in commands:
+                command.check(self)
+        except Exception as error:  # of any type: callers hand in objects of their own
             return error
-        for request in requests:
-            request.carry_out(self)
+        for command in commands:
+            command.carry_out(self)
         return None
 
-    def known(self, context: Any) -> str:
-        """Return a context that may arrive after those that the caller has mentioned so far."""
-        name = self.campaign.known(context, self._coming)
-        if name not in self.campaign.contexts:
-            self._coming.add(name)
+    def known_context(self, context: Any) -> str:
+        """Return a context that may arrive, those that this caller adds before it included."""
+        contexts = self.campaign.contexts
+        if type(context) is str and context in contexts:
+            return context
+        name = self.campaign.known_context(context, self._new_contexts)
+        if name not in contexts:
+            self._new_contexts.add(name)
         return name
 
-    def claim(self, key: str, context: str) -> None:
-        """Refuse a key that stands for another context, here or in the log."""
-        earlier = self.keyed(key)
-        used = self._claimed.setdefault(key, context) if earlier is None else earlier.context
+    def claim_key(self, key: str, context: str) -> None:
+        """Refuse a key that was used for another context, by this caller or in the log."""
+        earlier = self.decided_with(key)
+        used = self._claimed_keys.setdefault(key, context) if earlier is None else earlier.context
         if used != context:
             raise Conflict(
                 f"key {key!r} was used for context {used!r}, got context {context!r}; "
                 "use a new key for a new arrival"
             )
 
-    def name(self, decision: int, verb: str) -> None:
-        """Refuse a batch that says one thing twice, or both cancels a decision and does not."""
-        named = self._named.setdefault(decision, [])
-        if verb in named:
-            raise Conflict(f"decision {decision} is {verb} twice in one batch; send it once")
-        if named and CANCELLED in (verb, *named):
-            raise Conflict(f"one batch cannot have decision {decision} {named[0]} and {verb}")
-        named.append(verb)
+    def claim_decision(self, decision: int, kind: str) -> None:
+        """Reject a batch that repeats an operation on a decision, or mixes cancel with another."""
+        kinds = self._claimed_decisions.setdefault(decision, [])
+        if kind in kinds:
+            raise Conflict(f"decision {decision} is {kind} twice in one batch; send it once")
+        if kinds and CANCELLED in (kind, *kinds):
+            raise Conflict(f"one batch cannot have decision {decision} {kinds[0]} and {kind}")
+        kinds.append(kind)
 
-    def arrive(self, arrival: Arrival) -> None:
-        """Have an arrival wait until it is decided."""
+    def enqueue(self, arrival: Decide) -> None:
+        """Add an arrival to those that are decided together."""
         if arrival.context not in self.campaign.contexts:
-            self.decide()  # those before it know nothing of it yet
+            self.decide()  # the arrivals before it must not know the context yet
             self.campaign.admit(arrival.context)
-        self._waiting.append(arrival)
+        self._queue.append(arrival)
         if arrival.key is not None:
-            self._keyed[arrival.key] = None
+            self._by_key[arrival.key] = None
 
     def decide(self) -> None:
-        """Decide for all who wait."""
-        if not self._waiting:
+        """Decide for all enqueued arrivals."""
+        if not self._queue:
             return
-        events = self.campaign.decide(self._waiting, now=self.now)
+        events = self.campaign.decide(self._queue, now=self.now)
         self.added += events
-        for arrival, event in zip(self._waiting, events, strict=True):
+        for arrival, event in zip(self._queue, events, strict=True):
             arrival.event = event
             if event.key is not None:
-                self._keyed[event.key] = event
-        self._waiting = []  # not before: what fails must go on failing, for all
+                self._by_key[event.key] = event
+        self._queue = []  # only on success, so that every caller of the batch sees the failure
 
     def follow_up(self, kind: str, decided: Event, **values: Any) -> Event:
-        """Have a decision settled, rewarded or cancelled."""
+        """Settle, reward or cancel a decision; return the event."""
         self.decide()
         event = self.campaign.follow_up(kind, decided, now=self.now, **values)
         self.added.append(event)
         self._histories[decided.seq] = [*self._histories[decided.seq], event]
         return event
 
-    def switch(self, kind: str) -> None:
-        """Have the campaign paused, resumed or closed."""
+    def set_status(self, kind: str) -> None:
+        """Pause, resume or close the campaign."""
         self.decide()
-        self.added.append(self.campaign.switch(kind, now=self.now))
+        self.added.append(self.campaign.set_status(kind, now=self.now))
 
-    def keyed(self, key: str) -> Event | None:
+    def decided_with(self, key: str) -> Event | None:
         """Return the decision made with a key, if there is one."""
-        if key in self._keyed and self._keyed[key] is None:
+        if key in self._by_key and self._by_key[key] is None:
             self.decide()
-        return self._keyed.get(key)
+        return self._by_key.get(key)
 
     def history(self, decision: Any) -> dict[str, Event]:
-        """Return what has happened of a decision, by kind."""
+        """Return the events of a decision by kind, the decision itself first."""
         if not is_id(decision) or decision not in self._histories:
             raise unknown(decision)
         return {event.kind: event for event in self._histories[decision]}
+
+
+def execute(
+    callers: Sequence[Sequence[Command]], campaign: Campaign, writer: Writer, now: int
+) -> tuple[list[list[Any] | Exception], list[Event]]:
+    """Run the commands of callers on a campaign; return their answers and the events to append."""
+    transaction = Transaction(campaign, writer, now)
+    transaction.look_up(callers)
+    return transaction.run(callers), transaction.added

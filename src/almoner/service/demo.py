@@ -7,15 +7,15 @@ import random
 from typing import Any
 
 from almoner.live.async_agent import AsyncAgent
-from almoner.live.commands import Cancel, Decide, Reward, Settle
+from almoner.live.commands import Cancel, Reward, Settle
 from almoner.live.decision import HORIZON, Decision
-from almoner.live.transaction import Request
+from almoner.live.transaction import Command, Decide
 from almoner.service.agents import AgentPool
 from almoner.store.events import CLOSED
 
 __all__ = ["NAME", "TERMS", "run_demo"]
 
-Later = tuple[float, Request]
+Later = tuple[float, Command]
 """What a visitor will do, and when by the clock of the event loop."""
 
 NAME = "spring-coupons"

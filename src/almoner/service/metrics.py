@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from almoner.errors import StoreError
+from almoner.live.campaign import Campaign
 from almoner.live.decision import Decision
 from almoner.live.ledger import Ledger
 from almoner.service.agents import AgentPool
@@ -75,10 +78,14 @@ class Metrics:
         """Return all figures in the format of Prometheus, with the present money of campaigns."""
         for agent in agents.open_agents():
             try:
-                ledger: Ledger = await agent.look(lambda campaign: campaign.ledger)
+                ledger = await asyncio.to_thread(agent.agent.reporter.view, _ledger)
             except StoreError:  # the other figures matter all the more
                 continue
             amount = agent.agent.terms.unit.amount
             for part in ("spent", "reserved", "left"):
                 self._money.labels(agent.name, part).set(amount(getattr(ledger, part)))
         return generate_latest(self.registry)
+
+
+def _ledger(campaign: Campaign) -> Ledger:
+    return campaign.ledger

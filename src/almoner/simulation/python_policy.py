@@ -1,28 +1,31 @@
-"""Policies written outside the package, as plain Python objects.
+"""Policies written in Python by users: any object with `decide` and `learn`.
 
-They run in `simulate` beside the compiled ones: slowly, on the same contexts and reward noise. It
-is the way to try an idea in an evening, and the independent check on the kernels.
+They run in `simulate` beside the compiled policies: slowly, on the same contexts and reward noise.
+So an idea can be tried without touching the package, and the kernels be checked independently.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from almoner import checks
 from almoner.errors import InvalidPolicy
 from almoner.money import budget_left, usable_grid
 from almoner.problem import Problem
+from almoner.simulation.replications import Totals
 from almoner.simulation.runs import Trace, unusable
 
 if TYPE_CHECKING:
-    from almoner.kernels.loop import World
+    from almoner.kernels.environment import Environment
 
-__all__ = ["SKIP", "Arrival", "PlainPolicy", "as_plain", "play_plain"]
+__all__ = ["SKIP", "Arrival", "PlainPolicy", "check_methods", "play_python", "trace_python"]
 
 SKIP = -1
 """The action of doing nothing."""
@@ -30,18 +33,18 @@ SKIP = -1
 
 @dataclass(frozen=True, kw_only=True)
 class Arrival:
-    """What a policy sees when a context arrives.
+    """The arguments of a decision: the context that arrived, and what is left.
 
     Attributes
     ----------
     context
-        Which one, counted from 0.
+        Index of the context, from 0.
     round
-        Which round this is, counted from 1.
+        Number of the round, from 1.
     rounds_left
-        How many rounds are left, this one included.
+        Rounds left, this one included.
     budget_left
-        How much is left to spend.
+        Budget left.
     key
         This round's randomness; `uniform` reads it.
     """
@@ -53,7 +56,7 @@ class Arrival:
     key: np.uint64
 
     def uniform(self, lane: int = 0) -> float:
-        """Return this round's random number in [0, 1); each lane holds another one."""
+        """Return a random number in [0, 1) of this round, another one for each lane."""
         from almoner.kernels.draws import uniform
 
         return float(uniform(self.key, lane))
@@ -66,11 +69,11 @@ class PlainPolicy(Protocol):
         """Return the action to take, counted from 0, or SKIP."""
 
     def learn(self, arrival: Arrival, action: int, reward: float) -> None:
-        """Take note of what an action has brought; called after each action taken."""
+        """Update the policy with the reward of an action; called after each action taken."""
 
 
-def as_plain(policy: Any) -> PlainPolicy:
-    """Return the object if it has the two methods; say what is missing if not."""
+def check_methods(policy: Any) -> PlainPolicy:
+    """Return the policy if it has both methods; refuse it if not."""
     if remedy := checks.uncalled(policy):
         rule = "be a Policy or an object with decide and learn"
         raise checks.refuse("a policy", rule, policy, remedy, InvalidPolicy)
@@ -83,29 +86,55 @@ def as_plain(policy: Any) -> PlainPolicy:
     return policy  # type: ignore[no-any-return]
 
 
-def play_plain(
-    problem: Problem, policy: PlainPolicy, world: World, root: np.uint64, run: int
+def play_python(
+    problem: Problem,
+    policy: PlainPolicy,
+    environment: Environment,
+    root: np.uint64,
+    *,
+    runs: int,
+    marks: npt.NDArray[np.int64],
+    progress: Callable[[int], object],
+) -> Totals:
+    """Play replications 0 to ``runs`` − 1 of a policy in Python."""
+    reward, drawn, loss, spend, untried, left = np.zeros((6, runs))
+    left_at = np.empty((runs, len(marks)))
+    for run in range(runs):
+        rounds = trace_python(problem, policy, environment, root, run)
+        choices = rounds.contexts, rounds.actions + 1
+        left_before = np.concatenate([[problem.budget], rounds.budget_left])
+        left[run], left_at[run] = left_before[-1], left_before[marks - 1]
+        reward[run] = environment.worth[choices].sum()
+        drawn[run] = rounds.rewards.sum()
+        loss[run] = environment.losses[choices].sum()
+        spend[run] = problem.budget - left[run]
+        progress(1)
+    return Totals(reward, drawn, loss, spend, untried, left, left_at)
+
+
+def trace_python(
+    problem: Problem, policy: PlainPolicy, environment: Environment, root: np.uint64, run: int
 ) -> Trace:
-    """Play one replication of a plain policy on the streams that the kernels would use."""
+    """Play one replication of a policy in Python on the random streams of the kernels."""
     from almoner.kernels.draws import round_key
-    from almoner.kernels.loop import draw_context, draw_reward, streams_of
+    from almoner.kernels.environment import draw_context, draw_reward, streams_of
 
     def key_of(stream: np.uint64, t: int) -> np.uint64:
-        return np.uint64(round_key(np.uint64(stream), t))  # compiled code hands back plain ints
+        return np.uint64(round_key(np.uint64(stream), t))  # compiled code returns an int
 
     policy = copy.deepcopy(policy)
     grid = usable_grid(problem.horizon, problem.budget, problem.costs)
-    contexts, rewards, drawn = streams_of(root, run)
+    streams = streams_of(root, run)
     left = grid.budget
     choices, numbers = np.empty((problem.horizon, 2), np.int64), np.empty((problem.horizon, 2))
     for t in range(problem.horizon):
-        context = draw_context(world, key_of(contexts, t))
+        context = draw_context(environment, key_of(streams.contexts, t))
         arrival = Arrival(
             context=context,
             round=t + 1,
             rounds_left=problem.horizon - t,
             budget_left=float(budget_left(problem.budget, grid, np.array(left))),
-            key=key_of(drawn, t),
+            key=key_of(streams.choices, t),
         )
         action = policy.decide(arrival)
         whole = isinstance(action, Integral) and not isinstance(action, bool)
@@ -123,7 +152,7 @@ def play_plain(
                     f"{arrival.budget_left:g} left; look at arrival.budget_left"
                 )
             left -= int(grid.costs[context, action])
-            reward = draw_reward(world, context, action, key_of(rewards, t))
+            reward = draw_reward(environment, context, action, key_of(streams.rewards, t))
             policy.learn(arrival, action, reward)
         choices[t], numbers[t] = (context, action), (reward, left)
     after = budget_left(problem.budget, grid, numbers[:, 1])

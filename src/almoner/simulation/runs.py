@@ -1,53 +1,17 @@
-"""Runs: what came of a simulation, one number per replication and nothing longer."""
+"""Results of a simulation: `Runs`, a number per replication, and `Trace`, a number per round."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from almoner import checks
 from almoner.checks import Floats
+from almoner.simulation.regret import Sample
 
-__all__ = ["Runs", "Sample", "Trace", "unusable"]
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Numbers, one per replication, with what is usually asked of them.
-
-    Examples
-    --------
-    >>> sample = Sample(np.array([1.0, 2.0, 3.0, 6.0]))
-    >>> sample.mean, round(sample.stderr, 3), sample.quantile(0.5), sample.max
-    (3.0, 1.08, 2.5, 6.0)
-    """
-
-    values: Floats
-
-    @property
-    def mean(self) -> float:
-        """The average."""
-        return float(np.mean(self.values))
-
-    @property
-    def stderr(self) -> float:
-        """The standard error of the average; NaN for a single replication."""
-        if len(self.values) < 2:
-            return math.nan
-        return float(np.std(self.values, ddof=1) / math.sqrt(len(self.values)))
-
-    @property
-    def max(self) -> float:
-        """The largest value."""
-        return float(np.max(self.values))
-
-    def quantile(self, level: float) -> float:
-        """The value that a share ``level`` of the replications stays below."""
-        return float(np.quantile(self.values, checks.number("level", level, low=0, high=1)))
+__all__ = ["Runs", "Trace", "unusable"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,17 +21,17 @@ class Runs:
     Attributes
     ----------
     policy, seed, against, estimator
-        What was simulated, and how regret is measured.
+        The arguments of `simulate`.
     reward
-        Mean reward of what was done, summed over the rounds, one per replication: the expectation
-        is that of the rewards drawn, with less noise.
+        Mean rewards of the actions taken, summed over the rounds, one per replication: the
+        expectation is that of the rewards drawn, with less noise.
     reward_drawn
         The rewards as they were drawn, summed over the rounds.
     spend
-        What was spent, one per replication.
+        The budget spent, one per replication.
     unusable
-        What was left at the end where it is less than the cheapest action costs, so that nothing
-        could have been done with it, one per replication; 0 where more was left.
+        The budget left at the end where it is less than the cheapest action costs, so that no
+        action could have used it, one per replication; 0 where more was left.
     regret
         The regret of each replication, as a `Sample`.
     budget_left
@@ -89,7 +53,7 @@ class Runs:
         return len(self.reward)
 
     def summary(self) -> dict[str, Any]:
-        """Return the figures that programs ask for, by name."""
+        """Return the figures of `almoner simulate`, by name."""
         return {
             "runs": len(self),
             "seed": self.seed,
@@ -106,20 +70,20 @@ class Runs:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Trace:
-    """Everything that happened in one replication, an entry a round.
+    """The rounds of one replication, an entry each.
 
     Attributes
     ----------
     contexts, actions
-        What came and what was done; −1 is skipping.
+        The context that arrived and the action taken; −1 is skipping.
     probabilities
-        The probability that the policy gave to what it did (NaN where it does not say).
+        The probability with which the policy chose the action (NaN for a policy in Python).
     rewards
-        What it brought.
+        The reward drawn.
     budget_left
-        What was left after the round.
+        The budget left after the round.
     unusable
-        What was left after the last round if that is less than the cheapest action costs, else 0.
+        The budget left after the last round if it is less than the cheapest action costs, else 0.
     """
 
     contexts: npt.NDArray[np.int64]
@@ -131,7 +95,7 @@ class Trace:
 
 
 def unusable(left: Floats, costs: Floats) -> Floats:
-    """Return what is left where no action costs so little, and 0 where one does.
+    """Return the budget left where it is less than the cheapest action costs, and 0 elsewhere.
 
     Examples
     --------

@@ -9,9 +9,9 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import StoreError
-from almoner.store.base import ApiKey, Store, Writer
+from almoner.store.base import ApiKey, Reader, Store, Writer
 
-__all__ = ["ApiKey", "Store", "Writer", "open_store"]
+__all__ = ["ApiKey", "Reader", "Store", "Writer", "open_store"]
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 
@@ -43,7 +43,7 @@ def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Sto
             raise StoreError(f"there is no store {path!r}; check the path")
         if read_only:
             check = partial(refuse_unreadable, name=repr(path))
-            return SqlStore(SqliteDatabase(path, read_only=True), check)
+            return SqlStore(ReadOnly(SqliteDatabase(path, read_only=True)), check)
         return SqlStore(SqliteDatabase(path))
     if isinstance(url, str) and url.startswith(POSTGRES):
         try:

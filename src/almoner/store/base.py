@@ -1,8 +1,9 @@
-"""The protocol of a store: a few campaigns, each with its terms and its log.
+"""Protocol of a store: campaigns by name, each with its terms and its log.
 
-A store knows nothing of budgets or policies. It promises three things: what `Writer` appends is
-there in full after its ``with`` block ends, or not at all; one writer at a time writes a campaign;
-and what was committed survives a crash (of the process, for the store in memory).
+A store knows nothing of budgets or policies. It promises four things: events that a `Writer`
+appends are all there after its ``with`` block, or none of them; one writer at a time writes a
+campaign; a `Reader` sees one committed state and waits for no writer; and committed events survive
+a crash (of the process, for the store in memory). `almoner.testing.check_store` checks them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple, Protocol
 from almoner.store.checked_log import CheckedLog
 from almoner.store.events import Event
 
-__all__ = ["ALL", "ApiKey", "Store", "Writer"]
+__all__ = ["ALL", "ApiKey", "Reader", "Store", "Writer"]
 
 ALL = 2**62
 """A limit that no log reaches."""
@@ -30,11 +31,18 @@ class ApiKey(NamedTuple):
     revoked: int | None = None
 
 
-class Writer(Protocol):
-    """The exclusive right to write a campaign's log, for one transaction."""
+class Reader(Protocol):
+    """A campaign's log and snapshot as they were committed at one moment."""
 
     def events(self, after: int, limit: int = ALL) -> list[Event]:
         """Return the events after one of them, in their order; no more than ``limit``."""
+
+    def snapshot(self) -> str | None:
+        """Return the snapshot kept last, if any."""
+
+
+class Writer(Reader, Protocol):
+    """The exclusive right to write a campaign's log, for one transaction."""
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
         """Return all events of each of these decisions that exists, the decision itself first."""
@@ -44,9 +52,6 @@ class Writer(Protocol):
 
     def append(self, events: Sequence[Event]) -> None:
         """Add events; their ``seq`` goes on from that of the last one."""
-
-    def snapshot(self) -> str | None:
-        """Return the snapshot kept last, if any."""
 
     def save_snapshot(self, text: str | None) -> None:
         """Keep a snapshot instead of the one before; None keeps none."""
@@ -66,6 +71,9 @@ class Store(Protocol):
 
     def writing(self, name: str) -> AbstractContextManager[Writer]:
         """Begin a transaction on a campaign's log: committed at the end, undone on an error."""
+
+    def reading(self, name: str) -> AbstractContextManager[Reader]:
+        """Begin a transaction that only reads: it locks nothing and waits for no writer."""
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them, without holding up writers."""

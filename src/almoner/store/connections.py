@@ -20,9 +20,6 @@ class Driver(Protocol):
     def connect(self) -> Any:
         """Open a connection."""
 
-    def begin(self, connection: Any) -> Any:
-        """Begin a transaction; return what runs statements in it."""
-
     def was_lost(self, connection: Any, error: Exception) -> bool:
         """Return whether an error says that the server has ended the connection."""
 
@@ -74,13 +71,22 @@ class _Campaign:
 
 
 class Pool:
-    """So many connections at most, opened when they are needed, and one for a campaign at a time.
+    """A bounded number of connections, opened on demand; a campaign uses one at a time.
 
-    A campaign that is locked elsewhere so holds up no more than one of them.
+    So a campaign that is locked elsewhere holds up no more than one of them.
+
+    Parameters
+    ----------
+    driver
+        Opens connections and commits on them.
+    size
+        The largest number of connections.
+    begin
+        Begins a transaction on a connection; returns an object that runs statements in it.
     """
 
-    def __init__(self, driver: Driver, size: int) -> None:
-        self.driver = driver
+    def __init__(self, driver: Driver, size: int, begin: Callable[[Any], Any]) -> None:
+        self.driver, self.begin = driver, begin
         self._queue = WaitQueue()
         self._slots = [_Slot(self._queue) for _ in range(size)]
         self._campaigns: dict[str, _Campaign] = {}
@@ -88,6 +94,10 @@ class Pool:
     def transaction(self, campaign: str) -> Transaction:
         """Begin a transaction, one at a time for each campaign."""
         return Transaction(self, self._campaigns.get(campaign) or self._new(campaign))
+
+    def concurrent_transaction(self) -> Transaction:
+        """Begin a transaction beside any others: one that locks nothing."""
+        return Transaction(self, _Campaign())
 
     def _new(self, campaign: str) -> _Campaign:
         return self._campaigns.setdefault(campaign, _Campaign())
@@ -154,12 +164,12 @@ class Transaction:
         driver, pooled = self._pool.driver, slot.is_clean()
         self._connection = self._campaign.connection = slot.take(driver.connect)
         try:
-            return driver.begin(self._connection)
+            return self._pool.begin(self._connection)
         except Exception as error:
             if not (pooled and driver.was_lost(self._connection, error)):
                 raise
         self._connection = self._campaign.connection = slot.take(driver.connect)
-        return driver.begin(self._connection)
+        return self._pool.begin(self._connection)
 
     def _abandon(self) -> None:
         """Close the connection, which undoes what was not committed, and let others begin."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from almoner.concurrency.mutex import Mutex, owner
 from almoner.concurrency.process import Process
@@ -93,6 +94,19 @@ class _Transaction:
         self.log.mutex.release(self.claim)
 
 
+class _Reader:
+    """The committed part of a log, which only grows: no lock is needed to read it."""
+
+    def __init__(self, log: _Log) -> None:
+        self._rows, (self._last, self._saved) = log.rows, log.committed
+
+    def events(self, after: int, limit: int = ALL) -> list[Event]:
+        return self._rows[after : min(after + limit, self._last)]
+
+    def snapshot(self) -> str | None:
+        return self._saved
+
+
 class MemoryStore:
     """Campaigns in dictionaries and lists.
 
@@ -122,6 +136,10 @@ class MemoryStore:
     def writing(self, name: str) -> _Transaction:
         """Begin a transaction on a campaign's log."""
         return _Transaction(self._log(name))
+
+    def reading(self, name: str) -> AbstractContextManager[_Reader]:
+        """Begin a transaction on a campaign's log that only reads."""
+        return nullcontext(_Reader(self._log(name)))
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them."""

@@ -26,8 +26,9 @@ in the midst of a transaction, before the server undoes it."""
 AT_ONCE = 1000
 """How many rows to fetch at a time from a long log."""
 
-CONNECTIONS = 8
-"""How many connections a store opens at most, beside one for each read of a log."""
+CONNECTIONS, READERS = 8, 4
+"""How many connections a store opens at most to write, and for transactions that only read; each
+long read of a log has another one."""
 
 SILENCE = PATIENCE + 10.0
 """Seconds without a byte from the server after which a connection is given up.
@@ -67,11 +68,16 @@ class PostgresDatabase:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._pool = Pool(self, CONNECTIONS)
+        self._pool = Pool(self, CONNECTIONS, self._begin)
+        self._readers = Pool(self, READERS, self._begin_reading)
 
     def transaction(self, campaign: str = "") -> Transaction:
         """Begin a transaction."""
         return self._pool.transaction(campaign)
+
+    def reading(self) -> Transaction:
+        """Begin a transaction that reads one state of the database and waits for no writer."""
+        return self._readers.concurrent_transaction()
 
     def stream(self, query: str, *values: Any) -> Iterator[Any]:
         """Yield the rows of a query, on a connection of its own."""
@@ -94,6 +100,7 @@ class PostgresDatabase:
     def close(self) -> None:
         """Close all connections."""
         self._pool.close()
+        self._readers.close()
 
     def connect(self) -> psycopg.Connection[Any]:
         """Open a connection."""
@@ -115,14 +122,6 @@ class PostgresDatabase:
         connection.prepare_threshold = None
         return connection
 
-    def begin(self, connection: psycopg.Connection[Any]) -> _Statements:
-        """Begin a transaction.
-
-        Whatever the server's default is, it reads the log after it has waited for its turn.
-        """
-        connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-        return _Statements(connection)
-
     def was_lost(self, connection: psycopg.Connection[Any], error: Exception) -> bool:
         """Return whether an error says that the server has ended the connection."""
         return isinstance(error, psycopg.OperationalError) and connection.closed
@@ -143,6 +142,19 @@ class PostgresDatabase:
         )
         failed.__cause__ = error
         return failed
+
+    def _begin(self, connection: psycopg.Connection[Any]) -> _Statements:
+        """Begin a transaction that may write.
+
+        READ COMMITTED, whatever the server's default: it must see events that were committed while
+        it waited for the campaign's lock.
+        """
+        connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        return _Statements(connection)
+
+    def _begin_reading(self, connection: psycopg.Connection[Any]) -> _Statements:
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        return _Statements(connection)
 
     def _conninfo(self) -> str:
         """Return the URL with our limits, as far as it has none of its own."""

@@ -63,6 +63,9 @@ class Database(Protocol):
         Those on different campaigns do not wait for each other, where the database can do that.
         """
 
+    def reading(self) -> AbstractContextManager[Statements]:
+        """Begin a transaction that sees one committed state; it locks nothing and never waits."""
+
     def stream(self, query: str, *values: Any) -> Iterator[Any]:
         """Yield the rows of a query, beside any transaction."""
 
@@ -71,21 +74,18 @@ class Database(Protocol):
 
 
 class ReadOnly:
-    """A database whose transactions may do nothing but read; they lock nothing either."""
+    """A database all of whose transactions only read."""
 
     locking = ""
     alone: tuple[str, ...] = ()
 
     def __init__(self, database: Database) -> None:
-        self._database, self.among, self.find = database, database.among, database.find
-        self.stream, self.close = database.stream, database.close
+        self.among, self.find = database.among, database.find
+        self.reading, self.stream, self.close = database.reading, database.stream, database.close
 
-    @contextmanager
-    def transaction(self, campaign: str = "") -> Iterator[Statements]:
-        """Begin a transaction."""
-        with self._database.transaction(campaign) as transaction:
-            transaction.run("SET TRANSACTION READ ONLY")
-            yield transaction
+    def transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
+        """Begin a transaction that only reads."""
+        return self.reading()
 
 
 class SqlStore:
@@ -108,13 +108,13 @@ class SqlStore:
 
     def campaigns(self) -> list[str]:
         """Return the names of all campaigns, oldest first."""
-        with self._transaction() as transaction:
+        with self._reading() as transaction:
             rows = transaction.run("SELECT name FROM almoner_campaigns ORDER BY id")
         return [str(name) for (name,) in rows]
 
     def terms(self, name: str) -> str | None:
         """Return the terms of a campaign; None if there is no such campaign."""
-        with self._transaction() as transaction:
+        with self._reading() as transaction:
             rows = transaction.run("SELECT terms FROM almoner_campaigns WHERE name = ?", name)
         return str(rows[0][0]) if rows else None
 
@@ -139,6 +139,13 @@ class SqlStore:
         """Begin a transaction on a campaign's log."""
         with self._transaction(name) as transaction:
             yield _Writer(transaction, self._database.among, *self._lock(transaction, name))
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[_Reader]:
+        """Begin a transaction on a campaign's log that only reads."""
+        campaign = self._id(name)
+        with self._reading() as transaction:
+            yield _Reader(transaction, campaign)
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them, without holding up writers."""
@@ -171,7 +178,7 @@ class SqlStore:
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
         query = "SELECT name, digest, permits, created, revoked FROM almoner_api_keys"
-        with self._transaction() as transaction:
+        with self._reading() as transaction:
             return [ApiKey._make(row) for row in transaction.run(f"{query} ORDER BY created, name")]
 
     def add_key(self, key: ApiKey) -> bool:
@@ -201,6 +208,10 @@ class SqlStore:
         self._process.check()
         return self._database.transaction(campaign)
 
+    def _reading(self) -> AbstractContextManager[Statements]:
+        self._process.check()
+        return self._database.reading()
+
     @contextmanager
     def _alone(self) -> Iterator[Statements]:
         with self._transaction() as transaction:
@@ -209,7 +220,7 @@ class SqlStore:
             yield transaction
 
     def _head(self, name: str) -> Head | None:
-        with self._transaction() as transaction:
+        with self._reading() as transaction:
             rows = transaction.run(_CHAINED, name)
         return Head(*rows[0][1:]) if rows else None
 
@@ -224,21 +235,33 @@ class SqlStore:
     def _id(self, name: str) -> int:
         self._process.check()
         if name not in self._ids:
-            with self._transaction() as transaction:
+            with self._reading() as transaction:
                 rows = transaction.run("SELECT id FROM almoner_campaigns WHERE name = ?", name)
             self._ids[name] = _only(rows, name)
         return self._ids[name]
 
 
-class _Writer:
+class _Reader:
+    def __init__(self, transaction: Statements, campaign: int) -> None:
+        self._transaction, self._campaign = transaction, campaign
+
+    def events(self, after: int, limit: int = ALL) -> list[Event]:
+        query = f"{_SELECT}seq > ? ORDER BY seq LIMIT ?"
+        rows = self._transaction.run(query, self._campaign, after, limit)
+        return [Event._make(row) for row in rows]
+
+    def snapshot(self) -> str | None:
+        query = "SELECT body FROM almoner_snapshots WHERE campaign = ?"
+        rows = self._transaction.run(query, self._campaign)
+        return str(rows[0][0]) if rows else None
+
+
+class _Writer(_Reader):
     def __init__(
         self, transaction: Statements, among: str, campaign: int, head: Head | None
     ) -> None:
-        self._transaction, self._find = transaction, among
-        self._campaign, self._head = campaign, head
-
-    def events(self, after: int, limit: int = ALL) -> list[Event]:
-        return self._select("seq > ? ORDER BY seq LIMIT ?", after, limit)
+        super().__init__(transaction, campaign)
+        self._find, self._head = among, head
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
         found: dict[int, list[Event]] = {}
@@ -270,11 +293,6 @@ class _Writer:
         query = "SELECT name, terms FROM almoner_campaigns WHERE id = ?"
         return root(*self._transaction.run(query, self._campaign)[0])
 
-    def snapshot(self) -> str | None:
-        query = "SELECT body FROM almoner_snapshots WHERE campaign = ?"
-        rows = self._transaction.run(query, self._campaign)
-        return str(rows[0][0]) if rows else None
-
     def save_snapshot(self, text: str | None) -> None:
         self._transaction.run("DELETE FROM almoner_snapshots WHERE campaign = ?", self._campaign)
         if text is not None:
@@ -288,10 +306,6 @@ class _Writer:
             values = ", ".join("?" * len(part))
             query = self._find.format(columns=_COLUMNS, column=column, values=values)
             rows += self._transaction.run(query, self._campaign, *part)
-        return [Event._make(row) for row in rows]
-
-    def _select(self, where: str, *values: Any) -> list[Event]:
-        rows = self._transaction.run(_SELECT + where, self._campaign, *values)
         return [Event._make(row) for row in rows]
 
 

@@ -28,6 +28,9 @@ AT_ONCE = 64
 """Rows inserted by one statement, or else a smaller power of two: few statements to keep prepared.
 One for each row would have threads fight for the interpreter after every row."""
 
+READERS = 4
+"""Connections, at most, for transactions that only read."""
+
 FETCHED = 1000
 """Rows of a long log to read before they are handed on."""
 
@@ -50,14 +53,16 @@ class SqliteDatabase:
         self._path = path
         self._file = StoreFile(path, read_only=read_only)
         self._reading = _Reading(path, self._file.path) if read_only else None
-        # IMMEDIATE: to begin by reading and find out at the first write that another process was
-        # faster would fail, instead of wait.
-        self._begin = "BEGIN" if read_only else "BEGIN IMMEDIATE"
-        self._pool = Pool(self, 1)  # SQLite has one writer at a time
+        self._pool = Pool(self, 1, self._begin)  # SQLite has one writer at a time
+        self._readers = Pool(self, READERS, self._begin_reading)
 
     def transaction(self, campaign: str = "") -> Transaction:
         """Begin a transaction."""
         return self._pool.transaction(campaign)
+
+    def reading(self) -> Transaction:
+        """Begin a transaction that reads one state of the file and waits for no writer."""
+        return self._readers.concurrent_transaction()
 
     def stream(self, query: str, *values: Any) -> Iterator[Any]:
         """Yield the rows of a query, on a connection of its own."""
@@ -77,6 +82,7 @@ class SqliteDatabase:
     def close(self) -> None:
         """Close the file."""
         self._pool.close()
+        self._readers.close()
 
     def connect(self) -> _Connection:
         """Open the file, which is the same one each time."""
@@ -88,15 +94,6 @@ class SqliteDatabase:
             connection.close()
             raise
         return connection
-
-    def begin(self, connection: _Connection) -> _Statements:
-        """Begin a transaction, unless its log is another file by now."""
-        connection.execute(self._begin)
-        if self._reading is None:
-            connection.log = self._file.check_log(connection.log)
-        else:
-            self._reading.refuse_changes()
-        return _Statements(connection)
 
     def was_lost(self, connection: _Connection, error: Exception) -> bool:
         """Return that a file ends no connection."""
@@ -123,6 +120,26 @@ class SqliteDatabase:
         failed = StoreError(f"the store {self._path!r} failed: {error}")
         failed.__cause__ = error
         return failed
+
+    def _begin(self, connection: _Connection) -> _Statements:
+        """Begin a transaction that may write.
+
+        IMMEDIATE: a transaction that begins by reading would fail at its first write, instead of
+        waiting, if another process has written since.
+        """
+        return self._begin_as("BEGIN IMMEDIATE", connection)
+
+    def _begin_reading(self, connection: _Connection) -> _Statements:
+        return self._begin_as("BEGIN", connection)
+
+    def _begin_as(self, statement: str, connection: _Connection) -> _Statements:
+        """Begin a transaction; refuse a write-ahead log that is another file by now."""
+        connection.execute(statement)
+        if self._reading is None:
+            connection.log = self._file.check_log(connection.log)
+        else:
+            self._reading.refuse_changes()
+        return _Statements(connection)
 
     def _connect(self) -> _Connection:
         folder = self._file.path.parent

@@ -12,7 +12,7 @@ from almoner.errors import UntriedPairs
 from almoner.policy.base import Policy
 from almoner.policy.lowering import applicable, make_plan
 from almoner.problem import Problem
-from almoner.simulation.python_policy import SKIP, PlainPolicy, as_plain
+from almoner.simulation.python_policy import SKIP, PlainPolicy, check_methods
 from almoner.simulation.runs import Runs, Trace
 from almoner.simulation.simulate import simulate, trace
 from almoner.testing.branches import missing_branch
@@ -46,7 +46,7 @@ def check_policy(
     False
     """
     if not isinstance(policy, Policy):
-        as_plain(policy)
+        check_methods(policy)
     ran = []
     for name, problem in problems.items():
         if isinstance(policy, Policy):

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from support.live_service import SPRING, in_thread
-from support.long_logs import lengthen
+from support.long_logs import append_decisions
 
 from almoner.errors import StoreError
 from almoner.live.export.rows import PAGE
@@ -64,7 +64,7 @@ def served() -> Iterator[tuple[Gated, httpx.Client]]:
         actions = {"mail": 1.0, "coupon": 5.0}
         terms = {**SPRING, "contexts": contexts, "actions": actions}
         assert client.post("/api/campaigns", json=terms).status_code == 201
-        lengthen(store, "spring", PAGES * PAGE // 2)
+        append_decisions(store, "spring", PAGES * PAGE // 2)
         yield store, client
 
 

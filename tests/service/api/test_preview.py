@@ -83,7 +83,7 @@ def test_a_plan_needs_no_name(client: httpx.Client) -> None:
 
 
 def test_agreed_terms_are_those_of_the_agent(store: Store) -> None:
-    from almoner.live.agent import agreed_terms
+    from almoner.live.opening import agreed_terms
 
     terms: dict[str, Any] = {
         term: SPRING[term] for term in ("contexts", "horizon", "budget", "seed")
@@ -109,7 +109,7 @@ def test_who_may_only_decide_is_told_so_instead_of_shown_a_form(store: Store) ->
     assert "You are signed in with a key that may decide, and may not create campaigns." in refused
     assert "almoner keys create NAME --right administer" in refused
     assert "new-campaign" not in refused
-    assert "new.js" not in refused
+    assert "create.mjs" not in refused
     offered = page(store, administering, "/new")
     assert 'id="new-campaign"' in offered
     assert "may not create" not in offered

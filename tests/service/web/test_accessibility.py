@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
-from support.browser import PHONE, Visitors, create, open_browser, visit
+from support.browser import PHONE, ApiClient, create, open_browser, open_page
 from support.live_service import in_thread
 
 from almoner.live.agent import Agent
@@ -43,12 +43,12 @@ def browser() -> Iterator[Browser]:
 def url() -> Iterator[str]:
     """A service with a campaign that has seen something."""
     with in_thread() as url:
-        with Visitors(url, create(url, name="watched")) as visitors:
-            for decision in visitors.come_all(["newcomer", "returning"] * 20):
+        with ApiClient(url, create(url, name="watched")) as api:
+            for decision in api.decide_many(["newcomer", "returning"] * 20):
                 if decision["action"]:
-                    visitors.reward(decision["id"], float(decision["id"] % 2))
-        with Visitors(url, create(url, name="reserved", budget=6, **RESERVING)) as visitors:
-            visitors.come_all(["newcomer"] * 3)
+                    api.reward(decision["id"], float(decision["id"] % 2))
+        with ApiClient(url, create(url, name="reserved", budget=6, **RESERVING)) as api:
+            api.decide_many(["newcomer"] * 3)
         yield url
 
 
@@ -59,7 +59,7 @@ def test_axe_finds_nothing(
     browser: Browser, url: str, colours: Literal["light", "dark"], width: int
 ) -> None:
     window = {"width": width, "height": 900}
-    with visit(browser, url, color_scheme=colours, viewport=window, expected=("404",)) as page:
+    with open_page(browser, url, color_scheme=colours, viewport=window, expected=("404",)) as page:
         for path in PAGES:
             page.goto(path)
             page.locator("details").evaluate_all("all => all.forEach(one => (one.open = true))")
@@ -73,7 +73,7 @@ def test_axe_finds_nothing(
 def test_nor_in_what_comes_up_later(
     browser: Browser, url: str, colours: Literal["light", "dark"]
 ) -> None:
-    with visit(browser, url, color_scheme=colours, expected=("422",)) as page:
+    with open_page(browser, url, color_scheme=colours, expected=("422",)) as page:
         page.goto("/campaigns/watched")
         page.get_by_role("button", name="Close").click()
         expect(page.get_by_role("dialog")).to_be_visible()
@@ -105,7 +105,7 @@ def test_nor_for_whoever_may_only_decide(
     store = open_store("memory:")
     key = create_key(store, "shop", right="decide")
     Agent.open(store, name="a", contexts=["b"], actions={"c": 1}, horizon=9, budget=9)
-    with in_thread(store) as url, visit(browser, url, color_scheme=colours) as page:
+    with in_thread(store) as url, open_page(browser, url, color_scheme=colours) as page:
         page.goto("/new")
         page.get_by_label("Key").fill(key)
         page.get_by_role("button", name="Sign in").click()

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from support import live_service
-from support.browser import PHONE, Visitors, create, open_browser, overflow, visit
+from support.browser import PHONE, ApiClient, create, open_browser, open_page, overflow
 from support.live_service import in_thread
 
 from almoner.service import background
@@ -33,7 +33,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def page(browser: Browser, url: str) -> Iterator[Page]:
-    with visit(browser, url) as page:
+    with open_page(browser, url) as page:
         page.clock.install()
         yield page
 
@@ -51,10 +51,10 @@ def figure(page: Page, term: str) -> str:
 
 def test_the_list_says_how_each_campaign_is_doing(page: Page, url: str) -> None:
     name = create(url, name="in the list", actions={"coupon": 1.0}, horizon=100, budget=200)
-    with Visitors(url, name) as visitors:
-        for decision in visitors.come_all(["returning"] * 20):
+    with ApiClient(url, name) as api:
+        for decision in api.decide_many(["returning"] * 20):
             if decision["action"]:
-                visitors.settle(decision["id"], decision["reserved"])
+                api.settle(decision["id"], decision["reserved"])
     page.goto("/")
     row = page.get_by_role("listitem").filter(has=page.get_by_role("link", name=name))
     expect(row).to_contain_text("running")
@@ -75,7 +75,7 @@ def test_a_first_start_says_what_it_is_at_and_shows_the_demonstration_when_it_ca
     gate = Gate()
     monkeypatch.setattr(background, "warm_up", gate.wait)
     monkeypatch.setattr(live_service, "wait_until_ready", lambda url: None)
-    with in_thread(demo=True) as url, visit(browser, url) as page:
+    with in_thread(demo=True) as url, open_page(browser, url) as page:
         try:
             page.clock.install()
             page.goto("/")
@@ -101,7 +101,7 @@ def test_a_first_start_says_what_it_is_at_and_shows_the_demonstration_when_it_ca
 
 
 def test_an_empty_list_shows_the_first_campaign_by_itself(browser: Browser) -> None:
-    with in_thread() as url, visit(browser, url) as page:
+    with in_thread() as url, open_page(browser, url) as page:
         page.clock.install()
         page.goto("/")
         expect(page.get_by_text("There is no campaign yet.")).to_be_visible()
@@ -117,8 +117,8 @@ def test_a_decision_shows_up_by_itself(page: Page, url: str) -> None:
     page.goto(f"/campaigns/{name}")
     expect(page.get_by_text("Nothing has been decided yet.")).to_be_visible()
     expect(page.get_by_text("Nobody has come yet; 1,500 is for 1,000 arrivals.")).to_be_visible()
-    with Visitors(url, name) as visitors:
-        decision = visitors.come("returning")
+    with ApiClient(url, name) as api:
+        decision = api.decide("returning")
         two_seconds_pass(page)
         row = page.locator("#decision-1")
         expect(row).to_contain_text("returning")
@@ -126,12 +126,12 @@ def test_a_decision_shows_up_by_itself(page: Page, url: str) -> None:
         expect(row).to_contain_text("none yet")
         expect(page.get_by_text("1 of 1,000 arrivals have come")).to_be_visible()
         assert figure(page, "Reserved") == f"{decision['reserved']:.0f}"
-        visitors.settle(decision["id"], 1.0)
-        visitors.reward(decision["id"], 1.0)
+        api.settle(decision["id"], 1.0)
+        api.reward(decision["id"], 1.0)
         two_seconds_pass(page)
         expect(row.get_by_role("cell").last).to_have_text("1")
         assert (figure(page, "Reserved"), figure(page, "Spent")) == ("0", "1")
-        later = visitors.come("newcomer")
+        later = api.decide("newcomer")
         two_seconds_pass(page)
         rows = page.get_by_role("table", name="The latest decisions").locator("tbody tr")
         expect(rows).to_have_count(2)
@@ -145,9 +145,9 @@ def test_a_decision_shows_up_by_itself(page: Page, url: str) -> None:
 def test_what_is_reserved_frees_when_it_is_settled(page: Page, url: str) -> None:
     actions = {"call": {"cost": 0.7, "reserve": 5.0}}
     name = create(url, name="reserving", budget=6, unit=0.1, actions=actions)
-    with Visitors(url, name) as visitors:
-        decision = visitors.come("newcomer")
-        visitors.come("returning")
+    with ApiClient(url, name) as api:
+        decision = api.decide("newcomer")
+        api.decide("returning")
         page.goto(f"/campaigns/{name}")
         notice = page.locator(".notice")
         expect(notice).to_have_text(
@@ -156,7 +156,7 @@ def test_what_is_reserved_frees_when_it_is_settled(page: Page, url: str) -> None
             "frees as bills are settled."
         )
         assert (figure(page, "Reserved"), figure(page, "Left to reserve")) == ("5.00", "1.00")
-        visitors.settle(decision["id"], 0.0)
+        api.settle(decision["id"], 0.0)
         two_seconds_pass(page)
         expect(notice).to_have_count(0)
         assert (figure(page, "Reserved"), figure(page, "Left to reserve")) == ("0.00", "6.00")
@@ -167,8 +167,8 @@ def test_updates_leave_the_reader_alone(page: Page, url: str) -> None:
     page.goto(f"/campaigns/{name}")
     summary = page.locator("#chart-spend summary")
     summary.click()
-    with Visitors(url, name) as visitors:
-        visitors.come_all(["newcomer", "returning"] * 3)
+    with ApiClient(url, name) as api:
+        api.decide_many(["newcomer", "returning"] * 3)
         two_seconds_pass(page)
         expect(page.locator("#decision-6")).to_be_visible()
         expect(summary).to_be_focused()
@@ -178,7 +178,7 @@ def test_updates_leave_the_reader_alone(page: Page, url: str) -> None:
         )
         expect(table.get_by_role("row").last).to_contain_text("9")  # 6 of 1,000, of 1,500
         page.get_by_label("Updates every 2 seconds").uncheck()
-        visitors.come("newcomer")
+        api.decide("newcomer")
         two_seconds_pass(page)
         expect(page.get_by_text("6 of 1,000 arrivals have come")).to_be_visible()
         page.get_by_label("Updates every 2 seconds").check()
@@ -202,11 +202,11 @@ def test_nothing_is_fetched_while_the_tab_is_hidden(page: Page, url: str) -> Non
 
 def test_charts_are_drawn_and_told(page: Page, url: str) -> None:
     name = create(url, name="charts", horizon=60, budget=90)
-    with Visitors(url, name) as visitors:
-        for decision in visitors.come_all(["newcomer", "returning", "returning"] * 10):
+    with ApiClient(url, name) as api:
+        for decision in api.decide_many(["newcomer", "returning", "returning"] * 10):
             if decision["action"]:
-                visitors.settle(decision["id"], decision["reserved"])
-                visitors.reward(decision["id"], float(decision["context"] == "returning"))
+                api.settle(decision["id"], decision["reserved"])
+                api.reward(decision["id"], float(decision["context"] == "returning"))
     page.goto(f"/campaigns/{name}")
     inked = """canvas => {
         const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -239,10 +239,10 @@ def test_charts_are_drawn_and_told(page: Page, url: str) -> None:
 
 def test_what_is_known_of_each_pair_is_a_picture_and_words(page: Page, url: str) -> None:
     name = create(url, name="pairs")
-    with Visitors(url, name) as visitors:
-        for decision in visitors.come_all(["newcomer", "returning"] * 20):
+    with ApiClient(url, name) as api:
+        for decision in api.decide_many(["newcomer", "returning"] * 20):
             if decision["action"]:
-                visitors.reward(decision["id"], float(decision["id"] % 2))
+                api.reward(decision["id"], float(decision["id"] % 2))
     page.goto(f"/campaigns/{name}")
     table = page.get_by_role("table", name="Counts, mean reward")
     expect(table.get_by_role("row")).to_have_count(1 + 4)
@@ -264,17 +264,17 @@ def test_pausing_resuming_and_closing(page: Page, url: str) -> None:
     name = create(url, name="switched")
     page.goto(f"/campaigns/{name}")
     said = page.get_by_role("status")
-    with Visitors(url, name) as visitors:
+    with ApiClient(url, name) as api:
         page.get_by_role("button", name="Pause").click()
         expect(said).to_have_text(
             "The campaign is paused: arrivals are skipped until it is resumed."
         )
         expect(page.locator("h1")).to_contain_text("paused")
         expect(page.get_by_role("button", name="Resume")).to_be_focused()
-        assert visitors.come("newcomer")["reason"] == "paused"
+        assert api.decide("newcomer")["reason"] == "paused"
         page.get_by_role("button", name="Resume").click()
         expect(page.locator("h1")).to_contain_text("running")
-        assert visitors.come("newcomer")["reason"] != "paused"
+        assert api.decide("newcomer")["reason"] != "paused"
 
         page.get_by_role("button", name="Close").click()
         dialog = page.get_by_role("dialog", name="Close “switched” for good?")
@@ -284,14 +284,14 @@ def test_pausing_resuming_and_closing(page: Page, url: str) -> None:
         page.get_by_role("button", name="Close").click()
         dialog.get_by_role("button", name="Close for good").click()
         expect(page.locator("h1")).to_contain_text("closed")
-        assert visitors.come("newcomer")["reason"] == "closed"
+        assert api.decide("newcomer")["reason"] == "closed"
     expect(page.locator(".controls button:visible")).to_have_count(0)
     expect(page.get_by_text("only settlements and rewards are still taken")).to_be_visible()
 
 
 def test_an_error_is_said_in_the_service_own_sentence(browser: Browser, url: str) -> None:
     name = create(url, name="closed elsewhere")
-    with visit(browser, url, expected=("409",)) as page:
+    with open_page(browser, url, expected=("409",)) as page:
         page.clock.install()
         page.goto(f"/campaigns/{name}")
         httpx.post(f"{url}/api/campaigns/{name}/close").raise_for_status()
@@ -303,7 +303,7 @@ def test_an_error_is_said_in_the_service_own_sentence(browser: Browser, url: str
 
 def test_a_service_that_stops_is_noticed_and_so_is_its_return(browser: Browser, url: str) -> None:
     name = create(url, name="interrupted")
-    with visit(browser, url, expected=("ERR_FAILED", "Failed to load")) as page:
+    with open_page(browser, url, expected=("ERR_FAILED", "Failed to load")) as page:
         page.clock.install()
         page.goto(f"/campaigns/{name}")
         page.route("**/campaigns/interrupted", lambda route: route.abort())
@@ -319,7 +319,7 @@ def test_a_service_that_stops_is_noticed_and_so_is_its_return(browser: Browser, 
 def test_a_campaign_that_does_not_exist_is_a_page_with_a_sentence(
     browser: Browser, url: str
 ) -> None:
-    with visit(browser, url, expected=("404",)) as page:
+    with open_page(browser, url, expected=("404",)) as page:
         page.goto("/campaigns/nowhere")
         expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
         expect(page.locator("main")).to_contain_text("There is no campaign 'nowhere'")
@@ -338,7 +338,7 @@ def test_a_name_is_only_ever_text(page: Page, url: str) -> None:
 
 def test_nothing_scrolls_sideways_on_a_phone(browser: Browser, url: str) -> None:
     create(url, name="phone", contexts=["newcomer", "a-very-long-context-name-" * 6])
-    with visit(browser, url, viewport=PHONE, reduced_motion="reduce") as page:
+    with open_page(browser, url, viewport=PHONE, reduced_motion="reduce") as page:
         for path in ("/", "/campaigns/phone", "/new", "/docs", "/sign-in"):
             page.goto(path)
             expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -386,9 +386,9 @@ def test_ordinary_names_do_not_widen_the_page(browser: Browser, url: str, width:
         contexts=["newcomer", context],
         actions={coupon: 5.0, "x" * 120: 1.0},
     )
-    with Visitors(url, name.replace(" ", "%20")) as visitors:
-        visitors.come_all([context, "newcomer"] * 3)
-    with visit(browser, url, viewport={"width": width, "height": 844}) as page:
+    with ApiClient(url, name.replace(" ", "%20")) as api:
+        api.decide_many([context, "newcomer"] * 3)
+    with open_page(browser, url, viewport={"width": width, "height": 844}) as page:
         page.goto(f"/campaigns/{name}")
         table = page.get_by_role("table", name="By context and action")
         expect(table).to_contain_text(coupon)
@@ -401,7 +401,7 @@ def test_a_long_list_of_contexts_does_not_stretch_the_panel_beside_it(
     browser: Browser, url: str
 ) -> None:
     name = create(url, name="many", contexts=[f"context {place}" for place in range(30)])
-    with visit(browser, url, viewport={"width": 1440, "height": 900}) as page:
+    with open_page(browser, url, viewport={"width": 1440, "height": 900}) as page:
         page.goto(f"/campaigns/{name}")
         served = page.get_by_role("region", name="Who the plan serves").bounding_box()
         beside = page.locator("#chart-ratio").bounding_box()

@@ -42,25 +42,21 @@ from support.campaign_states import (
 
 import almoner as al
 from almoner.live.report import Report
-from almoner.service.web import charts, sentences
-from almoner.service.web.charts import ChartPoint
+from almoner.service.web import charts
+from almoner.service.web.notices import notices
 from almoner.service.web.templating import TEMPLATES
 from almoner.service.web.views import campaign_view, card
 
 
 def told(agent: al.Agent) -> tuple[Report, str]:
     """Return a report, and the whole page of it as text."""
-    report, amount, agreed = agent.report(), agent.terms.unit.amount, agent.terms.horizon
+    report, agreed = agent.report(), agent.terms.horizon
     horizon = (
         max(1.0, report.arrivals + report.arrivals_left)
         if isinstance(agreed, al.ClosingTime)
         else float(agreed)
     )
-    curve = [
-        ChartPoint(p.arrivals, amount(p.spent), amount(p.planned), p.reward)
-        for p in agent.watch.curve()
-    ]
-    view = campaign_view(report, horizon, curve, [])
+    view = campaign_view(report, horizon, agent.reporter.curve(), [])
     page = TEMPLATES.get_template("campaign.html").render(
         here="/", signed_in=False, administers=True, **view
     )
@@ -347,13 +343,13 @@ def test_an_alarm_waits_for_a_hundred_arrivals_and_ten_actions_worth() -> None:
         (50, 0.01, 100, True),  # half of the horizon, and nothing yet
     ]:
         seen = replace(report, idle={"policy": idle}, arrivals=idle, ratio_start=ratio)
-        notices = sentences.notices(seen, horizon, str)
-        assert any(ALARM in notice for notice in notices) == alarmed, (idle, ratio)
+        shown = notices(seen, horizon, str)
+        assert any(ALARM in notice for notice in shown) == alarmed, (idle, ratio)
 
 
 def test_an_alarm_after_a_good_start_says_what_it_waits_for() -> None:
     report = replace(never_given().report(), served=7, waiting=5, idle={"policy": 290, "un": 10})
-    (notice,) = [said for said in sentences.notices(report, 1000, str) if ALARM in said]
+    (notice,) = [notice for notice in notices(report, 1000, str) if ALARM in notice]
     assert notice == (
         "Nothing was given out to the last 300 arrivals: 290 because the policy saves the budget "
         "for better use; 10 because un; 5 decisions still wait for one, and a 0 must be told too."

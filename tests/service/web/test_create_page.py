@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from support.browser import Visitors, create, open_browser, visit
+from support.browser import ApiClient, create, open_browser, open_page
 from support.live_service import in_thread
 
 from almoner.service.auth.api_keys import create_key
@@ -28,7 +28,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 def page(browser: Browser, url: str) -> Iterator[Page]:
-    with visit(browser, url) as page:
+    with open_page(browser, url) as page:
         page.goto("/new")
         yield page
 
@@ -85,8 +85,8 @@ def test_the_plan_is_shown_and_then_the_campaign_starts(page: Page, url: str) ->
     )
     assert made["actions"] == {"coupon": {"cost": 5.0, "reserve": 5.0}}
     assert (made["unit"], made["default_rewards"], made["new_contexts"]) == (1e-6, None, False)
-    with Visitors(url, "autumn%20%26%20winter") as visitors:
-        visitors.come("returning")
+    with ApiClient(url, "autumn%20%26%20winter") as api:
+        api.decide("returning")
     expect(page.locator("#decision-1")).to_contain_text("coupon")
 
 
@@ -186,8 +186,8 @@ def test_doing_nothing_is_learned_and_contexts_are_added(page: Page, url: str) -
     expect(plan).to_contain_text("enough for everything worth doing")
     page.get_by_role("button", name="Start the campaign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("learned")
-    with Visitors(url, "learned") as visitors:
-        visitors.come("stranger")
+    with ApiClient(url, "learned") as api:
+        api.decide("stranger")
     made = httpx.get(f"{url}/api/campaigns/learned").json()
     assert (made["default_rewards"], made["new_contexts"]) == ("learned", True)
     assert made["contexts"] == ["newcomer", "returning", "stranger"]
@@ -250,7 +250,7 @@ def test_terms_that_were_folded_away_open_where_one_is_wrong(page: Page) -> None
 
 def test_what_the_service_refuses_is_said_beside_the_form(browser: Browser, url: str) -> None:
     create(url, name="taken", budget=3)
-    with visit(browser, url, expected=("422", "409")) as page:
+    with open_page(browser, url, expected=("422", "409")) as page:
         page.goto("/new")
         fill(page, "free")
         page.get_by_label("Arrivals", exact=True).fill("100")
@@ -369,7 +369,7 @@ def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> 
 def test_a_service_with_keys_asks_for_one(browser: Browser) -> None:
     store = open_store("memory:")
     keys = {right: create_key(store, right, right=right) for right in ("administer", "decide")}
-    with in_thread(store, locked=True) as url, visit(browser, url, expected=("401",)) as page:
+    with in_thread(store, locked=True) as url, open_page(browser, url, expected=("401",)) as page:
         page.goto("/new")
         expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
         page.get_by_label("Key").fill("almoner_wrong")

@@ -10,7 +10,7 @@ from threading import Event as Gate
 import httpx
 import pytest
 from starlette.testclient import TestClient
-from support.browser import Visitors, create
+from support.browser import ApiClient, create
 from support.live_service import SPRING, in_thread
 
 from almoner.errors import BrokenLedger
@@ -28,8 +28,8 @@ PAGES = ["/", "/campaigns/watched", "/new", "/docs", "/sign-in", "/campaigns/now
 @pytest.fixture(scope="module")
 def client() -> Iterator[httpx.Client]:
     with in_thread() as url, httpx.Client(base_url=url) as client:
-        with Visitors(url, create(url, name="watched")) as visitors:
-            visitors.come_all(["newcomer", "returning"] * 5)
+        with ApiClient(url, create(url, name="watched")) as api:
+            api.decide_many(["newcomer", "returning"] * 5)
         yield client
 
 
@@ -81,7 +81,7 @@ def test_the_chart_library_comes_with_its_licence() -> None:
 
 def test_no_file_of_the_page_names_another_host() -> None:
     for file in STATIC.rglob("*"):
-        if file.suffix in {".js", ".css"} and "vendor" not in file.parts:
+        if file.suffix in {".mjs", ".css"} and "vendor" not in file.parts:
             assert not re.findall(r"https?://(?!www\.w3\.org/)", file.read_text()), file
 
 
@@ -93,8 +93,8 @@ def test_nothing_else_is_served_as_a_file(client: httpx.Client, path: str) -> No
 def test_names_are_escaped(client: httpx.Client) -> None:
     name = "<script>alert('&')</script>".replace("/", "|")
     create(str(client.base_url), name=name, contexts=["<b>bold</b>"], actions={"<i>": 1})
-    with Visitors(str(client.base_url), name) as visitors:
-        visitors.come("<b>bold</b>")
+    with ApiClient(str(client.base_url), name) as api:
+        api.decide("<b>bold</b>")
     for path in ("/", f"/campaigns/{name}"):
         text = client.get(path).text
         assert "<script>alert" not in text

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from almoner.live.agent import Agent
-from almoner.live.report import ActionReport, ContextReport, Report
+from almoner.live.report import ActionReport, ContextReport, CurvePoint, Report
 from almoner.policy.recipes import RECIPES
-from almoner.service.web import charts, formatting, sentences, svg
-from almoner.service.web.charts import ChartPoint
+from almoner.service.web import chart_series, charts, formatting, notices, sentences, svg
 from almoner.service.web.views import campaign_view, learning_policies
 from almoner.store import open_store
 
@@ -100,9 +99,9 @@ def test_the_summary_is_one_sentence() -> None:
 
 
 def test_what_else_a_person_should_know() -> None:
-    assert sentences.notices(report(), 200, money) == []
+    assert notices.notices(report(), 200, money) == []
     odd = report(status="paused", blocked="paused", unusable=2.0, overrun=1.0)
-    assert sentences.notices(odd, 40, money) == [
+    assert notices.notices(odd, 40, money) == [
         "10 more have come after the horizon of 40 arrivals, and were skipped.",
         "The campaign is paused: arrivals are skipped, and are not counted.",
         "2 is left, but no action reserves less than 5, so it cannot be given out.",
@@ -114,7 +113,7 @@ def test_what_else_a_person_should_know() -> None:
 def test_bills_that_add_up_to_the_budget_are_not_beyond_it() -> None:
     """0.1 + 0.2 is more than 0.3 to a computer."""
     even = report(budget=0.3, spent=0.1, uncharged=0.2, reserved=0.0, left=0.2)
-    assert sentences.notices(even, 200, formatting.money_format([0.3])) == []
+    assert notices.notices(even, 200, formatting.money_format([0.3])) == []
 
 
 def test_money_has_the_digits_of_the_campaign() -> None:
@@ -168,19 +167,27 @@ def test_the_axis_is_made_for_what_is_known_well() -> None:
     assert axis(pair(high=0.013)) == 0.02
 
 
-def test_a_served_bar_has_a_part_for_each_action() -> None:
+def test_a_served_bar_has_a_segment_for_each_planned_action() -> None:
     actions = [pair(planned=0.25), pair(planned=0.0), pair(action="call", planned=0.5)]
-    parts = svg.served_bar(replace(report().contexts[0], actions=actions))
-    assert [(part.start, part.width, part.kind) for part in parts] == [
-        (0.0, 25.0, "0"),
-        (25.0, 50.0, "2"),
-    ]
+    assert svg.served_bar(actions) == [(0.0, 25.0, "action-0"), (25.0, 50.0, "action-2")]
+
+
+def point(arrivals: int, spent: float, planned: float, reward: float) -> CurvePoint:
+    return CurvePoint(
+        arrivals=arrivals,
+        at="2026-03-01T08:00:00+00:00",
+        spent=spent,
+        reserved=planned,
+        planned=planned,
+        reward=reward,
+        price=None,
+    )
 
 
 def test_charts_say_the_same_in_words_and_tables() -> None:
-    curve = [ChartPoint(1, 0.0, 5.0, 0.0), ChartPoint(25, 15.0, 5.0, 1.0)]
+    curve = [point(1, 0.0, 5.0, 0.0), point(25, 15.0, 5.0, 1.0)]
     spend, reward, ratio = charts.charts(report(), 200, curve, money)
-    assert spend.sentence == (
+    assert spend.caption == (
         "After 50 of 200 arrivals, 30 is spent and 5 expected for open decisions; the straight "
         "line is at 25."
     )
@@ -190,11 +197,11 @@ def test_charts_say_the_same_in_words_and_tables() -> None:
         ["25", "15", "20", "12"],  # halves are rounded to even
         ["50", "30", "35", "25"],
     ]
-    assert reward.sentence.startswith(
+    assert reward.caption.startswith(
         "Rewards add up to 3 so far; 4.0 is promised by now: 25 % less."
     )
     assert reward.rows[-2:] == [["25", "1", "2.0"], ["50", "3", "4.0"]]
-    assert ratio.sentence == (
+    assert ratio.caption == (
         "For each arrival to come there is 0.433, neither spent nor expected to be; it was 0.500 "
         "at the start. "
         "Who is served changes at 0.250 and 2.50: the plan’s boundaries."
@@ -208,29 +215,29 @@ def test_after_the_horizon_the_promise_and_the_line_stand_still() -> None:
     assert spend.rows[-1] == ["250", "30", "35", "100"]
     assert reward.rows[-1] == ["250", "3", "16.0"]
     assert ratio.rows[-1] == ["250", "–"]
-    assert ratio.sentence.startswith("No arrival is to be served any more; ")
+    assert ratio.caption.startswith("No arrival is to be served any more; ")
 
 
 def test_many_boundaries_are_counted_and_none_is_explained() -> None:
     many = report(boundaries=[place / 10 for place in range(1, 21)])
     assert (
         "changes at 20 boundaries, from 0.100 to 2.00."
-        in charts.charts(many, 200, [], money)[2].sentence
+        in charts.charts(many, 200, [], money)[2].caption
     )
-    none = charts.charts(report(boundaries=[]), 200, [], money)[2].sentence
+    none = charts.charts(report(boundaries=[]), 200, [], money)[2].caption
     assert none.endswith("The plan has no boundary: nothing is worth its cost.")
 
 
 def test_chart_data_begins_with_nothing_and_ends_now() -> None:
-    curve = [ChartPoint(index, index / 2, 0.0, 0.0) for index in range(1, 50)]
-    data = json.loads(charts.chart_data(report(), 200, curve))
+    curve = [point(index, index / 2, 0.0, 0.0) for index in range(1, 50)]
+    data = json.loads(chart_series.chart_data(report(), 200, curve))
     assert data["arrivals"] == list(range(51))
     assert (data["spent"][0], data["spent"][-1], data["committed"][-1]) == (0, 30, 35)
     assert (data["horizon"], data["promised"], data["boundaries"]) == (200, 0.08, [0.25, 2.5])
 
 
 def test_long_tables_are_thinned_but_keep_both_ends() -> None:
-    curve = [ChartPoint(index, index / 2, 0.0, 0.0) for index in range(1, 50)]
+    curve = [point(index, index / 2, 0.0, 0.0) for index in range(1, 50)]
     rows = charts.charts(report(), 200, curve, money)[0].rows
     assert len(rows) == charts.TABLE_ROWS
     assert (rows[0][0], rows[-1][0]) == ("0", "50")

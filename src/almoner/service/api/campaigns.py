@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from datetime import UTC, datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from almoner.errors import StoreError
 from almoner.live.async_agent import AsyncAgent
-from almoner.live.commands import Switch
+from almoner.live.campaign import Campaign
+from almoner.live.commands import SetStatus
 from almoner.live.export import decisions
-from almoner.live.history import Point
 from almoner.live.report import Report
 from almoner.service.agents import AgentPool
 from almoner.service.api.json_io import JsonResponse
@@ -24,7 +23,6 @@ from almoner.service.api.responses import (
     CampaignList,
     CampaignView,
     Curve,
-    CurvePoint,
     Latest,
     ListedCampaign,
     LoggedDecision,
@@ -100,8 +98,7 @@ async def report(services: Services, name: str) -> Report:
 async def curve(services: Services, name: str) -> Curve:
     """Return the way a campaign has come, in a few hundred points."""
     agent = await services.agents.get(name)
-    points = await asyncio.to_thread(agent.agent.watch.curve)
-    return Curve(points=[_amounts(agent, point) for point in points])
+    return Curve(points=await asyncio.to_thread(agent.agent.reporter.curve))
 
 
 @get(f"{CAMPAIGN}/latest")
@@ -113,12 +110,12 @@ async def latest(services: Services, name: str, query: LatestQuery) -> Latest:
 
 async def latest_decisions(agent: AsyncAgent, limit: int) -> list[LoggedDecision]:
     """Return the last ``limit`` decisions of a campaign, newest first."""
-    last = await agent.look(lambda campaign: campaign.seq)
-    return await asyncio.to_thread(_latest, agent, last, limit)
+    return await asyncio.to_thread(_latest, agent, limit)
 
 
-def _latest(agent: AsyncAgent, last: int, limit: int) -> list[LoggedDecision]:
+def _latest(agent: AsyncAgent, limit: int) -> list[LoggedDecision]:
     """Read back from the end of the log, further each time, until there are enough decisions."""
+    last = agent.agent.store.last(agent.name)
     reach = EVENTS_PER_DECISION * limit
     while True:
         rows = deque(decisions(agent.agent, max(0, last - reach)), maxlen=limit)
@@ -128,8 +125,10 @@ def _latest(agent: AsyncAgent, last: int, limit: int) -> list[LoggedDecision]:
 
 
 async def _view(agent: AsyncAgent) -> CampaignView:
-    now = agent.agent.now()
-    return await agent.look(lambda campaign: CampaignView.of(agent.name, campaign, now))
+    def read(campaign: Campaign) -> CampaignView:
+        return CampaignView.of(agent.name, campaign, agent.agent.now())
+
+    return await asyncio.to_thread(agent.agent.reporter.view, read)
 
 
 async def _listed(agents: AgentPool, name: str) -> ListedCampaign:
@@ -143,22 +142,8 @@ async def _listed(agents: AgentPool, name: str) -> ListedCampaign:
 
 async def _set_status(services: Services, name: str, kind: str) -> State:
     agent = await services.agents.get(name)
-    (status,) = await agent.ask(Switch(kind))
+    (status,) = await agent.ask(SetStatus(kind))
     return State(name=name, status=status)
-
-
-def _amounts(agent: AsyncAgent, point: Point) -> CurvePoint:
-    """Return a point of the curve with money as amounts."""
-    amount = agent.agent.terms.unit.amount
-    return CurvePoint(
-        arrivals=point.arrivals,
-        at=datetime.fromtimestamp(point.at / 1e6, UTC).isoformat(),
-        spent=amount(point.spent),
-        reserved=amount(point.reserved),
-        planned=amount(point.planned),
-        reward=point.reward,
-        price=point.price,
-    )
 
 
 OPERATIONS = [list_campaigns, create, show, pause, resume, close, report, curve, latest]

@@ -9,9 +9,9 @@ import numpy as np
 
 from almoner import checks
 from almoner.errors import InvalidTerms
-from almoner.live.agent import agreed_terms, new_terms
 from almoner.live.closing_time import ClosingTime
 from almoner.live.estimates import UNSEEN, Estimates, optimum
+from almoner.live.opening import agreed_terms, new_terms
 from almoner.live.terms import LEARNED, Terms
 from almoner.service.api.opening import opening
 from almoner.service.api.operation import post

@@ -12,7 +12,8 @@ from msgspec import Struct
 from almoner.live.campaign import Campaign
 from almoner.live.closing_time import ClosingTime
 from almoner.live.decision import Decision
-from almoner.live.terms import Priced, Terms
+from almoner.live.report import CurvePoint
+from almoner.live.terms import PerContext, Terms
 
 __all__ = [
     "ActionCost",
@@ -21,7 +22,6 @@ __all__ = [
     "CampaignView",
     "ContextPlan",
     "Curve",
-    "CurvePoint",
     "Decisions",
     "ErrorAnswer",
     "Health",
@@ -131,18 +131,6 @@ class Decisions(Struct, kw_only=True):
     decisions: list[Decision]
 
 
-class CurvePoint(Struct, kw_only=True):
-    """The campaign after an arrival."""
-
-    arrivals: int
-    at: str
-    spent: float
-    reserved: float
-    planned: float
-    reward: float
-    price: float | None
-
-
 class Curve(Struct, kw_only=True):
     """The way a campaign has come, in a few hundred points."""
 
@@ -175,7 +163,7 @@ class Latest(Struct, kw_only=True):
     decisions: list[LoggedDecision]
 
 
-def _amounts(terms: Terms, priced: Priced) -> float | dict[str, float]:
+def _amounts(terms: Terms, priced: PerContext) -> float | dict[str, float]:
     if isinstance(priced, dict):
         return {context: terms.unit.amount(units) for context, units in priced.items()}
     return terms.unit.amount(priced)

@@ -1,4 +1,4 @@
-"""The OpenAPI document, arranged for reading: groups of operations, tables of fields."""
+"""API reference: the OpenAPI document as groups of operations and tables of fields."""
 
 from __future__ import annotations
 
@@ -10,16 +10,24 @@ from typing import Any, NamedTuple
 from almoner.service.web import schema_text
 from almoner.service.web.schema_text import Field, Piece
 
-__all__ = ["Answer", "Group", "Operation", "Schema", "common_errors", "groups", "schemas"]
+__all__ = [
+    "Group",
+    "Operation",
+    "OperationResponse",
+    "Schema",
+    "common_errors",
+    "groups",
+    "schemas",
+]
 
 METHODS = ("get", "post", "put", "patch", "delete")
 
 ORDER = ["Campaigns", "Decisions", "Planning"]
-"""What a newcomer needs first; the rest follows."""
+"""Groups shown first, in this order; the others follow."""
 
 
-class Answer(NamedTuple):
-    """What an operation may answer."""
+class OperationResponse(NamedTuple):
+    """Response of an operation: its status, body type and meaning."""
 
     status: str
     body: list[Piece]
@@ -28,7 +36,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One method on one path."""
+    """Operation: one method on one path."""
 
     anchor: str
     method: str
@@ -38,13 +46,13 @@ class Operation:
     parameters: list[Field]
     body: list[Piece]
     body_fields: list[Field]
-    answers: list[Answer]
-    errors: list[Answer]
+    responses: list[OperationResponse]
+    errors: list[OperationResponse]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Operations that belong together: those under the same first part of the path."""
+    """Group of operations on the same subject."""
 
     title: str
     operations: list[Operation]
@@ -52,7 +60,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Schema:
-    """A type of the document."""
+    """Type of the document: an object with fields, or another kind."""
 
     name: str
     description: str
@@ -61,22 +69,22 @@ class Schema:
 
 
 def groups(document: dict[str, Any]) -> list[Group]:
-    """Return all operations, by what they are about."""
-    found: dict[str, list[Operation]] = {}
-    known = {schema.name: schema for schema in schemas(document)}
+    """Return all operations by subject."""
+    operations: dict[str, list[Operation]] = {}
+    by_name = {schema.name: schema for schema in schemas(document)}
     for path, methods in document.get("paths", {}).items():
         for method in METHODS:
             if method in methods:
-                operation = _operation(path, method, methods[method], known)
-                found.setdefault(_group(path), []).append(operation)
-    first = [title for title in ORDER if title in found]
-    rest = [title for title in found if title not in ORDER]
-    return [Group(title=title, operations=found[title]) for title in first + rest]
+                operation = _operation(path, method, methods[method], by_name)
+                operations.setdefault(_group(path), []).append(operation)
+    first = [title for title in ORDER if title in operations]
+    rest = [title for title in operations if title not in ORDER]
+    return [Group(title=title, operations=operations[title]) for title in first + rest]
 
 
-def common_errors(found: list[Group]) -> list[Answer]:
-    """Return the errors that most operations may answer, so that they need be told only once."""
-    lists = [operation.errors for group in found for operation in group.operations]
+def common_errors(groups: list[Group]) -> list[OperationResponse]:
+    """Return the most frequent list of errors, shown once for all operations that have it."""
+    lists = [operation.errors for group in groups for operation in group.operations]
     return max(lists, key=lists.count, default=[])
 
 
@@ -102,12 +110,12 @@ def _group(path: str) -> str:
 
 
 def _operation(
-    path: str, method: str, operation: dict[str, Any], known: dict[str, Schema]
+    path: str, method: str, operation: dict[str, Any], by_name: dict[str, Schema]
 ) -> Operation:
     body = _content(operation.get("requestBody", {}))
-    answers = [
-        Answer(status, _content(answer), _meaning(status, answer, known))
-        for status, answer in sorted(operation.get("responses", {}).items())
+    responses = [
+        OperationResponse(status, _content(response), _meaning(status, response, by_name))
+        for status, response in sorted(operation.get("responses", {}).items())
     ]
     return Operation(
         anchor=re.sub(r"\W+", "-", f"{method} {path}").strip("-"),
@@ -131,30 +139,28 @@ def _operation(
         ],
         body=body,
         body_fields=[
-            field for piece in body if piece.schema in known for field in known[piece.schema].fields
+            field
+            for piece in body
+            if piece.schema in by_name
+            for field in by_name[piece.schema].fields
         ],
-        answers=[answer for answer in answers if answer.status < "400"],
-        errors=[answer for answer in answers if answer.status >= "400"],
+        responses=[response for response in responses if response.status < "400"],
+        errors=[response for response in responses if response.status >= "400"],
     )
 
 
-def _meaning(status: str, answer: dict[str, Any], known: dict[str, Schema]) -> str:
-    """Return what an answer means; where nobody has said, what its body is."""
-    said: str = answer.get("description", "")
-    if status.isdecimal() and said == HTTPStatus(int(status)).description:
-        return next(
-            (
-                known[piece.schema].description
-                for piece in _content(answer)
-                if piece.schema in known
-            ),
-            "",
-        )
-    return said
+def _meaning(status: str, response: dict[str, Any], by_name: dict[str, Schema]) -> str:
+    """Return the description of a response, or of its body where it is only the status phrase."""
+    text: str = response.get("description", "")
+    if not status.isdecimal() or text != HTTPStatus(int(status)).description:
+        return text
+    names = [piece.schema for piece in _content(response) if piece.schema in by_name]
+    return by_name[names[0]].description if names else ""
 
 
-def _content(holder: dict[str, Any]) -> list[Piece]:
-    for media, content in holder.get("content", {}).items():
+def _content(message: dict[str, Any]) -> list[Piece]:
+    """Return the type of a request or response body."""
+    for media, content in message.get("content", {}).items():
         pieces = list(schema_text.pieces(content.get("schema", {})))
         return pieces if media == "application/json" else [*pieces, Piece(f" as {media}")]
     return []

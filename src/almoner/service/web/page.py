@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import ClassVar
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -30,15 +31,17 @@ class Page:
         Takes the request and the parameters of the path.
     needs_session
         Whether requests without a valid session or key are redirected to the sign-in form.
+    on_error
+        Turns an exception into a response.
     """
 
     path: str
     handler: Handler
     method: str = "GET"
     needs_session: bool = True
+    on_error: Callable[[Request, Exception], Response] = error_page
 
-    right = DECIDE
-    on_error = staticmethod(error_page)
+    right: ClassVar = DECIDE
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""

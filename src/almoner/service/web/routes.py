@@ -17,17 +17,23 @@ from almoner.live.closing_time import ClosingTime
 from almoner.live.report import Report
 from almoner.service.agents import AgentPool
 from almoner.service.api.campaigns import latest_decisions
+from almoner.service.api.decoding import BodyDecoder
+from almoner.service.api.preview import preview
+from almoner.service.api.requests import Guess
+from almoner.service.errors import json_error
 from almoner.service.health import PREPARING
 from almoner.service.services import Services
 from almoner.service.web import api_reference, views
-from almoner.service.web.charts import ChartPoint
 from almoner.service.web.page import Page
+from almoner.service.web.plan_preview import plan_view
 from almoner.service.web.templating import html
 
 __all__ = ["PAGES"]
 
 LATEST = 20
 """Number of decisions shown on the page of a campaign."""
+
+decode_guess = BodyDecoder(Guess)
 
 
 async def campaigns_page(request: Request) -> Response:
@@ -48,13 +54,8 @@ async def campaigns_page(request: Request) -> Response:
 async def campaign_page(request: Request, name: str) -> Response:
     """Show one campaign."""
     agent: AsyncAgent = await request.app.services.agents.get(name)
-    report, points = await agent.report(), await asyncio.to_thread(agent.agent.watch.curve)
+    report, curve = await agent.report(), await asyncio.to_thread(agent.agent.reporter.curve)
     latest = await latest_decisions(agent, LATEST)
-    amount = agent.agent.terms.unit.amount
-    curve = [
-        ChartPoint(point.arrivals, amount(point.spent), amount(point.planned), point.reward)
-        for point in points
-    ]
 
     def render() -> Response:
         view = views.campaign_view(report, _horizon(agent, report), curve, latest)
@@ -63,17 +64,24 @@ async def campaign_page(request: Request, name: str) -> Response:
     return await asyncio.to_thread(render)
 
 
-async def new_page(request: Request) -> Response:
+async def create_page(request: Request) -> Response:
     """Show the form that creates a campaign."""
-    return html(request, "new.html", policies=views.learning_policies())
+    return html(request, "create.html", policies=views.learning_policies())
 
 
-async def docs_page(request: Request) -> Response:
+async def plan_fragment(request: Request) -> Response:
+    """Return the plan preview of ``/api/plan`` as an HTML fragment for the create page."""
+    guess: Guess = await decode_guess(request.scope, request.receive)
+    plan = await asyncio.to_thread(preview, guess, request.app.services.agents.store)
+    return html(request, "plan.html", **plan_view(plan, guess))
+
+
+async def api_reference_page(request: Request) -> Response:
     """Show the reference of the HTTP API, rendered from the OpenAPI document."""
     openapi = request.app.services.document
     groups = api_reference.groups(openapi)
     errors, schemas = api_reference.common_errors(groups), api_reference.schemas(openapi)
-    return html(request, "docs.html", groups=groups, errors=errors, schemas=schemas)
+    return html(request, "api_reference.html", groups=groups, errors=errors, schemas=schemas)
 
 
 async def _card(agents: AgentPool, name: str) -> views.Card:
@@ -96,6 +104,9 @@ def _horizon(agent: AsyncAgent, report: Report) -> float:
 PAGES = [
     Page(path="/", handler=campaigns_page),
     Page(path="/campaigns/{name}", handler=campaign_page),
-    Page(path="/new", handler=new_page),
-    Page(path="/docs", handler=docs_page),
+    Page(path="/new", handler=create_page),
+    Page(  # errors as JSON: a script shows them beside the form
+        path="/new/plan", method="POST", handler=plan_fragment, on_error=json_error
+    ),
+    Page(path="/docs", handler=api_reference_page),
 ]

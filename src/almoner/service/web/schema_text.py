@@ -1,4 +1,4 @@
-"""The types of the OpenAPI document in words: ``list of Decision``, ``text or null``."""
+"""Types of the OpenAPI document as text: ``list of Decision``, ``text or null``."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ BOUNDS = {
     "minProperties": "{} or more",
     "maxProperties": "{} at most",
 }
-"""What a schema demands beyond its type, in words."""
+"""Constraints of a schema beyond its type, as text."""
 
 EMPTY = {BOUNDS[bound].format(1) for bound in ("minLength", "minItems", "minProperties")}
 
 
 class Piece(NamedTuple):
-    """A part of a type in words, and the schema that it names, if it is one."""
+    """Part of a type's text; ``schema`` is the name of the type it links to."""
 
     text: str
     schema: str | None = None
 
 
 class Field(NamedTuple):
-    """A field of a body, or a parameter of an operation."""
+    """Field of an object, or parameter of an operation."""
 
     name: str
     kind: list[Piece]
@@ -49,38 +49,38 @@ def description(schema: dict[str, Any]) -> str:
 
 
 def fields(schema: dict[str, Any]) -> Iterator[Field]:
-    """Yield the fields of a table, those that it needs first."""
+    """Yield the fields of an object, required ones first."""
     required = schema.get("required", [])
     properties = schema.get("properties", {}).items()
     for name, field in sorted(properties, key=lambda item: item[0] not in required):
         yield Field(name, list(pieces(field)), name in required, note(field, description(field)))
 
 
-def note(schema: dict[str, Any], said: str) -> str:
-    """Return what is to be known of a value beyond its type."""
+def note(schema: dict[str, Any], text: str) -> str:
+    """Return a description followed by the constraints and the default of a value."""
     kinds = [schema, *schema.get("anyOf", [])]
     limits = [
-        words.format(f"{kind[bound]:,}")
+        phrase.format(f"{kind[bound]:,}")
         for kind in kinds
-        for bound, words in BOUNDS.items()
+        for bound, phrase in BOUNDS.items()
         if bound in kind and kind[bound] != WHOLE_LIMIT
     ]
     default = schema.get("default")
     if default is not None and default != []:
         limits.append(f"{json.dumps(default)} if left out")
     limits = ["not empty" if limit in EMPTY else limit for limit in limits]
-    return "; ".join([*([said.rstrip(".")] if said else []), *limits])
+    return "; ".join([*([text.rstrip(".")] if text else []), *limits])
 
 
 def pieces(schema: dict[str, Any]) -> Iterator[Piece]:
-    """Yield a type in words: ``list of Decision``, ``text or null``."""
+    """Yield the text of a type in pieces: ``list of Decision``, ``text or null``."""
     choices = schema.get("anyOf") or schema.get("oneOf")
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         yield Piece(name, name)
     elif choices:
-        for place, choice in enumerate(choices):
-            if place:
+        for index, choice in enumerate(choices):
+            if index:
                 yield Piece(" or ")
             yield from pieces(choice)
     elif "enum" in schema or "const" in schema:

@@ -1,25 +1,22 @@
-"""Sentences about a campaign, all from one report, so that no two of them contradict each other.
+"""Sentences about the state of a campaign, all from one report so that none contradict each other.
 
-Money is *spent* once a bill has come, *reserved* while a decision is open, and the rest is *left to
-reserve*. Pace and plans go by what open decisions are expected to cost, and whether anything can be
-given out now goes by what they reserve.
+Money is *spent* when an action is settled, *reserved* while its decision is open, and otherwise
+*left to reserve*. Pace and plan use the expected cost of open decisions; whether an action is
+affordable now depends on their reserve.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from almoner.live.campaign import RUNNING
-from almoner.live.decision import BUDGET, WHY
-from almoner.live.report import RESERVED, Report
-from almoner.service.web.formatting import count, percent, plural, sentence
+from almoner.live.decision import WHY
+from almoner.live.report import Report
+from almoner.service.web.formatting import Money, count, percent, plural, sentence
 from almoner.store.events import CLOSED, PAUSED
 
 __all__ = [
     "after_horizon",
-    "held_up",
-    "in_brief",
-    "notices",
+    "cancelled",
+    "expected_cost",
     "over",
     "pace",
     "shares",
@@ -30,35 +27,29 @@ __all__ = [
     "why",
 ]
 
-Money = Callable[[float], str]
-
 FINISHED = "finished"
 
 ON_PACE = 0.005
-"""Less than this share of the budget off the straight line is on it: it rounds to 0 %."""
-
-IDLE_ARRIVALS, IDLE_ACTIONS = 100, 10
-"""After so many skips in a row, for which even spending would have paid so many actions, something
-may be wrong: with actions as frequent as that, chance alone leaves them out once in e¹⁰ times."""
+"""Share of the budget below which a deviation from the straight line rounds to 0 %."""
 
 
 def state(report: Report) -> str:
-    """Return what a campaign is, in one word: finished is one that runs and has nothing to do."""
+    """Return the status of a campaign, or ``finished`` for a running one without arrivals left."""
     return FINISHED if report.status == RUNNING and report.arrivals_left <= 0 else report.status
 
 
 def over(report: Report) -> bool:
-    """Return whether nobody will be served any more."""
+    """Return whether no further arrival will be served."""
     return report.arrivals_left <= 0 or report.status == CLOSED
 
 
 def pace(report: Report) -> str:
-    """Return whether money goes as fast as visitors come.
+    """Return spending compared with the straight line, or with the budget at the end.
 
     The straight line spends the same on every arrival up to the horizon.
     """
     if not report.arrivals:
-        return _uncounted(report)
+        return _nobody_counted(report)
     if over(report):
         used = (report.spent + report.planned) / report.budget if report.budget else 1.0
         return f"{percent(used)} of the budget {_spent_or_expected(report)} at the end"
@@ -69,11 +60,11 @@ def pace(report: Report) -> str:
 
 
 def summary(report: Report, horizon: float, money: Money) -> str:
-    """Return in one sentence how a campaign is doing."""
+    """Return arrivals, spending and pace in one sentence."""
     kind = "expected arrival" if report.closes else "arrival"
     if not report.arrivals:
         purpose = "left" if over(report) else f"for {plural(horizon, kind)}"
-        return sentence(f"{_uncounted(report)}; {money(report.budget)} is {purpose}")
+        return sentence(f"{_nobody_counted(report)}; {money(report.budget)} is {purpose}")
     return (
         f"{count(min(report.arrivals, horizon))} of {plural(horizon, kind)} have come, and "
         f"{money(report.spent + report.planned)} of {money(report.budget)} is "
@@ -82,190 +73,71 @@ def summary(report: Report, horizon: float, money: Money) -> str:
 
 
 def after_horizon(report: Report, horizon: float) -> str:
-    """Return how many have come after the last arrival that counts; nothing if none has."""
+    """Return the number of arrivals after the horizon; empty if there are none."""
     late = report.arrivals - horizon
     return f", and {count(late)} after it" if late > 0 else ""
 
 
 def shares(report: Report, money: Money) -> str:
-    """Return where the budget is: what the bar shows."""
+    """Return the parts of the budget bar as a sentence."""
     return (
         f"Of the budget of {money(report.budget)}, {money(report.spent)} is spent, "
-        f"{money(report.reserved)} reserved{_expected(report, money)} and {money(report.left)} "
+        f"{money(report.reserved)} reserved{expected_cost(report, money)} and {money(report.left)} "
         "left to reserve."
     )
 
 
 def skipped(report: Report) -> str:
-    """Return what became of the arrivals that are not served: with those, they add up."""
-    uncounted = sum(report.skips.get(reason, 0) for reason in (PAUSED, CLOSED))
-    skips = sum(report.skips.values()) - uncounted
-    cancelled = _cancelled(report)
-    said = f"{count(skips)} skipped"
-    if cancelled > 0:
-        said += f", {count(cancelled)} cancelled"
+    """Return the numbers of skipped, cancelled and uncounted arrivals."""
+    uncounted = _uncounted_skips(report)
+    text = f"{count(sum(report.skips.values()) - uncounted)} skipped"
+    if cancelled(report) > 0:
+        text += f", {count(cancelled(report))} cancelled"
     if uncounted:
-        said += f"; {count(uncounted)} more while paused or closed"
-    return said
+        text += f"; {count(uncounted)} more while paused or closed"
+    return text
 
 
 def waiting(report: Report) -> str:
-    """Return how many decisions have no reward yet; nothing if all of them have."""
+    """Return the number of decisions without a reward yet; empty if there are none."""
     if not report.waiting:
         return ""
     return f"{plural(report.waiting, 'decision')} still wait{'s' * (report.waiting == 1)} for one"
 
 
-def held_up(report: Report, money: Money) -> str:
-    """Return why nothing can be given out now; nothing if something can, or all is over."""
-    if report.blocked == PAUSED:
-        return "The campaign is paused: arrivals are skipped, and are not counted."
-    if report.blocked == CLOSED:
-        return "The campaign is closed: only settlements and rewards are still taken."
-    if report.blocked == RESERVED:
-        return (
-            f"Nothing can be given out now: {money(report.reserved)} is reserved for open "
-            f"decisions{_expected(report, money)}, and the {money(report.left)} left is less than "
-            f"the {money(report.cheapest)} that the cheapest action reserves. It frees as bills "
-            "are settled."
-        )
-    if report.blocked == BUDGET and report.budget < report.cheapest:
-        return (
-            f"Nothing can ever be given out: the cheapest action reserves {money(report.cheapest)},"
-            f" and the budget is {money(report.budget)}."
-        )
-    if report.blocked == BUDGET and not report.unusable:
-        return "The budget is used up: nothing more can be given out."
-    return ""
-
-
-def notices(report: Report, horizon: float, money: Money) -> list[str]:
-    """Return what a person should know beyond the figures, a sentence each."""
-    sentences = [
-        _late(report, horizon),
-        held_up(report, money),
-        _unusable(report, money),
-        *_never_affordable(report, money),
-        _overrun(report, money),
-        _beyond_budget(report, money),
-        _idle(report, horizon),
-    ]
-    return [*filter(None, sentences)]
-
-
-def in_brief(report: Report, horizon: float, money: Money) -> str:
-    """Return the pace, and why nothing is given out while the campaign runs, if nothing is."""
-    sentences = [sentence(pace(report))]
-    if state(report) == RUNNING:
-        sentences += [held_up(report, money), _unusable(report, money), _idle(report, horizon)]
-    return " ".join(filter(None, sentences))
-
-
-def _uncounted(report: Report) -> str:
-    """Return that no arrival was counted, and how many came while none was."""
-    paused = report.skips.get(PAUSED, 0)
-    if report.status == CLOSED:
-        said = f"it was closed before anyone {'was counted' if paused else 'came'}"
-    elif report.arrivals_left <= 0:
-        said = f"nobody {'was counted' if paused else 'came'} before it ended"
-    else:
-        said = f"nobody has {'been counted' if paused else 'come'} yet"
-    return f"{said}: {count(paused)} came while it was paused" if paused else said
-
-
 def why(reason: str | None) -> str:
-    """Return why a skip, in words."""
+    """Return the reason of a skip in words."""
     return WHY.get(reason or "", reason or "")
 
 
-def _late(report: Report, horizon: float) -> str:
-    if report.arrivals <= horizon:
+def cancelled(report: Report) -> int:
+    """Return the number of counted arrivals whose action was cancelled."""
+    skips = sum(report.skips.values()) - _uncounted_skips(report)
+    return report.arrivals - report.served - skips
+
+
+def expected_cost(report: Report, money: Money) -> str:
+    """Return the expected cost of the reserved money in brackets, where it is less."""
+    if report.reserved == report.planned:
         return ""
-    return (
-        f"{count(report.arrivals - horizon)} more have come after the horizon of "
-        f"{plural(horizon, 'arrival')}, and were skipped."
-    )
+    return f" (expected to cost {money(report.planned)})"
 
 
-def _unusable(report: Report, money: Money) -> str:
-    if not report.unusable or report.budget < report.cheapest:
-        return ""
-    settled = report.reserved == report.planned
-    left = "is left" if settled else "will be left if open decisions cost what is expected"
-    return (
-        f"{money(report.unusable)} {left}, but no action reserves less than "
-        f"{money(report.cheapest)}, so it cannot be given out."
-    )
+def _uncounted_skips(report: Report) -> int:
+    return sum(report.skips.get(reason, 0) for reason in (PAUSED, CLOSED))
 
 
-def _never_affordable(report: Report, money: Money) -> list[str]:
-    """Return the actions that the budget never was enough for, where it is for others."""
-    least: dict[str, float] = {}
-    for context in report.contexts:
-        for pair in context.actions:
-            least[pair.action] = min(pair.reserve, least.get(pair.action, pair.reserve))
-    return [
-        f"“{action}” can never be taken: it reserves {money(reserve)}, and the budget is "
-        f"{money(report.budget)}."
-        for action, reserve in least.items()
-        if reserve > report.budget >= report.cheapest
-    ]
-
-
-def _overrun(report: Report, money: Money) -> str:
-    if not report.overrun:
-        return ""
-    return (
-        f"Bills have exceeded what was reserved for them by {money(report.overrun)} in all; raise "
-        "the reserves of the next campaign."
-    )
-
-
-def _beyond_budget(report: Report, money: Money) -> str:
-    """Return by how much bills exceed the budget, which bears no more than itself."""
-    bills = report.spent + report.uncharged
-    if bills <= report.budget or money(bills) == money(report.budget):  # a sum of floats
-        return ""
-    return (
-        f"Bills add up to {money(bills)}, which is {money(bills - report.budget)} more than the "
-        f"budget of {money(report.budget)}; no more than the budget is charged to the campaign."
-    )
-
-
-def _idle(report: Report, horizon: float) -> str:
-    """Return that nothing is given out though it could be, and why."""
-    idle = sum(report.idle.values())
-    never = not report.served and 2 * report.arrivals >= horizon
-    dearest = max((pair.cost for context in report.contexts for pair in context.actions), default=0)
-    long = idle >= IDLE_ARRIVALS and idle * report.ratio_start >= IDLE_ACTIONS * dearest
-    if report.blocked is not None or not report.arrivals or not (never or long):
-        return ""
-    cancelled = _cancelled(report) if not report.served else 0
-    if report.served:
-        said = f"Nothing was given out to the last {plural(idle, 'arrival')}"
+def _nobody_counted(report: Report) -> str:
+    """Return that no arrival was counted, and how many came while paused."""
+    paused = report.skips.get(PAUSED, 0)
+    if report.status == CLOSED:
+        message = f"it was closed before anyone {'was counted' if paused else 'came'}"
+    elif report.arrivals_left <= 0:
+        message = f"nobody {'was counted' if paused else 'came'} before it ended"
     else:
-        said = f"Nothing was given out to any of {plural(report.arrivals, 'arrival')}"
-    reasons = [f"{count(number)} because {why(reason)}" for reason, number in report.idle.items()]
-    if len(reasons) == 1 and not cancelled:
-        reasons = [f"all because {why(*report.idle)}"]
-    if cancelled:
-        reasons.append(f"{count(cancelled)} cancelled")
-    if report.waiting:
-        reasons.append(f"{waiting(report)}, and a 0 must be told too")
-    return f"{said}: {'; '.join(reasons)}."
-
-
-def _cancelled(report: Report) -> int:
-    uncounted = sum(report.skips.get(reason, 0) for reason in (PAUSED, CLOSED))
-    return report.arrivals - report.served - (sum(report.skips.values()) - uncounted)
+        message = f"nobody has {'been counted' if paused else 'come'} yet"
+    return f"{message}: {count(paused)} came while it was paused" if paused else message
 
 
 def _spent_or_expected(report: Report) -> str:
     return "spent or expected to be" if report.planned else "spent"
-
-
-def _expected(report: Report, money: Money) -> str:
-    """Return what the reserved money is expected to be used for, where that is less."""
-    if report.reserved == report.planned:
-        return ""
-    return f" (expected to cost {money(report.planned)})"

@@ -1,21 +1,22 @@
-"""Pictures that the server draws: where their parts go, in per cent of the width.
+"""Geometry of bars and intervals drawn as SVG, in per cent of the width.
 
-The templates turn these into SVG, whose attributes a content security policy without inline styles
+The templates write it into SVG attributes, which a content security policy without inline styles
 allows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from almoner.live.report import ActionReport, ContextReport, Report
 
 __all__ = [
-    "COLOURS",
     "Bar",
     "Segment",
+    "ServedRow",
     "Whisker",
+    "action_colour",
     "budget_bar",
     "rate_axis",
     "served_bar",
@@ -24,33 +25,49 @@ __all__ = [
 ]
 
 COLOURS = 6
-"""How many colours for actions the style sheet has; further actions begin again."""
+"""Number of action colours in the style sheet; further actions reuse them in order."""
 
 TRUSTED = 10
-"""Intervals of fewer rewards are so wide that they do not stretch the axis of the others."""
+"""Rewards from which on the interval of a pair counts for the axis; before, it is too wide."""
 
 TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
-"""Where an axis of rates may end."""
+"""Possible ends of an axis of mean rewards."""
 
 
 class Segment(NamedTuple):
-    """A part of a bar."""
+    """Segment of a bar; ``kind`` names its colour in the style sheet."""
 
     start: float
     width: float
     kind: str
-    label: str = ""
 
 
 class Bar(NamedTuple):
-    """A bar, and where the straight line would be on it while the campaign is under way."""
+    """Bar of the budget; ``mark`` is the position of even spending while the campaign runs."""
 
     segments: list[Segment]
     mark: float | None
 
 
+class ServedRow(NamedTuple):
+    """One context of a plan: its share of arrivals, its probabilities in words and as a bar."""
+
+    context: str
+    note: str
+    value: str
+    bar: list[Segment]
+
+
+class PlannedAction(Protocol):
+    """An action with the probability that a plan gives it, in a report or a preview."""
+
+    @property
+    def planned(self) -> float:
+        """Probability of the action."""
+
+
 class Whisker(NamedTuple):
-    """A mean as a dot within its interval as a line; ``cut`` where the line goes on."""
+    """Mean as a dot on its confidence interval; ``cut`` if the interval exceeds the axis."""
 
     low: float
     high: float
@@ -59,9 +76,9 @@ class Whisker(NamedTuple):
 
 
 def budget_bar(report: Report) -> Bar:
-    """Return what is spent, what open decisions are expected to cost, and what else they reserve.
+    """Return the bar of money spent, expected for open decisions, and reserved beyond that.
 
-    The share of the arrivals gone is to be compared with the first two.
+    The mark is the share of arrivals so far, to compare with the first two.
     """
     share = 100 / (report.budget or 1.0)
     spent, planned = share * report.spent, share * report.planned
@@ -76,21 +93,26 @@ def budget_bar(report: Report) -> Bar:
     )
 
 
-def served_bar(context: ContextReport) -> list[Segment]:
-    """Return the share of a context that the plan gives each action now, side by side."""
+def action_colour(index: int) -> int:
+    """Return the number of an action's colour in the style sheet."""
+    return index % COLOURS
+
+
+def served_bar(actions: Iterable[PlannedAction]) -> list[Segment]:
+    """Return the planned probabilities of a context's actions, side by side."""
     segments, start = [], 0.0
-    for place, action in enumerate(context.actions):
+    for index, action in enumerate(actions):
         if action.planned > 0:
             width = 100 * action.planned
-            segments.append(Segment(start, width, str(place % COLOURS), action.action))
+            segments.append(Segment(start, width, f"action-{action_colour(index)}"))
             start += width
     return segments
 
 
 def rate_axis(contexts: Iterable[ContextReport]) -> float:
-    """Return where the common axis of all intervals ends: a round number beyond what is known.
+    """Return the end of the common axis of all intervals: a round number above them.
 
-    It leaves out what little is known of pairs that were hardly tried.
+    Pairs with fewer than `TRUSTED` rewards are left out.
     """
     pairs = [action for context in contexts for action in context.actions]
     highest = max((pair.high for pair in pairs if pair.rewarded >= TRUSTED), default=1.0)
@@ -105,5 +127,5 @@ def whisker(action: ActionReport, top: float) -> Whisker:
 
 
 def ticks(top: float) -> list[float]:
-    """Return the marks of an axis from 0 to ``top``: its ends and its middle."""
+    """Return the ticks of an axis from 0 to ``top``: both ends and the middle."""
     return [0.0, top / 2, top]

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 
 from almoner.service.auth.access import ADMINISTER, Access, Credentials
 from almoner.service.errors import Refused, failure, json_error
-from almoner.service.web import formatting
+from almoner.service.web import formatting, svg
 
 __all__ = ["HEADERS", "error_page", "html", "not_found"]
 
@@ -37,7 +37,8 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 TEMPLATES.globals.update(
-    {name: getattr(formatting, name) for name in ("count", "percent", "plural", "rate", "total")}
+    {name: getattr(formatting, name) for name in ("count", "percent", "plural", "rate", "total")},
+    action_colour=svg.action_colour,
 )
 TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before the tags are added
     re.sub("``?(.+?)``?", r"<code>\1</code>", str(escape(text)))

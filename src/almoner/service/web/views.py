@@ -1,14 +1,14 @@
-"""Views: what the templates need to know of a campaign, worked out from its report."""
+"""Views: contexts of the templates, computed from the reports of campaigns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from almoner.live.report import Report
+from almoner.live.report import ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
 from almoner.policy.allocation import Procrastinate, SkipAlways
 from almoner.policy.base import Policy
@@ -16,12 +16,12 @@ from almoner.policy.contexts import KnownContexts
 from almoner.policy.recipes import RECIPES
 from almoner.policy.rewards import KnownRewards
 from almoner.service.api.responses import LoggedDecision
-from almoner.service.web import charts, formatting, sentences, svg
-from almoner.service.web.charts import ChartPoint
+from almoner.service.web import chart_series, charts, formatting, notices, sentences, svg
+from almoner.service.web.formatting import Money
 
 __all__ = [
     "Card",
-    "Offer",
+    "PolicyOption",
     "broken_card",
     "campaign_view",
     "card",
@@ -30,14 +30,16 @@ __all__ = [
 ]
 
 CONTEXTS_SHOWN = 30
-"""More contexts than these would make a page that nobody reads; the report has them all."""
+"""Maximal number of contexts on the page of a campaign; the JSON report has them all."""
+
+NOT_YET = "has not come yet"
 
 PAIRS_ONLY = "For two contexts, actions of the same cost, and skips that bring nothing."
 
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """A campaign in the list; one that cannot be read, or not yet, has a sentence, no report."""
+    """Campaign in the list; without a report, the sentence says why it has none."""
 
     name: str
     state: str
@@ -47,11 +49,11 @@ class Card:
     pace: str = ""
     late: str = ""
     bar: svg.Bar | None = None
-    money: Callable[[float], str] = str
+    money: Money = str
 
 
 def card(report: Report, horizon: float) -> Card:
-    """Return a campaign as the list shows it."""
+    """Return the card of a campaign."""
     money = _money(report)
     return Card(
         name=report.name,
@@ -59,7 +61,7 @@ def card(report: Report, horizon: float) -> Card:
         sentence=sentences.shares(report, money),
         report=report,
         horizon=horizon,
-        pace=sentences.in_brief(report, horizon, money),
+        pace=notices.in_brief(report, horizon, money),
         late=sentences.after_horizon(report, horizon),
         bar=svg.budget_bar(report),
         money=money,
@@ -67,25 +69,25 @@ def card(report: Report, horizon: float) -> Card:
 
 
 def broken_card(name: str, error: Exception) -> Card:
-    """Return a campaign that cannot be read."""
+    """Return the card of a campaign that cannot be read."""
     return Card(name=name, state="broken", sentence=formatting.sentence(str(error)))
 
 
 def waiting_card(name: str) -> Card:
-    """Return a campaign whose figures have to wait for the kernels."""
+    """Return the card of a campaign while the kernels are being compiled."""
     return Card(name=name, state="loading", sentence="Its figures come when the kernels are there.")
 
 
 def campaign_view(
     report: Report,
     horizon: float,
-    curve: Sequence[ChartPoint],
+    curve: Sequence[CurvePoint],
     latest: Sequence[LoggedDecision],
 ) -> dict[str, Any]:
-    """Return what the page of one campaign shows; the horizon may be a forecast."""
+    """Return the context of the template ``campaign.html``; the horizon may be a forecast."""
     money = _money(report)
-    often = sorted(report.contexts, key=lambda context: -context.arrivals)
-    shown = {context.context for context in often[:CONTEXTS_SHOWN]}
+    by_arrivals = sorted(report.contexts, key=lambda context: -context.arrivals)
+    shown = {context.context for context in by_arrivals[:CONTEXTS_SHOWN]}
     contexts = [context for context in report.contexts if context.context in shown]
     top = svg.rate_axis(contexts)
     return {
@@ -96,22 +98,21 @@ def campaign_view(
         "over": sentences.over(report),
         "late": sentences.after_horizon(report, horizon),
         "summary": sentences.summary(report, horizon, money),
-        "notices": sentences.notices(report, horizon, money),
+        "notices": notices.notices(report, horizon, money),
         "shares": sentences.shares(report, money),
         "skipped": sentences.skipped(report),
         "waiting": sentences.waiting(report),
         "bar": svg.budget_bar(report),
         "charts": charts.charts(report, horizon, curve, money),
-        "chart_data": Markup(charts.chart_data(report, horizon, curve)),  # noqa: S704  # numbers only
+        "chart_data": Markup(chart_series.chart_data(report, horizon, curve)),  # noqa: S704  # numbers only
         "actions": [action.action for action in report.contexts[0].actions],
-        "colours": svg.COLOURS,
         "top": top,
         "mean": formatting.mean_format(top),
         "ticks": svg.ticks(top),
+        "served_rows": [_served_row(report, context) for context in contexts],
         "contexts": [
             {
                 "context": context,
-                "bar": svg.served_bar(context),
                 "actions": [(pair, svg.whisker(pair, top)) for pair in context.actions],
             }
             for context in contexts
@@ -121,36 +122,47 @@ def campaign_view(
     }
 
 
-class Offer(NamedTuple):
-    """A policy to choose: in a line, and for how many contexts it is, unless for any number."""
+def _served_row(report: Report, context: ContextReport) -> svg.ServedRow:
+    """Return the plan's probabilities of a context; conditional where nothing is given out now."""
+    would_be = "would be " if report.blocked or not context.share else ""
+    return svg.ServedRow(
+        context=context.context,
+        note=f"{formatting.percent(context.share)} of arrivals" if context.share else NOT_YET,
+        value=f"{formatting.percent(context.served)} {would_be}served",
+        bar=svg.served_bar(context.actions),
+    )
+
+
+class PolicyOption(NamedTuple):
+    """Policy of the create form; ``contexts`` is the number it requires, None for any."""
 
     name: str
     sentence: str
     contexts: int | None = None
 
 
-def learning_policies() -> list[Offer]:
-    """Return the recipes that need no knowledge beforehand, the default first."""
-    made = {name: make() for name, make in RECIPES.items()}
+def learning_policies() -> list[PolicyOption]:
+    """Return the recipes that need no prior knowledge, the default first."""
+    policies = {name: make() for name, make in RECIPES.items()}
     learning = [
         name
-        for name, policy in made.items()
+        for name, policy in policies.items()
         if not isinstance(policy.rewards, KnownRewards)
         and not isinstance(policy.contexts, KnownContexts)
         and not isinstance(policy.allocation, SkipAlways)
     ]
     learning.sort(key=lambda name: name != "thrifty")
-    return [_offer(name, made[name]) for name in learning]
+    return [_policy_option(name, policies[name]) for name in learning]
 
 
-def _offer(name: str, policy: Policy) -> Offer:
+def _policy_option(name: str, policy: Policy) -> PolicyOption:
     sentence = (RECIPES[name].__doc__ or "").partition("\n")[0]
     if isinstance(policy.allocation, Procrastinate):
-        return Offer(name, f"{sentence} {PAIRS_ONLY}", 2)
-    return Offer(name, sentence)
+        return PolicyOption(name, f"{sentence} {PAIRS_ONLY}", 2)
+    return PolicyOption(name, sentence)
 
 
-def _money(report: Report) -> Callable[[float], str]:
+def _money(report: Report) -> Money:
     pairs = [pair for context in report.contexts for pair in context.actions]
     amounts = {amount for pair in pairs for amount in (pair.cost, pair.reserve)}
     return formatting.money_format([report.budget, *amounts])

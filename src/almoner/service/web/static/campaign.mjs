@@ -1,8 +1,10 @@
-// The page of one campaign: charts, updates, and the buttons that pause, resume and close it.
+// Campaign page: charts, periodic updates, and the buttons that pause, resume and close.
 
-import { call, campaignPath, say } from "./api.js";
-import { drawCharts } from "./charts.js";
-import { follow } from "./live.js";
+import { call, campaignPath } from "./api.mjs";
+import { chartOf } from "./charts.mjs";
+import { drawChart } from "./draw_chart.mjs";
+import { showMessage } from "./message.mjs";
+import { startUpdates } from "./updates.mjs";
 
 const controls = document.querySelector(".controls");
 const dialog = document.querySelector("#confirm-close");
@@ -10,55 +12,57 @@ const buttons = Object.fromEntries(
   [...(controls?.querySelectorAll("[data-verb]") ?? [])].map((button) => [button.dataset.verb, button]),
 );
 const soFar = document.querySelector("#so-far");
-const done = {
+const doneMessages = {
   pause: "The campaign is paused: arrivals are skipped until it is resumed.",
   resume: "The campaign goes on.",
   close: "The campaign is closed for good.",
 };
 
-function changed() {
+function refresh() {
   if (controls) {
     const { status } = document.querySelector("#state").dataset;
     buttons.pause.hidden = status !== "running";
     buttons.resume.hidden = status !== "paused";
     buttons.close.hidden = status === "closed";
   }
-  redraw();
+  drawCharts();
 }
 
-function redraw() {
+function drawCharts() {
   const data = JSON.parse(document.querySelector("#chart-data").textContent);
-  drawCharts(data, { soFar: soFar.checked });
+  for (const element of document.querySelectorAll("[data-chart]")) {
+    drawChart(element, chartOf(element.dataset.chart, data, { soFar: soFar.checked }));
+  }
 }
 
-const update = follow(changed);
-soFar.addEventListener("change", redraw);
-changed();
+const update = startUpdates(refresh);
+soFar.addEventListener("change", drawCharts);
+refresh();
 
-async function carryOut(verb) {
+async function changeStatus(verb) {
   const pressed = buttons[verb];
   pressed.disabled = true;
   try {
     await call("POST", campaignPath(controls.dataset.campaign, `/${verb}`));
-    say(done[verb], { done: true });
+    showMessage(doneMessages[verb], { done: true });
     await update();
   } catch (error) {
-    say(error.message);
+    showMessage(error.message);
   } finally {
     pressed.disabled = false;
   }
-  // A button that has gone must not take the keyboard's place with it.
+  // Keep the keyboard focus when the pressed button has disappeared.
   const next = [pressed, buttons.resume, buttons.pause].find((button) => !button.hidden);
   (next ?? document.querySelector("main")).focus();
 }
 
-buttons.pause?.addEventListener("click", () => carryOut("pause"));
-buttons.resume?.addEventListener("click", () => carryOut("resume"));
+buttons.pause?.addEventListener("click", () => changeStatus("pause"));
+buttons.resume?.addEventListener("click", () => changeStatus("resume"));
 buttons.close?.addEventListener("click", () => {
   dialog.returnValue = "";
   dialog.showModal();
 });
-for (const button of Object.values(buttons)) button.disabled = false; // now that they work
+for (const button of Object.values(buttons)) button.disabled = false; // they need this script
 dialog.addEventListener("close", () => {
-  if (dialog.returnValue === "close") carryOut("close");
+  if (dialog.returnValue === "close") changeStatus("close");
 });

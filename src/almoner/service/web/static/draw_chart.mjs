@@ -1,42 +1,43 @@
-// One chart, drawn by uPlot in the colours of the style sheet.
+// Draw or update one chart with uPlot, in the colours of the style sheet.
 //
-// A chart has its data (arrivals first), its lines (kind, color, dash, fill, dot), what is between
-// two of them, the unit and the top of its axis, marks across it, and the place of now in the data.
+// A chart has its data (arrivals first), its lines (kind, color, dash, fill, dot), an optional fill
+// between two of them, the unit and the top of its axis, horizontal marks, and the index of now in
+// the data.
 
-import { figure } from "./figures.js";
+import { figure } from "./formatting.mjs";
 
-const drawn = new Map();
+const entries = new Map(); // by element
 
-export function draw(place, chart) {
-  const known = drawn.get(place);
-  if (known) {
-    known.chart = chart;
-    known.plot.setData(chart.data);
-    tell(known.plot, place, chart);
+export function drawChart(element, chart) {
+  const existing = entries.get(element);
+  if (existing) {
+    existing.chart = chart;
+    existing.plot.setData(chart.data);
+    updateLegend(existing.plot, element, chart);
     return;
   }
   const entry = { chart, plot: null };
-  drawn.set(place, entry);
+  entries.set(element, entry);
   const build = () => {
     entry.plot?.destroy();
-    entry.plot = new uPlot(options(place, entry), entry.chart.data, place);
-    tell(entry.plot, place, entry.chart);
+    entry.plot = new uPlot(options(element, entry), entry.chart.data, element);
+    updateLegend(entry.plot, element, entry.chart);
   };
   build();
-  new ResizeObserver(() => entry.plot.setSize(size(place))).observe(place);
+  new ResizeObserver(() => entry.plot.setSize(size(element))).observe(element);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build);
 }
 
-function size(place) {
-  return { width: Math.max(place.clientWidth, 200), height: Math.max(place.clientHeight, 160) };
+function size(element) {
+  return { width: Math.max(element.clientWidth, 200), height: Math.max(element.clientHeight, 160) };
 }
 
-function options(place, entry) {
+function options(element, entry) {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue(name).trim();
   const family = getComputedStyle(document.body).fontFamily;
-  const faint = (part) => `color-mix(in srgb, ${color(part.color)} ${part.fill}%, transparent)`;
-  const marking = { line: color("--boundary"), behind: color("--card") };
+  const translucent = ({ color: name, fill }) => `color-mix(in srgb, ${color(name)} ${fill}%, transparent)`;
+  const markColors = { line: color("--boundary"), outline: color("--card") };
   const { between } = entry.chart;
   const axis = {
     stroke: color("--muted"),
@@ -50,7 +51,7 @@ function options(place, entry) {
     values: (_, values) => values.map(figure),
   };
   return {
-    ...size(place),
+    ...size(element),
     padding: [8, 26, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
@@ -60,7 +61,7 @@ function options(place, entry) {
     },
     axes: [
       { ...axis, label: "arrivals", space: 70, size: 22 },
-      { ...axis, label: entry.chart.unit, space: 40, size: widest },
+      { ...axis, label: entry.chart.unit, space: 40, size: axisWidth },
     ],
     series: [
       {},
@@ -68,31 +69,31 @@ function options(place, entry) {
         stroke: color(line.color),
         width: line.dash ? 1.5 : 2.25,
         dash: line.dash,
-        fill: line.fill && faint(line),
+        fill: line.fill && translucent(line),
         points: { show: false },
       })),
     ],
-    bands: between ? [{ series: between.lines, fill: faint(between) }] : [],
+    bands: between ? [{ series: between.lines, fill: translucent(between) }] : [],
     hooks: {
-      setCursor: [(plot) => tell(plot, place, entry.chart)],
+      setCursor: [(plot) => updateLegend(plot, element, entry.chart)],
       draw: [
-        (plot) => drawMarks(plot, entry.chart.marks, marking, family),
+        (plot) => drawMarks(plot, entry.chart.marks, markColors, family),
         (plot) => drawNow(plot, entry.chart, color),
       ],
     },
   };
 }
 
-function widest(plot, values) {
+function axisWidth(plot, values) {
   return 12 + 7 * Math.max(3, ...(values ?? []).map((value) => String(value).length));
 }
 
-// The legend tells the values under the cursor, or those of now.
-function tell(plot, place, chart) {
-  const at = plot.cursor.idx ?? chart.now;
+// Write the values under the cursor into the legend, or those of now.
+function updateLegend(plot, element, chart) {
+  const point = plot.cursor.idx ?? chart.now;
   chart.lines.forEach((line, index) => {
-    const value = chart.data[index + 1][at];
-    const label = place.closest("figure").querySelector(`[data-value="${line.kind}"]`);
+    const value = chart.data[index + 1][point];
+    const label = element.closest("figure").querySelector(`[data-value="${line.kind}"]`);
     label.textContent = value === null || value === undefined ? "–" : figure(value);
   });
 }
@@ -116,15 +117,15 @@ function drawMarks(plot, marks, colors, family) {
   Object.assign(ctx, { textAlign: "right", textBaseline: "bottom", fillStyle: colors.line });
   ctx.setLineDash([]);
   ctx.font = `${12 * pxRatio}px ${family}`;
-  ctx.strokeStyle = colors.behind;
+  ctx.strokeStyle = colors.outline;
   ctx.lineWidth = 4 * pxRatio;
-  let above = Infinity; // the label written last, below: labels must not cover each other
+  let lastLabel = Infinity; // labels are written upwards, and must not overlap
   for (const mark of shown) {
     const y = plot.valToPos(mark, "y", true) - 2 * pxRatio;
-    if (above - y < 14 * pxRatio) continue;
+    if (lastLabel - y < 14 * pxRatio) continue;
     ctx.strokeText(figure(mark), right - 4 * pxRatio, y);
     ctx.fillText(figure(mark), right - 4 * pxRatio, y);
-    above = y;
+    lastLabel = y;
   }
   ctx.restore();
 }

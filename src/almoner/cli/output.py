@@ -1,4 +1,4 @@
-"""What people see: tables, numbers, progress bars; and what programs read: JSON."""
+"""Output of commands: tables, numbers and progress bars for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,22 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["amount", "counted", "print_json", "print_table", "progress", "warnings_noted"]
+__all__ = [
+    "amount",
+    "counted",
+    "print_json",
+    "print_table",
+    "progress",
+    "small_amount",
+    "warnings_noted",
+]
 
 LONGEST = 1e15
-"""Numbers from here on are written with an exponent: digits beyond are no information."""
+"""Numbers from here on are written with an exponent: further digits say nothing."""
 
 
 def amount(number: float, decimals: int = 1) -> str:
-    """Return a number for people: no minus sign before zero, and a dash where there is none.
+    """Format a number for people: no minus sign before zero, and a dash for NaN.
 
     Examples
     --------
@@ -31,8 +39,19 @@ def amount(number: float, decimals: int = 1) -> str:
     return f"{round(number, decimals) + 0.0:,.{decimals}f}"
 
 
+def small_amount(number: float) -> str:
+    """Format an amount with two decimals, or with two digits where decimals would show 0.
+
+    Examples
+    --------
+    >>> small_amount(0.5), small_amount(0.00123)
+    ('0.50', '0.0012')
+    """
+    return amount(number, 2) if number >= 0.01 else f"{number:.2g}"
+
+
 def counted(count: int, noun: str) -> str:
-    """Return how many there are of something.
+    """Format a count with its noun.
 
     Examples
     --------
@@ -51,8 +70,8 @@ def print_table(
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    for place, column in enumerate(columns):
-        words = place < left
+    for i, column in enumerate(columns):
+        words = i < left
         table.add_column(
             column,
             justify="left" if words else "right",
@@ -62,7 +81,7 @@ def print_table(
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False)
-    if not console.is_terminal:  # piped into a file: let no terminal's width cut anything off
+    if not console.is_terminal:  # piped: no terminal's width may truncate cells
         console.width = max(console.width, 120)
     console.print(table)
     if caption:
@@ -76,7 +95,7 @@ def print_json(value: object) -> None:
 
 
 def _finite(value: object) -> object:
-    """Return the value with null for numbers that JSON has no word for."""
+    """Replace infinite numbers and NaN, which JSON lacks, by null."""
     if isinstance(value, dict):
         return {name: _finite(entry) for name, entry in value.items()}
     if isinstance(value, list):
@@ -86,9 +105,9 @@ def _finite(value: object) -> object:
 
 @contextmanager
 def progress(total: int, *, hidden: bool = False) -> Iterator[Callable[..., None]]:
-    """Show a bar on the terminal while work is done.
+    """Show a progress bar on the terminal within the context.
 
-    Call what it yields with the steps done, a label and, where it has become known, the ``total``.
+    Yields a function of the steps done, a label and, once it is known, the ``total``.
     """
     from rich.console import Console
     from rich.progress import (
@@ -120,7 +139,7 @@ def progress(total: int, *, hidden: bool = False) -> Iterator[Callable[..., None
 
 @contextmanager
 def warnings_noted(kind: type[Warning]) -> Iterator[list[str]]:
-    """Collect the sentences of warnings of a kind instead of showing them with their source."""
+    """Collect the messages of one class of warnings instead of showing them with their source."""
     sentences: list[str] = []
     with warnings.catch_warnings():
         others = warnings.showwarning

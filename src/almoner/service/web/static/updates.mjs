@@ -1,14 +1,15 @@
-// Keep a page up to date: fetch it again, and change what differs. Not while nobody looks.
+// Periodic updates: fetch the page again and change what differs, except while its tab is hidden.
 
-import { say } from "./api.js";
-import { morph } from "./morph.js";
-import { localTimes } from "./times.js";
+import { showMessage } from "./message.mjs";
+import { morph } from "./morph.mjs";
+import { localTimes } from "./times.mjs";
 
-const EVERY = 2000;
+const INTERVAL = 2000; // milliseconds
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
-export function follow(changed = () => {}) {
-  const live = document.querySelector("#live");
+// Start the updates; return a function that updates at once. `onUpdate` runs after each update.
+export function startUpdates(onUpdate = () => {}) {
+  const enabled = document.querySelector("#live");
   let timer = null;
   let failing = false;
 
@@ -20,30 +21,30 @@ export function follow(changed = () => {}) {
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       localTimes(page);
       morph(document.querySelector("main"), page.querySelector("main"));
-      changed();
+      onUpdate();
       document.querySelector("#updated").textContent = `as of ${clock.format(new Date())}`;
-      if (failing) say("The service answers again.", { done: true });
+      if (failing) showMessage("The service answers again.", { done: true });
       failing = false;
     } catch {
-      if (!failing) say("The service does not answer, so these figures are old; still trying.");
+      if (!failing) showMessage("The service does not answer, so these figures are old; still trying.");
       failing = true;
     }
   }
 
-  async function loop() {
+  async function updateAndSchedule() {
     await update();
     schedule();
   }
 
   function schedule() {
     clearTimeout(timer);
-    timer = live?.checked && !document.hidden ? setTimeout(loop, EVERY) : null;
+    timer = enabled?.checked && !document.hidden ? setTimeout(updateAndSchedule, INTERVAL) : null;
   }
 
-  live?.addEventListener("change", () => (live.checked ? loop() : schedule()));
+  enabled?.addEventListener("change", () => (enabled.checked ? updateAndSchedule() : schedule()));
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) schedule();
-    else if (live?.checked) loop();
+    else if (enabled?.checked) updateAndSchedule();
   });
   localTimes(document);
   schedule();

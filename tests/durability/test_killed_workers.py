@@ -1,4 +1,4 @@
-"""Several processes and threads on one campaign, some killed: nothing that was said is lost."""
+"""Processes and threads on one campaign, some killed: no acknowledged operation is lost."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from support.acknowledgements import prove
-from support.crash_workers import Orders, send
+from support.acknowledgements import check_log
+from support.crash_workers import CrashSettings, run_crash_workers
 from support.postgres_server import fresh_database, postgres_url
 from support.workload import CONTEXTS, NAME, TERMS
 
@@ -16,17 +16,19 @@ from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
 
 MANY = 20_000
 SPARE = 1.05
-"""Answers per decision: some keys are asked for twice."""
+"""Answers per decision: some keys are used twice."""
 
 
 def run(
-    url: str, folder: Path, *, decisions: int, horizon: int, budget: int, **orders: Any
+    url: str, folder: Path, *, decisions: int, horizon: int, budget: int, **settings: Any
 ) -> list[Event]:
-    """Have a fleet work on a new campaign; return the log once it is proved."""
+    """Run crash workers on a new campaign; return the checked log."""
     with Agent.open(url, name=NAME, **TERMS, horizon=horizon, budget=budget) as agent:
         answers = int(SPARE * decisions)
-        notes = send(Orders(url=url, folder=str(folder), decisions=answers, seed=8, **orders))
-        log = prove(agent.store, NAME, notes)
+        acknowledged = run_crash_workers(
+            CrashSettings(url=url, folder=str(folder), decisions=answers, seed=8, **settings)
+        )
+        log = check_log(agent.store, NAME, acknowledged)
         assert sum(event.kind == DECIDED for event in log) >= decisions
         assert_mixed(log)
         assert_goes_on(agent, log)
@@ -61,7 +63,7 @@ def test_threads_share_an_sqlite_file_until_the_budget_is_gone(tmp_path: Path) -
 
 
 def assert_mixed(log: list[Event]) -> None:
-    """Make sure that everything happened that could have gone wrong."""
+    """Assert that the log has every kind of event, keys, and bills above reserves."""
     kinds = Counter(event.kind for event in log)
     assert all(kinds[kind] > 100 for kind in (DECIDED, SETTLED, REWARDED, CANCELLED))
     assert sum(event.key is not None for event in log) > 1000

@@ -1,15 +1,12 @@
-// Three charts over the arrivals; the server has said the same in words and in a table.
+// The three charts of a campaign over its arrivals: from the numbers of the page to the series,
+// colours and axes that draw_chart.mjs draws.
 
-import { draw } from "./draw.js";
-
-export function drawCharts(data, { soFar }) {
-  const shown = soFar ? { ...data, now: data.arrivals.length - 1 } : withHorizon(data);
-  for (const place of document.querySelectorAll("[data-chart]")) {
-    draw(place, charts[place.dataset.chart](shown));
-  }
+// Return the chart of a name, up to the horizon or only up to now.
+export function chartOf(name, data, { soFar }) {
+  return charts[name](soFar ? { ...data, now: data.arrivals.length - 1 } : withHorizon(data));
 }
 
-// Lines to the horizon need a point there; what has not happened yet has none.
+// Straight lines to the horizon need a point there; measured series are null at it.
 function withHorizon(data) {
   const now = data.arrivals.length - 1;
   if (data.horizon <= data.arrivals[now]) return { ...data, now };
@@ -31,11 +28,11 @@ const charts = {
     return {
       data: [data.arrivals, data.committed, data.spent, line],
       lines: [
-        { kind: "committed", color: "--held" },
+        { kind: "committed", color: "--reserved" },
         { kind: "spent", color: "--spent", fill: 20, dot: true },
         { kind: "line", color: "--line", dash: [6, 4] },
       ],
-      between: { lines: [1, 2], color: "--held", fill: 35 },
+      between: { lines: [1, 2], color: "--reserved", fill: 35 },
       unit: "money",
       top: Math.max(...line, ...data.committed) * 1.06 || 1,
       marks: [],
@@ -57,8 +54,8 @@ const charts = {
     };
   },
   ratio(data) {
-    // Near the horizon few arrivals share what is left: the ratio leaps, and may leave the chart.
-    const early = data.ratio.filter((_, place) => data.arrivals[place] <= 0.9 * data.horizon);
+    // Near the horizon few arrivals are left and the ratio jumps: the axis ignores the last tenth.
+    const early = data.ratio.filter((_, index) => data.arrivals[index] <= 0.9 * data.horizon);
     const usual = Math.max(data.start, ...early);
     const near = data.boundaries.filter((boundary) => boundary <= 3 * usual);
     return {

@@ -1,0 +1,174 @@
+"""The command `almoner plan`: the static plan of a budget, as a table with sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from almoner.cli.app import load_problem, problem_options
+from almoner.cli.output import amount, counted, print_json, print_table, small_amount
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from almoner.lp import Solution
+    from almoner.problem import Problem
+
+__all__ = ["plan"]
+
+TOLERANCE = 1e-9
+"""Budgets and ratios nearer than this are equal: a share of the budget, or units per round."""
+
+
+@click.command()
+@problem_options
+def plan(
+    file: str, horizon: int | None, budget: float | None, rho: float | None, as_json: bool
+) -> None:
+    """Who gets what with this budget, and what it will bring.
+
+    FILE is a problem in TOML or JSON, or scenario:NAME.
+    """
+    from almoner.lp import solve
+
+    problem = load_problem(file, horizon, budget, rho)
+    usable = _usable(problem)
+    solution = solve(usable.problem)
+    if as_json:
+        print_json(
+            {
+                "horizon": problem.horizon,
+                "budget": problem.budget,
+                "unusable": usable.unusable,
+                "ratio": problem.ratio,
+                "upper_bound": problem.horizon * solution.value,
+                "price": solution.price,
+                "boundaries": solution.boundaries.tolist(),
+                "boundary_distance": solution.boundary_distance,
+                "probabilities": solution.probabilities.tolist(),
+            }
+        )
+        return
+    _print_plan(problem, usable, solution)
+
+
+class _Usable(NamedTuple):
+    """The part of a budget that actions can use.
+
+    ``problem`` has the usable budget, and no reward for actions that are not ``affordable``;
+    ``unusable`` is the rest of the budget, and ``unit`` the amount that all costs are multiples of.
+    """
+
+    problem: Problem
+    affordable: npt.NDArray[np.bool_]
+    unusable: float
+    unit: float
+
+
+def _usable(problem: Problem) -> _Usable:
+    import numpy as np
+
+    from almoner.money import on_grid
+
+    grid = on_grid(problem.budget, problem.costs)
+    unit = grid.top / grid.bottom
+    affordable = grid.costs <= grid.budget
+    if problem.budget == 0:  # then the question is what a first unit would bring
+        return _Usable(problem, np.ones_like(affordable), 0.0, unit)
+    budget = grid.budget * unit if affordable.any() else 0.0
+    rest = problem.budget - budget
+    if rest <= TOLERANCE * problem.budget:
+        budget, rest = problem.budget, 0.0
+    if rest or not affordable.all():
+        worthless = np.minimum(problem.reward_means, problem.default_rewards[:, None])
+        rewards = np.where(affordable, problem.reward_means, worthless)
+        problem = problem.replace(budget=budget, reward_means=rewards)
+    return _Usable(problem, affordable, rest, unit)
+
+
+def _print_plan(problem: Problem, usable: _Usable, solution: Solution) -> None:
+    contexts, actions = problem.reward_means.shape
+    names = problem.contexts or [f"context {i + 1}" for i in range(contexts)]
+    columns = problem.actions or [f"action {i + 1}" for i in range(actions)]
+    skipped = 1 - solution.probabilities.sum(axis=1)
+    print_table(
+        ["who", "comes", *columns, "skipped"],
+        (
+            [names[i], _percent(problem.context_probs[i])]
+            + [_percent(share) for share in solution.probabilities[i]]
+            + [_percent(skipped[i])]
+            for i in range(contexts)
+        ),
+    )
+    sentences = _sentences(problem, usable, solution, columns)
+    click.echo("\n" + "\n".join(f" {sentence}" for sentence in sentences))
+
+
+def _sentences(
+    problem: Problem, usable: _Usable, solution: Solution, columns: Sequence[str]
+) -> Iterator[str]:
+    """Yield the sentences below the table of a plan."""
+    rounds = counted(problem.horizon, "round")
+    idle = problem.horizon * float(problem.context_probs @ problem.default_rewards)
+    if not usable.affordable.any():
+        cheapest = float(problem.costs.min())
+        yield (
+            f"Nothing can be afforded: the cheapest action costs {cheapest:,g}, and the budget is "
+            f"{problem.budget:,g}."
+        )
+        yield f"To skip everybody brings {amount(idle)} in {rounds}."
+        return
+    reward = problem.horizon * solution.value
+    spend = problem.horizon * float(
+        problem.context_probs @ (solution.probabilities * problem.costs).sum(axis=1)
+    )
+    yield (
+        f"It brings at most {amount(reward)} in {rounds}, {amount(reward - idle)} of it thanks to "
+        "the budget."
+    )
+    budget = amount(usable.problem.budget)
+    if usable.unusable:
+        unusable = small_amount(usable.unusable)
+        yield f"It spends {amount(spend)} on average, of the {budget} that can be spent."
+        yield f"{unusable} can never be spent: costs are multiples of {usable.unit:g}."
+    else:
+        yield f"It spends {amount(spend)} of {budget}."
+    unaffordable = [
+        f"{name} in some contexts" if affordable.any() else name
+        for name, affordable in zip(columns, usable.affordable.T, strict=True)
+        if not affordable.all()
+    ]
+    if unaffordable:
+        yield f"Left out, because dearer than the whole budget: {', '.join(unaffordable)}."
+    yield f"One more unit of budget would bring {solution.price:.4g}."
+    if not unaffordable:  # more budget would bring them in, and change the boundaries
+        yield _nearest_boundary(usable.problem, solution)
+
+
+def _nearest_boundary(problem: Problem, solution: Solution) -> str:
+    """Return a sentence on the budgets over which the price holds, and the nearer end of them."""
+    ends = [0.0, *solution.boundaries.tolist()]
+    if len(ends) == 1:
+        return "No action gains anything: skipping everybody is as good."
+    if solution.boundary_distance < TOLERANCE:
+        return (
+            f"It lies exactly on a boundary ({problem.ratio:.4g} per round): the price jumps here."
+        )
+    budgets = [end * problem.horizon for end in ends]
+    if problem.budget > budgets[-1]:
+        return f"Beyond {amount(budgets[-1])} more budget is of no use."
+    i = next(i for i, budget in enumerate(budgets) if budget > problem.budget)
+    low, high = budgets[i - 1], budgets[i]
+    distance = min(problem.budget - low, high - problem.budget)
+    return (
+        f"That price holds from a budget of {amount(low)} to {amount(high)}; "
+        f"the nearer boundary is {amount(distance)} away."
+    )
+
+
+def _percent(share: float) -> str:
+    return "–" if share < 5e-6 else f"{100 * share:.1f} %"

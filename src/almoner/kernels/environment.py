@@ -1,0 +1,107 @@
+"""The environment of a simulation: draws of contexts and of rewards with their noise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner.checks import Floats
+from almoner.jit import exposed
+from almoner.kernels.draws import CONTEXTS, POLICY, REWARDS, beta, stream_key, uniform
+
+__all__ = [
+    "Environment",
+    "Streams",
+    "draw_context",
+    "draw_reward",
+    "make_environment",
+    "streams_of",
+]
+
+
+class Environment(NamedTuple):
+    """True statistics of a problem: context probabilities, mean rewards, reward noise.
+
+    ``probs`` are the context probabilities, ``cuts`` and ``aliases`` (contexts, 2) Walker's alias
+    table of them. ``spread`` is the variance of a reward as a share of a Bernoulli reward's.
+    ``worth`` and ``losses`` (contexts, 1 + actions, skip first) are the mean reward of a choice and
+    its loss against the best choice at the price of the budget.
+    """
+
+    probs: Floats
+    cuts: Floats
+    aliases: npt.NDArray[np.uint32]
+    spread: float
+    worth: Floats
+    losses: Floats
+
+
+class Streams(NamedTuple):
+    """The keys of the random streams of one replication."""
+
+    contexts: np.uint64
+    rewards: np.uint64
+    choices: np.uint64
+
+
+@exposed
+def streams_of(root: np.uint64, run: int) -> Streams:
+    """Return the stream keys of one replication."""
+    return Streams(
+        stream_key(root, run, CONTEXTS),
+        stream_key(root, run, REWARDS),
+        stream_key(root, run, POLICY),
+    )
+
+
+def make_environment(
+    context_probs: Floats, means: Floats, defaults: Floats, spread: float, losses: Floats
+) -> Environment:
+    """Return the arrays of an environment, with Walker's alias table of the contexts."""
+    contexts = len(context_probs)
+    cuts = np.ones(contexts)
+    aliases = np.column_stack([np.arange(contexts, dtype=np.uint32)] * 2)
+    mass = context_probs / context_probs.sum() * contexts
+    small = [j for j in range(contexts) if mass[j] < 1]
+    large = [j for j in range(contexts) if mass[j] >= 1]
+    while small and large:
+        low, high = small.pop(), large.pop()
+        cuts[low], aliases[low, 1] = mass[low], high
+        mass[high] -= 1 - mass[low]
+        (small if mass[high] < 1 else large).append(high)
+    worth = np.column_stack([defaults, means])
+    return Environment(
+        np.array(context_probs), cuts, aliases, float(spread), worth, np.array(losses)
+    )
+
+
+@exposed
+def draw_context(environment: Environment, key: np.uint64) -> int:
+    """Draw the context that arrives in the round of this key.
+
+    The table of both outcomes avoids a branch that no processor can predict; it is unsigned, so
+    that indexing with the context needs no check of its sign.
+    """
+    position = uniform(key, 0) * len(environment.cuts)
+    column = int(position)
+    outcome = int(position - column >= environment.cuts[column])
+    return int(np.int64(environment.aliases[column, outcome]))
+
+
+@exposed
+def draw_reward(environment: Environment, context: int, action: int, key: np.uint64) -> float:
+    """Draw the reward of an action in the round of this key: its mean and its noise.
+
+    Bernoulli at a spread of 1, the mean itself at 0, and a beta distribution between.
+    """
+    mean = environment.worth[context, action + 1]
+    if mean == 0.0:
+        return 0.0
+    if environment.spread == 1.0:
+        return 1.0 if uniform(key, 0) < mean else 0.0
+    if environment.spread == 0.0 or mean in (0.0, 1.0):
+        return mean
+    strength = 1.0 / environment.spread - 1.0
+    return beta(mean * strength, (1.0 - mean) * strength, key)

@@ -1,0 +1,179 @@
+"""Compute a report from a campaign and its history: balances, intervals and the optimum now."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from almoner.live.campaign import RUNNING, Campaign
+from almoner.live.closing_time import ClosingTime
+from almoner.live.decision import BUDGET, HORIZON
+from almoner.live.estimates import UNSEEN, Estimates, interval, optimum
+from almoner.live.history import History
+from almoner.live.report import RESERVED, ActionReport, ContextReport, Report
+from almoner.live.terms import Terms
+from almoner.lp import Solution
+from almoner.policy.base import Policy
+from almoner.policy.contexts import KnownContexts
+from almoner.policy.recipes import RECIPES
+from almoner.policy.rewards import KnownRewards
+
+__all__ = ["make_report"]
+
+
+def make_report(name: str, campaign: Campaign, history: History, now: int) -> Report:
+    """Return the report of a campaign and its history, both after the same event."""
+    terms, ledger = campaign.terms, campaign.ledger
+    amount, horizon = terms.unit.amount, terms.horizon
+    expected = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
+    arrivals, coming = campaign.arrivals, campaign.arrivals_left(now)
+    funds = max(0, ledger.budget - ledger.committed)
+    ratio_start = amount(ledger.budget) / expected
+    ratio_now = amount(funds) / coming if coming > 0 else 0.0
+    reserves = np.array([terms.reserves_in(context) for context in campaign.contexts], np.int64)
+    cheapest = int(reserves.min())
+    estimates = _estimates(campaign, history, ratio_now)
+    plan = optimum(estimates, reserves=reserves, funds=funds)
+    first = optimum(estimates, reserves=reserves, funds=ledger.budget, ratio=ratio_start)
+    gone = arrivals / (arrivals + coming) if arrivals + coming > 0 else 1.0
+    waiting, reward_low, reward_high = _awaited(terms, history)
+    return Report(
+        name=name,
+        status=campaign.status,
+        policy=_policy_name(terms.policy),
+        budget=amount(ledger.budget),
+        spent=amount(ledger.spent),
+        reserved=amount(ledger.reserved),
+        planned=amount(ledger.planned),
+        left=amount(ledger.left),
+        unusable=amount(funds) if funds < cheapest else 0.0,
+        overrun=amount(campaign.overrun),
+        uncharged=amount(history.uncharged),
+        cheapest=amount(cheapest),
+        blocked=_blocked(campaign, coming, cheapest),
+        arrivals=arrivals,
+        arrivals_left=coming,
+        closes=horizon.at.isoformat() if isinstance(horizon, ClosingTime) else None,
+        served=history.taken.total(),
+        skips=dict(history.skips),
+        idle=dict(history.idle),
+        rewarded=history.rewarded,
+        reward=history.reward,
+        waiting=waiting,
+        reward_low=reward_low,
+        reward_high=reward_high,
+        promised=min(arrivals, expected) * first.value,
+        guessed=_guessed(campaign, estimates, first),
+        ratio_start=ratio_start,
+        ratio_now=ratio_now,
+        pace=ledger.committed / ledger.budget - gone if ledger.budget else 0.0,
+        price=plan.price,
+        value=plan.value,
+        boundaries=plan.boundaries.tolist(),
+        contexts=_contexts(campaign, history, estimates, plan),
+    )
+
+
+def _blocked(campaign: Campaign, coming: float, cheapest: int) -> str | None:
+    """Return why no action can be taken now, if none can."""
+    ledger = campaign.ledger
+    if campaign.status != RUNNING:
+        return campaign.status
+    if coming <= 0:
+        return HORIZON
+    if ledger.left >= cheapest:
+        return None
+    return BUDGET if ledger.budget - ledger.committed < cheapest else RESERVED
+
+
+def _awaited(terms: Terms, history: History) -> tuple[int, float, float]:
+    """Return how many decisions wait for rewards, and the sum of all rewards, from and to."""
+    waiting, low, high = 0, history.reward, history.reward
+    defaults = terms.default_rewards
+    pairs: list[tuple[str, str | None, int]] = [(*pair, n) for pair, n in history.taken.items()]
+    if defaults is not None:
+        pairs += [(context, None, n) for context, n in history.skipped.items()]
+    for context, action, count in pairs:
+        rewarded, total = history.rewards.get((context, action), (0, 0.0))
+        to_come = max(0, count - rewarded)
+        least, most = interval(total, rewarded)
+        if action is None and isinstance(defaults, dict):
+            least = most = defaults[context]
+        else:
+            waiting += to_come
+        low, high = low + to_come * least, high + to_come * most
+    return waiting, low, high
+
+
+def _guessed(campaign: Campaign, estimates: Estimates, plan: Solution) -> int:
+    """Count the pairs that a plan uses and of which no reward is known."""
+    rewards = campaign.terms.policy.rewards
+    if isinstance(rewards, KnownRewards) and rewards.means is not None:
+        return 0
+    used = (plan.probabilities > 0) & (estimates.context_probs > 0)[:, None]
+    return int(np.count_nonzero(used & (campaign.state.counts == 0)))
+
+
+def _contexts(
+    campaign: Campaign, history: History, estimates: Estimates, plan: Solution
+) -> list[ContextReport]:
+    terms = campaign.terms
+    costs, planned = estimates.costs.tolist(), plan.probabilities.tolist()
+    amount, names = terms.unit.amount, terms.actions
+    reports = []
+    for row, context in enumerate(campaign.contexts):
+        reserves, actions = terms.reserves_in(context), []
+        for column, action in enumerate(names):
+            count, total = history.rewards.get((context, action), (0, 0.0))
+            low, high = interval(total, count)
+            actions.append(
+                ActionReport(
+                    action=action,
+                    cost=costs[row][column],
+                    reserve=amount(reserves[column]),
+                    taken=history.taken[context, action],
+                    rewarded=count,
+                    mean=total / count if count else None,
+                    low=low,
+                    high=high,
+                    planned=planned[row][column],
+                )
+            )
+        reports.append(
+            ContextReport(
+                context=context,
+                arrivals=history.arrivals[context],
+                share=float(estimates.context_probs[row]),
+                served=float(plan.probabilities[row].sum()),
+                actions=actions,
+            )
+        )
+    return reports
+
+
+def _estimates(campaign: Campaign, history: History, ratio: float) -> Estimates:
+    """Return the statistics that the policy plans with: given to it, or learned by it."""
+    terms, state = campaign.terms, campaign.state
+    rewards, contexts = terms.policy.rewards, terms.policy.contexts
+    means = np.where(state.counts > 0, state.sums / np.maximum(state.counts, 1), UNSEEN)
+    if isinstance(rewards, KnownRewards) and rewards.means is not None:
+        means = np.array(rewards.means)
+    shares = np.array([history.arrivals[name] for name in campaign.contexts], np.float64)
+    if isinstance(contexts, KnownContexts) and contexts.probs is not None:
+        shares = np.array(contexts.probs)
+    elif shares.sum() == 0:
+        shares = np.ones(len(shares))
+    defaults = np.zeros(len(shares))
+    if isinstance(terms.default_rewards, dict):
+        defaults = np.array([terms.default_rewards[name] for name in campaign.contexts])
+    elif terms.default_rewards is not None:
+        defaults = state.skip_sums / np.maximum(state.skip_counts, 1)
+    amount = terms.unit.amount
+    costs = [[amount(cost) for cost in terms.costs_in(name)] for name in campaign.contexts]
+    return Estimates(shares / shares.sum(), means, np.array(costs), defaults, ratio)
+
+
+def _policy_name(policy: Policy) -> str:
+    for name, make in RECIPES.items():
+        if make() == policy:
+            return name
+    return repr(policy)

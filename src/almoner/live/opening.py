@@ -1,0 +1,85 @@
+"""The terms under which a campaign is created or resumed."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from inspect import signature
+from typing import Any
+
+from almoner import checks
+from almoner.errors import InvalidTerms, UnknownCampaign
+from almoner.live.campaign import Campaign
+from almoner.live.compare_terms import refuse_differences
+from almoner.live.names import campaign_name
+from almoner.live.parse_terms import make_terms
+from almoner.live.terms import Terms
+from almoner.store import Store
+
+__all__ = ["agreed_terms", "new_terms", "warn_unaffordable"]
+
+log = logging.getLogger("almoner")
+
+REQUIRED = ("contexts", "actions", "horizon", "budget")
+"""The terms that a new campaign must have."""
+
+
+def agreed_terms(
+    store: Store, name: str, given: dict[str, Any], *, clock: Callable[[], float] = time.time
+) -> tuple[Terms, bool]:
+    """Return the terms of a campaign and whether it exists; if not, the terms it would have.
+
+    Refuses everything that `Agent.open` does, and writes nothing.
+    """
+    stored = store.terms(campaign_name(name))
+    if stored is not None:
+        terms = Terms.from_json(stored)
+        refuse_differences(terms, name, given)
+        return terms, True
+    if all(given.get(term) is None for term in REQUIRED):
+        raise _unknown(name, store.campaigns())
+    if not name.strip():  # an existing campaign of such a name can still be opened
+        raise checks.refuse("name", "have a visible character", name, error=InvalidTerms)
+    return new_terms(given, clock=clock), False
+
+
+def new_terms(given: dict[str, Any], *, clock: Callable[[], float] = time.time) -> Terms:
+    """Check the terms of a new campaign, some of which may be left out or None."""
+    missing = [term for term in REQUIRED if given.get(term) is None]
+    if missing:
+        it = "it" if len(missing) == 1 else "them"
+        raise InvalidTerms(f"a new campaign needs {', '.join(missing)}; give {it}")
+    optional = [*signature(make_terms).parameters]
+    checks.known_keys("the campaign", given, required=(), optional=optional, error=InvalidTerms)
+    values = {term: value for term, value in given.items() if value is not None}
+    terms = make_terms(**{"seed": secrets.randbits(48), **values})
+    Campaign(terms)  # refuses a policy that does not fit
+    return terms.opened(datetime.fromtimestamp(clock(), UTC))
+
+
+def warn_unaffordable(terms: Terms) -> None:
+    """Log a warning for each action that costs more than the budget in every context.
+
+    Most often an amount was given in another unit of money.
+    """
+    cheapest: dict[str, int] = {}
+    for context in terms.contexts:
+        for action, _, reserve in terms.offers_in(context):
+            cheapest[action] = min(reserve, cheapest.get(action, reserve))
+    for action, reserve in cheapest.items():
+        if reserve > terms.budget:
+            log.warning(
+                "action %r can never be taken: it needs %r, and the budget is %r",
+                action,
+                terms.unit.amount(reserve),
+                terms.unit.amount(terms.budget),
+            )
+
+
+def _unknown(name: str, names: list[str]) -> UnknownCampaign:
+    near, create = checks.nearest(name, names), f"give {', '.join(REQUIRED)} to create it"
+    remedy = f"{near} Or {create}" if near else create
+    return UnknownCampaign(f"there is no campaign {name!r} in this store; {remedy}")

@@ -1,0 +1,62 @@
+"""Series of the charts: the points of a campaign up to now, as JSON for the drawing script."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from almoner.live.report import CurvePoint, Report
+
+__all__ = ["chart_data", "complete", "promised_per_arrival", "ratio_left"]
+
+
+def chart_data(report: Report, horizon: float, curve: Sequence[CurvePoint]) -> str:
+    """Return the numbers of all charts as JSON, for the script that draws them."""
+    points = complete(report, curve)
+    data = {
+        "horizon": horizon,
+        "budget": report.budget,
+        "promised": promised_per_arrival(report, horizon),
+        "start": report.ratio_start,
+        "boundaries": [_rounded(boundary) for boundary in report.boundaries],
+        "arrivals": [point.arrivals for point in points],
+        "spent": [_rounded(point.spent) for point in points],
+        "committed": [_rounded(point.spent + point.planned) for point in points],
+        "reward": [_rounded(point.reward) for point in points],
+        "ratio": [_rounded(ratio_left(report, horizon, point)) for point in points],
+    }
+    return json.dumps(data, separators=(",", ":"))
+
+
+def complete(report: Report, curve: Sequence[CurvePoint]) -> list[CurvePoint]:
+    """Return the points from 0 arrivals to now, which may be after the last point of the curve."""
+    now = CurvePoint(
+        arrivals=report.arrivals,
+        at="",
+        spent=report.spent,
+        reserved=report.reserved,
+        planned=report.planned,
+        reward=report.reward,
+        price=report.price,
+    )
+    start = replace(now, arrivals=0, spent=0.0, reserved=0.0, planned=0.0, reward=0.0)
+    between = [point for point in curve if 0 < point.arrivals < now.arrivals]
+    return [start, *between, *([now] if now.arrivals else [])]
+
+
+def promised_per_arrival(report: Report, horizon: float) -> float:
+    """Return the reward per arrival that the plan promises."""
+    return report.promised / min(report.arrivals, horizon) if report.arrivals else 0.0
+
+
+def ratio_left(report: Report, horizon: float, point: CurvePoint) -> float | None:
+    """Return the uncommitted budget per arrival left at a point; None at the horizon."""
+    arrivals_left = horizon - point.arrivals
+    if arrivals_left < 1:
+        return None
+    return (report.budget - point.spent - point.planned) / arrivals_left
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")

@@ -1,0 +1,151 @@
+"""Notices of a campaign: sentences on states that a person should know or act on.
+
+All come from one report, like the sentences of `almoner.service.web.sentences`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from almoner.live.campaign import RUNNING
+from almoner.live.decision import BUDGET
+from almoner.live.report import RESERVED, Report
+from almoner.service.web.formatting import Money, count, plural, sentence
+from almoner.service.web.sentences import cancelled, expected_cost, pace, state, waiting, why
+from almoner.store.events import CLOSED, PAUSED
+
+__all__ = ["blocked", "in_brief", "never_affordable", "notices"]
+
+IDLE_ARRIVALS, IDLE_ACTIONS = 100, 10
+"""Consecutive skips, and actions that even spending would have paid for during them, from which on
+a notice is shown: at that frequency of actions, chance alone skips them all once in e¹⁰ times."""
+
+
+def notices(report: Report, horizon: float, money: Money) -> list[str]:
+    """Return all notices of a campaign, one sentence each."""
+    sentences = [
+        _late(report, horizon),
+        blocked(report, money),
+        _unusable(report, money),
+        *_never_taken(report, money),
+        _overrun(report, money),
+        _beyond_budget(report, money),
+        _idle(report, horizon),
+    ]
+    return [*filter(None, sentences)]
+
+
+def in_brief(report: Report, horizon: float, money: Money) -> str:
+    """Return the pace, and the reason if a running campaign gives nothing out."""
+    sentences = [sentence(pace(report))]
+    if state(report) == RUNNING:
+        sentences += [blocked(report, money), _unusable(report, money), _idle(report, horizon)]
+    return " ".join(filter(None, sentences))
+
+
+def blocked(report: Report, money: Money) -> str:
+    """Return the reason why no action can be taken now; empty if one can, or after the end."""
+    if report.blocked == PAUSED:
+        return "The campaign is paused: arrivals are skipped, and are not counted."
+    if report.blocked == CLOSED:
+        return "The campaign is closed: only settlements and rewards are still taken."
+    if report.blocked == RESERVED:
+        return (
+            f"Nothing can be given out now: {money(report.reserved)} is reserved for open "
+            f"decisions{expected_cost(report, money)}, and the {money(report.left)} left is less "
+            f"than the {money(report.cheapest)} that the cheapest action reserves. It frees as "
+            "bills are settled."
+        )
+    if report.blocked == BUDGET and report.budget < report.cheapest:
+        return (
+            f"Nothing can ever be given out: the cheapest action reserves {money(report.cheapest)},"
+            f" and the budget is {money(report.budget)}."
+        )
+    if report.blocked == BUDGET and not report.unusable:
+        return "The budget is used up: nothing more can be given out."
+    return ""
+
+
+def never_affordable(
+    reserves: Iterable[tuple[str, float]], budget: float, money: Money
+) -> list[str]:
+    """Return a sentence for each action that reserves more than the budget in every context."""
+    least: dict[str, float] = {}
+    for action, reserve in reserves:
+        least[action] = min(reserve, least.get(action, reserve))
+    return [
+        f"“{action}” can never be taken: it reserves {money(reserve)}, and the budget is "
+        f"{money(budget)}."
+        for action, reserve in least.items()
+        if reserve > budget
+    ]
+
+
+def _late(report: Report, horizon: float) -> str:
+    if report.arrivals <= horizon:
+        return ""
+    return (
+        f"{count(report.arrivals - horizon)} more have come after the horizon of "
+        f"{plural(horizon, 'arrival')}, and were skipped."
+    )
+
+
+def _unusable(report: Report, money: Money) -> str:
+    if not report.unusable or report.budget < report.cheapest:
+        return ""
+    settled = report.reserved == report.planned
+    left = "is left" if settled else "will be left if open decisions cost what is expected"
+    return (
+        f"{money(report.unusable)} {left}, but no action reserves less than "
+        f"{money(report.cheapest)}, so it cannot be given out."
+    )
+
+
+def _never_taken(report: Report, money: Money) -> list[str]:
+    if report.budget < report.cheapest:  # `blocked` says so of all actions
+        return []
+    pairs = [pair for context in report.contexts for pair in context.actions]
+    return never_affordable([(pair.action, pair.reserve) for pair in pairs], report.budget, money)
+
+
+def _overrun(report: Report, money: Money) -> str:
+    if not report.overrun:
+        return ""
+    return (
+        f"Bills have exceeded what was reserved for them by {money(report.overrun)} in all; raise "
+        "the reserves of the next campaign."
+    )
+
+
+def _beyond_budget(report: Report, money: Money) -> str:
+    """Return by how much the bills exceed the budget, beyond which nothing is charged."""
+    bills = report.spent + report.uncharged
+    if bills <= report.budget or money(bills) == money(report.budget):  # floats: compare as shown
+        return ""
+    return (
+        f"Bills add up to {money(bills)}, which is {money(bills - report.budget)} more than the "
+        f"budget of {money(report.budget)}; no more than the budget is charged to the campaign."
+    )
+
+
+def _idle(report: Report, horizon: float) -> str:
+    """Return a warning if a campaign that could act has skipped many arrivals, with the reasons."""
+    idle = sum(report.idle.values())
+    never = not report.served and 2 * report.arrivals >= horizon
+    dearest = max((pair.cost for context in report.contexts for pair in context.actions), default=0)
+    long = idle >= IDLE_ARRIVALS and idle * report.ratio_start >= IDLE_ACTIONS * dearest
+    if report.blocked is not None or not report.arrivals or not (never or long):
+        return ""
+    all_cancelled = 0 if report.served else cancelled(report)
+    if report.served:
+        message = f"Nothing was given out to the last {plural(idle, 'arrival')}"
+    else:
+        message = f"Nothing was given out to any of {plural(report.arrivals, 'arrival')}"
+    reasons = [f"{count(number)} because {why(reason)}" for reason, number in report.idle.items()]
+    if len(reasons) == 1 and not all_cancelled:
+        reasons = [f"all because {why(*report.idle)}"]
+    if all_cancelled:
+        reasons.append(f"{count(all_cancelled)} cancelled")
+    if report.waiting:
+        reasons.append(f"{waiting(report)}, and a 0 must be told too")
+    return f"{message}: {'; '.join(reasons)}."

@@ -1,0 +1,109 @@
+"""Plan preview on the create page: figures, notices and bars for the template ``plan.html``."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from almoner.service.api.requests import Guess
+from almoner.service.api.responses import ContextPlan, Plan
+from almoner.service.web import svg
+from almoner.service.web.formatting import figure, money_format, percent
+from almoner.service.web.notices import never_affordable
+
+__all__ = ["plan_view"]
+
+NEVER_COMES = "never comes, as you guess"
+
+
+class Fact(NamedTuple):
+    """One headline figure of a plan."""
+
+    title: str
+    value: str
+    note: str
+
+
+def plan_view(plan: Plan, guess: Guess) -> dict[str, Any]:
+    """Return the context of the template ``plan.html``."""
+    money = money_format([plan.budget, *(reserve for _, reserve in _reserves(plan))])
+    return {
+        "sentence": _sentence(plan, _default_means(guess)),
+        "notices": never_affordable(_reserves(plan), plan.budget, money),
+        "guessed_defaults": guess.default_means is not None,
+        "facts": [
+            Fact("Expected reward", figure(plan.total), f"from {figure(plan.arrivals)} arrivals"),
+            Fact("Expected spend", figure(plan.spend), f"of {figure(plan.budget)}"),
+            Fact("Budget per arrival", figure(plan.ratio), _boundaries(plan)),
+            Fact("Price", figure(plan.price), "reward per unit of money"),
+        ],
+        "actions": [action.action for action in plan.contexts[0].actions],
+        "rows": [
+            svg.ServedRow(
+                context=context.context,
+                note=f"{percent(context.share)} of arrivals" if context.share else NEVER_COMES,
+                value=_probabilities(context),
+                bar=svg.served_bar(context.actions),
+            )
+            for context in plan.contexts
+        ],
+    }
+
+
+def _sentence(plan: Plan, defaults: dict[str, float]) -> str:
+    """Return whom the budget reaches, in one sentence."""
+    if _nothing_affordable(plan):
+        return "Nobody would be served: the budget is less than any action reserves."
+    if not plan.boundaries:
+        return "Nobody would be served: by your guesses, no action is worth its cost."
+    if plan.price == 0:
+        if any(reserve > plan.budget for _, reserve in _reserves(plan)):
+            return "The budget is enough for everything worth doing that it can ever pay for."
+        return "The budget is enough for everything worth doing; more of it would bring nothing."
+    coming = [context for context in plan.contexts if context.share > 0]
+    worthwhile = [
+        context
+        for context in coming
+        if any(action.mean > defaults.get(context.context, 0.0) for action in context.actions)
+    ]
+    everybody = "everybody worth serving" if len(worthwhile) < len(coming) else "everybody"
+    partly = [context.context for context in worthwhile if context.served < 1]
+    if not partly:
+        return f"The budget reaches {everybody}, though not always with what brings most."
+    return (
+        f"The budget does not reach {everybody}: {', '.join(partly)} would be served in part or "
+        "not at all."
+    )
+
+
+def _default_means(guess: Guess) -> dict[str, float]:
+    """Return the mean reward of skipping by context: guessed or known, else empty."""
+    if guess.default_means is not None:
+        return guess.default_means
+    return guess.default_rewards if isinstance(guess.default_rewards, dict) else {}
+
+
+def _boundaries(plan: Plan) -> str:
+    if _nothing_affordable(plan):
+        return "no action can be paid for"
+    if not plan.boundaries:
+        return "nothing is worth its cost"
+    return f"the plan changes at {', '.join(map(figure, plan.boundaries))}"
+
+
+def _probabilities(context: ContextPlan) -> str:
+    planned = [
+        f"{action.action} {percent(action.planned)}"
+        for action in context.actions
+        if action.planned > 0
+    ]
+    return ", ".join(planned) or "skipped"
+
+
+def _nothing_affordable(plan: Plan) -> bool:
+    return all(reserve > plan.budget for _, reserve in _reserves(plan))
+
+
+def _reserves(plan: Plan) -> list[tuple[str, float]]:
+    return [
+        (action.action, action.reserve) for context in plan.contexts for action in context.actions
+    ]

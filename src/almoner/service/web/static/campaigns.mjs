@@ -1,0 +1,5 @@
+// Campaigns page: periodic updates.
+
+import { startUpdates } from "./updates.mjs";
+
+startUpdates();

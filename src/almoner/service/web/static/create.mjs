@@ -1,0 +1,110 @@
+// Create page: edit the form, preview the plan, start the campaign.
+
+import { call, fetchFragment } from "./api.mjs";
+import { addRow, rebuildTables, removeRow, rowValues, tableValues } from "./form_rows.mjs";
+import { campaignTerms, previewTerms, rejectDuplicateNames } from "./terms.mjs";
+
+const form = document.querySelector("#new-campaign");
+const error = document.querySelector("#form-error");
+const planNote = document.querySelector("#plan-note");
+const planBody = document.querySelector("#plan-body");
+const startRow = document.querySelector("#start-row");
+const field = (id) => document.querySelector(`#${id}`);
+
+function formValues() {
+  return {
+    name: field("name").value.trim(),
+    policy: field("policy").value,
+    contexts: rowValues("context"),
+    actions: rowValues("action"),
+    budget: field("budget").value,
+    ends: form.elements.ends.value,
+    horizon: field("horizon").value,
+    closes: field("closes").value,
+    expected: field("expected").value,
+    skipping: form.elements.skipping.value,
+    newContexts: field("new-contexts").checked,
+    unit: field("unit").value,
+    seed: field("seed").value,
+    ...tableValues(),
+  };
+}
+
+// Send the form with the button disabled, and show an error beside the form.
+async function submit(button, send) {
+  button.disabled = true;
+  error.textContent = "";
+  try {
+    const values = formValues();
+    rejectDuplicateNames(values);
+    await send(values);
+  } catch (reason) {
+    error.textContent = reason.message;
+    error.scrollIntoView({ block: "nearest" });
+  } finally {
+    button.disabled = false;
+  }
+}
+
+function invalidatePlan() {
+  if (startRow.hidden) return;
+  startRow.hidden = true;
+  planNote.hidden = false;
+  planNote.textContent = "The form has changed since; preview the plan again.";
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit(field("preview"), async (values) => {
+    planBody.innerHTML = await fetchFragment("/new/plan", previewTerms(values));
+    planNote.hidden = true;
+    startRow.hidden = false;
+    field("plan").focus();
+  });
+});
+
+field("start").addEventListener("click", () =>
+  submit(field("start"), async (values) => {
+    const { name } = await call("POST", "/api/campaigns", campaignTerms(values));
+    location.assign(`/campaigns/${encodeURIComponent(name)}`);
+  }),
+);
+
+form.addEventListener("input", (event) => {
+  invalidatePlan();
+  if (event.target.dataset.field === "name") rebuildTables();
+});
+
+form.addEventListener("click", (event) => {
+  const { add } = event.target.dataset;
+  if (add) {
+    addRow(add).querySelector("input").focus();
+    invalidatePlan();
+  }
+  if ("remove" in event.target.dataset) {
+    removeRow(event.target.closest(".row"));
+    invalidatePlan();
+  }
+});
+
+// A part with data-when="ends=time" is shown while the radio button "ends" has the value "time".
+form.addEventListener("change", ({ target: { type, name, value } }) => {
+  if (type !== "radio") return;
+  for (const part of form.querySelectorAll(`[data-when^="${name}="]`)) {
+    part.hidden = part.dataset.when !== `${name}=${value}`;
+    for (const input of part.querySelectorAll("input")) input.disabled = part.hidden;
+  }
+});
+
+// The browser reports no invalid field inside closed details, so open them. "invalid" events do not
+// bubble: listen in the capture phase.
+form.addEventListener("invalid", ({ target }) => target.closest("details")?.setAttribute("open", ""), true);
+
+field("policy").addEventListener("change", () => {
+  field("policy-hint").textContent = field("policy").selectedOptions[0].dataset.hint;
+});
+
+addRow("context");
+addRow("context");
+addRow("action");
+field("preview").disabled = false;

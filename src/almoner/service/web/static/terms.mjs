@@ -1,0 +1,70 @@
+// Request bodies from the values of the create form.
+//
+// The values of text and number fields are strings as typed; rows of contexts have name and weight,
+// rows of actions have name, cost and reserve, and tables of rewards are arrays by context.
+
+// Terms of the campaign: the body of POST /api/campaigns.
+export function campaignTerms(form) {
+  return {
+    name: form.name,
+    contexts: form.contexts.map(({ name }) => name),
+    actions: Object.fromEntries(form.actions.map((action) => [action.name, actionCost(action)])),
+    horizon: horizon(form),
+    budget: Number(form.budget),
+    policy: form.policy,
+    unit: optionalNumber(form.unit),
+    default_rewards: defaultRewards(form),
+    new_contexts: form.newContexts,
+    seed: optionalNumber(form.seed),
+  };
+}
+
+// Terms with the guesses of the preview: the body of POST /new/plan and /api/plan.
+export function previewTerms(form) {
+  const weights = form.contexts.map(({ weight }) => Number(weight));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  if (total === 0) throw new Error("“How often” must be above 0 for one context at least.");
+  const means = form.guesses.map((row) =>
+    Object.fromEntries(row.map((mean, column) => [form.actions[column].name, Number(mean)])),
+  );
+  return {
+    ...campaignTerms(form),
+    context_probs: byContext(form, weights.map((weight) => weight / total)),
+    reward_means: byContext(form, means),
+    default_means: form.skipping === "learned" ? byContext(form, form.defaultGuesses.map(Number)) : null,
+  };
+}
+
+// Reject repeated names: objects keyed by name would silently merge their rows.
+export function rejectDuplicateNames(form) {
+  for (const [kind, rows] of [["context", form.contexts], ["action", form.actions]]) {
+    const names = rows.map(({ name }) => name);
+    const repeated = names.find((name, index) => names.indexOf(name) !== index);
+    if (repeated !== undefined) {
+      throw new Error(`Two ${kind}s are called “${repeated}”; give them different names.`);
+    }
+  }
+}
+
+function actionCost({ cost, reserve }) {
+  return reserve === "" ? Number(cost) : { cost: Number(cost), reserve: Number(reserve) };
+}
+
+function horizon({ ends, horizon: arrivals, closes, expected }) {
+  if (ends === "arrivals") return Number(arrivals);
+  return { at: new Date(closes).toISOString(), arrivals: Number(expected) };
+}
+
+function defaultRewards(form) {
+  if (form.skipping === "known") return byContext(form, form.defaults.map(Number));
+  return form.skipping === "learned" ? "learned" : null;
+}
+
+function byContext({ contexts }, values) {
+  return Object.fromEntries(contexts.map(({ name }, index) => [name, values[index]]));
+}
+
+// An empty field is undefined, which JSON leaves out.
+function optionalNumber(value) {
+  return value === "" ? undefined : Number(value);
+}

@@ -1,0 +1,165 @@
+"""Replications of a compiled policy: chunks of them on threads, summed up as `Totals`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from almoner.checks import Floats
+from almoner.money import amounts, budget_left
+from almoner.policy.lowering import Plan, for_kernels
+from almoner.problem import Problem
+from almoner.simulation.runs import Trace, unusable
+
+if TYPE_CHECKING:
+    from almoner.kernels.environment import Environment
+
+__all__ = ["Totals", "environment_of", "play_compiled", "root_key", "trace_compiled"]
+
+CHUNK_ROUNDS = 4_000_000
+"""A chunk takes about half a second: often enough for a progress bar, rare enough to be free."""
+
+
+class Totals(NamedTuple):
+    """Sums over the rounds of each replication, as `almoner.simulation.runs.Runs` holds them.
+
+    ``loss`` is the loss against the best choice at the price of the budget, ``untried`` the number
+    of pairs that exploration left untried, ``left`` the budget left at the end, and ``left_at``
+    (replications, marks) the budget left before the rounds asked for.
+    """
+
+    reward: Floats
+    drawn: Floats
+    loss: Floats
+    spend: Floats
+    untried: Floats
+    left: Floats
+    left_at: Floats
+
+
+def environment_of(problem: Problem) -> tuple[Environment, float]:
+    """Return the environment of a problem, and the price at which its losses are counted."""
+    from almoner.kernels.environment import make_environment
+    from almoner.lp import solve
+
+    price = solve(problem).price
+    surplus = np.column_stack(
+        [problem.default_rewards, problem.reward_means - price * problem.costs]
+    )
+    losses = surplus.max(axis=1, keepdims=True) - surplus
+    environment = make_environment(
+        problem.context_probs,
+        problem.reward_means,
+        problem.default_rewards,
+        problem.reward_spread,
+        losses,
+    )
+    return environment, price
+
+
+def root_key(seed: int) -> np.uint64:
+    """Return the key that every random stream of a seed is derived from."""
+    return np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]  # type: ignore[no-any-return]
+
+
+def play_compiled(
+    problem: Problem,
+    plan: Plan,
+    environment: Environment,
+    root: np.uint64,
+    *,
+    runs: int,
+    marks: npt.NDArray[np.int64],
+    threads: int,
+    progress: Callable[[int], object],
+) -> Totals:
+    """Play replications 0 to ``runs`` − 1 of a policy on threads."""
+    from almoner.kernels.loop import FIGURES
+
+    out, left_at = np.zeros((runs, FIGURES)), np.empty((runs, len(marks)))
+
+    def play_chunk(chunk: slice) -> int:
+        _play(plan, environment, root, chunk.start, out[chunk], marks=marks, left_at=left_at[chunk])
+        return chunk.stop - chunk.start  # type: ignore[no-any-return]
+
+    pool = ThreadPoolExecutor(threads)
+    try:
+        for count in pool.map(play_chunk, _chunks(runs, plan.horizon, threads)):
+            progress(count)
+    finally:
+        pool.shutdown(cancel_futures=True)  # on Ctrl-C only the running chunks are finished
+    reward, drawn, loss, units, untried = out.T
+    return Totals(
+        reward=reward,
+        drawn=drawn,
+        loss=loss,
+        spend=amounts(plan, units),
+        untried=untried,
+        left=budget_left(problem.budget, plan, plan.budget - units),
+        left_at=budget_left(problem.budget, plan, left_at),
+    )
+
+
+def trace_compiled(
+    problem: Problem, plan: Plan, environment: Environment, root: np.uint64, run: int
+) -> Trace:
+    """Play one replication and return every round of it."""
+    from almoner.kernels.loop import FIGURES
+
+    choices, numbers = np.empty((plan.horizon, 2), np.int64), np.empty((plan.horizon, 3))
+    out = np.empty((1, FIGURES))
+    _play(plan, environment, root, run, out, choices=choices, numbers=numbers)
+    left = budget_left(problem.budget, plan, numbers[:, 2])
+    return Trace(
+        contexts=choices[:, 0],
+        actions=choices[:, 1],
+        probabilities=numbers[:, 0],
+        rewards=numbers[:, 1],
+        budget_left=left,
+        unusable=float(unusable(left[-1], problem.costs)),
+    )
+
+
+def _play(
+    plan: Plan,
+    environment: Environment,
+    root: np.uint64,
+    first: int,
+    out: Floats,
+    *,
+    marks: npt.NDArray[np.int64] = np.empty(0, np.int64),  # noqa: B008  # read only
+    left_at: Floats | None = None,
+    choices: npt.NDArray[np.int64] = np.empty((0, 2), np.int64),  # noqa: B008
+    numbers: Floats = np.empty((0, 3)),  # noqa: B008
+) -> None:
+    """Call the kernel on a state of its own, for one replication per row of ``out``."""
+    from almoner.kernels.loop import play
+    from almoner.kernels.state import new_hulls, new_memo, new_state
+
+    state = new_state(plan)
+    memo = new_memo(plan, state)
+    if left_at is None:
+        left_at = np.empty((len(out), 0))
+    play(
+        for_kernels(plan),
+        environment,
+        state,
+        memo,
+        new_hulls(plan),
+        root,
+        first,
+        marks,
+        out,
+        left_at,
+        choices,
+        numbers,
+    )
+
+
+def _chunks(runs: int, horizon: int, threads: int) -> Iterator[slice]:
+    size = max(1, min(CHUNK_ROUNDS // horizon, -(-runs // threads)))
+    return (slice(first, min(first + size, runs)) for first in range(0, runs, size))

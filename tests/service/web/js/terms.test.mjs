@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  campaignTerms,
+  previewTerms,
+  rejectDuplicateNames,
+} from "../../../../src/almoner/service/web/static/terms.mjs";
+
+const FORM = {
+  name: "spring",
+  policy: "thrifty",
+  contexts: [
+    { name: "new", weight: "3" },
+    { name: "old", weight: "1" },
+  ],
+  actions: [
+    { name: "mail", cost: "0.5", reserve: "" },
+    { name: "call", cost: "2", reserve: "3.5" },
+  ],
+  budget: "2000",
+  ends: "arrivals",
+  horizon: "5000",
+  closes: "",
+  expected: "",
+  skipping: "nothing",
+  defaults: ["", ""],
+  defaultGuesses: ["0", "0"],
+  guesses: [
+    ["0.1", "0.2"],
+    ["0.3", "0.4"],
+  ],
+  newContexts: false,
+  unit: "",
+  seed: "",
+};
+
+const sent = (body) => JSON.parse(JSON.stringify(body));
+
+test("terms of a form, without the fields left empty", () => {
+  assert.deepEqual(sent(campaignTerms(FORM)), {
+    name: "spring",
+    policy: "thrifty",
+    contexts: ["new", "old"],
+    actions: { mail: 0.5, call: { cost: 2, reserve: 3.5 } },
+    budget: 2000,
+    horizon: 5000,
+    default_rewards: null,
+    new_contexts: false,
+  });
+});
+
+test("unit and seed are sent if they are filled in, 0 too", () => {
+  const { unit, seed } = campaignTerms({ ...FORM, unit: "0.01", seed: "0" });
+  assert.deepEqual([unit, seed], [0.01, 0]);
+});
+
+test("a closing time is sent in UTC with the expected arrivals", () => {
+  const form = { ...FORM, ends: "time", closes: "2099-12-31T23:30+02:00", expected: "400" };
+  assert.deepEqual(campaignTerms(form).horizon, { at: "2099-12-31T21:30:00.000Z", arrivals: 400 });
+});
+
+test("known rewards of skipping are sent by context", () => {
+  const form = { ...FORM, skipping: "known", defaults: ["0.2", "0.1"] };
+  assert.deepEqual(campaignTerms(form).default_rewards, { new: 0.2, old: 0.1 });
+  assert.equal(previewTerms(form).default_means, null);
+});
+
+test("rewards of skipping that are to be learned come with guesses for the preview only", () => {
+  const form = { ...FORM, skipping: "learned", defaultGuesses: ["0.2", "0"] };
+  assert.equal(campaignTerms(form).default_rewards, "learned");
+  assert.equal("default_means" in campaignTerms(form), false);
+  assert.deepEqual(previewTerms(form).default_means, { new: 0.2, old: 0 });
+});
+
+test("a preview adds shares that sum to 1 and mean rewards by context and action", () => {
+  const body = previewTerms(FORM);
+  assert.deepEqual(body.context_probs, { new: 0.75, old: 0.25 });
+  assert.deepEqual(body.reward_means, { new: { mail: 0.1, call: 0.2 }, old: { mail: 0.3, call: 0.4 } });
+  assert.deepEqual(sent({ ...body, ...campaignTerms(FORM) }), sent(body), "and the terms themselves");
+});
+
+test("a preview needs a context that comes", () => {
+  const contexts = FORM.contexts.map((row) => ({ ...row, weight: "0" }));
+  assert.throws(() => previewTerms({ ...FORM, contexts }), { message: /“How often” must be above 0/ });
+});
+
+test("repeated names are rejected by kind", () => {
+  rejectDuplicateNames(FORM);
+  const contexts = [...FORM.contexts, { name: "new", weight: "1" }];
+  assert.throws(() => rejectDuplicateNames({ ...FORM, contexts }), {
+    message: "Two contexts are called “new”; give them different names.",
+  });
+  const actions = [...FORM.actions, { name: "call", cost: "1", reserve: "" }];
+  assert.throws(() => rejectDuplicateNames({ ...FORM, actions }), { message: /Two actions are called “call”/ });
+});
