@@ -29,7 +29,8 @@ except ImportError as missing:
 from almoner import checks, errors
 from almoner.live.closing_time import ClosingTime
 from almoner.live.decision import Decision, Settlement, is_id, unknown
-from almoner.live.terms import Action, campaign_name
+from almoner.live.names import campaign_name
+from almoner.live.terms import Action
 from almoner.policy.base import Policy
 
 __all__ = ["Client"]

@@ -16,7 +16,7 @@ from litestar.testing import TestClient
 import almoner as al
 from almoner.errors import InvalidInput
 from almoner.live.opening import new_terms
-from almoner.live.terms import make_terms
+from almoner.live.parse_terms import make_terms
 from almoner.policy.base import PARTS
 from almoner.policy.recipes import RECIPES
 from almoner.service.app import create_app
