@@ -281,13 +281,13 @@ def test_docstrings_are_told_field_by_field(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("schema", "words"),
     [
-        ({"type": "array", "items": {"$ref": "#/components/schemas/Visit"}}, "list of Visit"),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "text or null"),
-        ({"type": ["integer", "null"]}, "whole number or null"),
+        ({"type": "array", "items": {"$ref": "#/components/schemas/Visit"}}, "array of Visit"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "string or null"),
+        ({"type": ["integer", "null"]}, "integer or null"),
         ({"enum": ["csv", "jsonl"]}, "'csv' or 'jsonl'"),
         (
             {"type": "object", "additionalProperties": {"type": "number"}},
-            "table by name of number",
+            "object of number",
         ),
         ({}, "anything"),
     ],
@@ -303,6 +303,6 @@ def test_what_a_field_demands_in_words() -> None:
     )
     schema = {"properties": {"a": {"type": "number"}, "b": {"type": "string"}}, "required": ["b"]}
     assert list(schema_text.fields(schema)) == [
-        ("b", [Piece("text")], True, ""),
+        ("b", [Piece("string")], True, ""),
         ("a", [Piece("number")], False, ""),
     ]
