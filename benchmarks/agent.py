@@ -78,7 +78,7 @@ def _best_stretch(action: Callable[[], object]) -> float:
 
 def admitting() -> list[Row]:
     """Return the CPU time of one batch in which every arrival brings a new context."""
-    return [_batch(costs) for costs in ((1.0,), (1.0, 5.0))]
+    return [_batch(costs) for costs in ((1.0,), (1.0, 5.0), (1.0, 2.5, 5.0))]
 
 
 def _batch(costs: tuple[float, ...]) -> Row:

@@ -11,12 +11,12 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar.testing import TestClient
+from starlette.testclient import TestClient
 
 import almoner as al
 from almoner.errors import InvalidInput
 from almoner.live.opening import new_terms
-from almoner.live.terms import make_terms
+from almoner.live.parse_terms import make_terms
 from almoner.policy.base import PARTS
 from almoner.policy.recipes import RECIPES
 from almoner.service.app import create_app

@@ -11,7 +11,8 @@ import pytest
 from support.agents import assert_sentence
 
 import almoner as al
-from almoner.live.terms import Terms, make_terms
+from almoner.live.parse_terms import make_terms
+from almoner.live.terms import Terms
 
 GIVEN: dict[str, Any] = {
     "contexts": ["new", "returning"],

@@ -1,4 +1,4 @@
-"""The paper's results on ε-First at unequal costs as numbers: how long to explore, and its regret.
+"""Bounds for ε-First at unequal costs: the length of exploration, and regret (Theorem 5).
 
 Theorem 5 says O(log T) off the boundaries and O(√T) on them, without constants: those are ours,
 and the letters those of `almoner.bounds.unequal_costs`.
@@ -12,22 +12,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from almoner import checks
-from almoner.bounds.unequal_costs import Curve
+from almoner.bounds.unequal_costs import ValueCurve
+from almoner.lp import ROUNDING, TOLERANCE
 from almoner.problem import Problem
 
 __all__ = ["epsilon_first_regret", "exploration_length"]
-
-TOLERANCE = 1e-12
-"""Costs and slopes are equal if they differ by no more than this share of themselves."""
-
-ROUNDING = 1e-15
-"""A difference of two rewards, or of two costs as a share of the dearer, may be wrong by this."""
 
 SMALLEST = 2.0**-1022
 """No cost counts as a smaller share of the dearest: slopes stay finite."""
 
 WIDEST = 1e3
-"""A margin beyond which no mean can be off; it stands for an infinite one."""
+"""A margin that no error of a mean exceeds; it stands for an infinite one."""
 
 
 def exploration_length(problem: Problem, *, slack: float = 0.5) -> float:
@@ -61,7 +56,7 @@ def epsilon_first_regret(
 ) -> float:
     """Bound the regret of `epsilon_first_alp` that explores for E rounds and then learns no more.
 
-    E is ``rounds``, or else `exploration_length`, as Theorem 5 has it. Three things add up:
+    E is ``rounds``, or else `exploration_length`, as Theorem 5 has it. Three terms add up:
 
     - Exploring: E times v(∞) + Σ_j π_j max_k (η_1 c_jk − g_jk), where g is the gain over skipping.
     - Exploiting with all slopes in their true order: `general_alp_regret` for T − E rounds, and
@@ -84,7 +79,7 @@ def epsilon_first_regret(
         rounds = math.ceil(min(exploration_length(problem, slack=slack), problem.horizon))
     rounds = checks.whole("rounds", rounds)
     # An action that gains nothing may be taken for one that gains something, whatever it costs.
-    curve = replace(Curve.of(problem), dearest=float(problem.costs.max()))
+    curve = replace(ValueCurve.of(problem), dearest=float(problem.costs.max()))
     gains = problem.gains
     probs, rest = problem.context_probs, problem.horizon - rounds
     at_worst = curve.unlimited + float(probs @ np.maximum(-gains.min(axis=1), 0))
@@ -96,12 +91,12 @@ def epsilon_first_regret(
         probs @ (curve.steepest * problem.costs - gains).max(axis=1).clip(0)
     )
     exploiting = curve.alp_regret(rest, (problem.budget - most) / rest, problem.budget / rest)
-    mistaken = _chance_of_a_wrong_order(problem, rounds, slack)
+    mistaken = _wrong_order_probability(problem, rounds, slack)
     return min(everything, rounds * trying + exploiting + mistaken * rest * at_worst)
 
 
-def _chance_of_a_wrong_order(problem: Problem, rounds: int, slack: float) -> float:
-    """Bound it by the chances that a context comes too rarely, and that a mean is off by Δ/4."""
+def _wrong_order_probability(problem: Problem, rounds: int, slack: float) -> float:
+    """Bound the probability of a wrong order: a context too rare, or a mean off by Δ/4."""
     slopes = _Slopes.of(problem)
     probs = problem.context_probs[problem.context_probs > 0]
     skipping_is_tried = problem.default_rewards.any() and not problem.defaults_known
@@ -114,9 +109,12 @@ def _chance_of_a_wrong_order(problem: Problem, rounds: int, slack: float) -> flo
 
 @dataclass(frozen=True, kw_only=True)
 class _Slopes:
-    """How far apart the slopes between options of a context are, skipping included.
+    """Distances between the slopes of pairs of options of a context, skipping included.
 
     Costs count as shares of the dearest one, so that nothing depends on the unit of money.
+    ``cost_gap`` is the smallest difference of two costs, ``step`` that of two distinct slopes,
+    ``nearest_to_zero`` the smallest slope, and ``reward_gap`` the smallest difference of two
+    rewards at one cost.
     """
 
     cost_gap: float
@@ -131,9 +129,10 @@ class _Slopes:
         shares = np.maximum(problem.costs[present] / problem.costs.max(), SMALLEST)
         gains = np.hstack([nothing, problem.gains[present]])
         costs = np.hstack([nothing, shares])
-        one, two = np.triu_indices(gains.shape[1], 1)
-        runs, rises = costs[:, one] - costs[:, two], gains[:, one] - gains[:, two]
-        dearer = np.maximum(costs[:, one], costs[:, two])
+        first, second = np.triu_indices(gains.shape[1], 1)
+        runs = costs[:, first] - costs[:, second]
+        rises = gains[:, first] - gains[:, second]
+        dearer = np.maximum(costs[:, first], costs[:, second])
         differ = np.abs(runs) > TOLERANCE * dearer
         same_cost = np.abs(rises[~differ])
         rises, runs, dearer = rises[differ], runs[differ], dearer[differ]
@@ -152,15 +151,15 @@ class _Slopes:
 
     @property
     def margin(self) -> float:
-        """Δ*: means that are off by less than a quarter leave slopes in their order."""
+        """Δ*: errors of the means below a quarter of it leave the order of the slopes unchanged."""
         return self.cost_gap * self.step
 
     @property
     def safe_margin(self) -> float:
-        """Δ: they leave signs, and rewards at one cost, in their order too."""
+        """Δ: such errors leave the signs of slopes, and rewards at one cost, in order too."""
         return min(self.margin, 2 * self.cost_gap * self.nearest_to_zero, 2 * self.reward_gap)
 
 
 def _over(amount: float, divisor: float) -> float:
-    """Return a quotient, infinite where the divisor is too small for a float."""
+    """Return a quotient, or infinity where the divisor has underflowed to 0."""
     return amount / divisor if divisor > 0 else math.inf

@@ -1,7 +1,7 @@
-"""Sources: a fingerprint of the code that rows follow from, beside their settings.
+"""Fingerprint of the code that rows are computed by.
 
-The version of almoner tells releases apart, but not two states of the code between releases. Rows
-that were computed by one must not stand beside rows computed by the other without a word.
+The version of almoner identifies releases, but not states of the code between them. Rows computed
+by two such states must not be mixed unnoticed.
 """
 
 from __future__ import annotations
@@ -25,21 +25,16 @@ SOURCES = (
     "money.py",
     "policy/*.py",
     "problem.py",
-    "simulation/optimum.py",
-    "simulation/oracle.py",
-    "simulation/regret.py",
-    "simulation/replications.py",
-    "simulation/runs.py",
-    "simulation/simulate.py",
+    "simulation/*.py",
 )
-"""All that a row may follow from once its settings are given; a test holds it to be complete."""
+"""The files that the rows of given settings depend on; a test proves the list complete."""
 
 
 @cache
 def fingerprint() -> str:
-    """Return a hash of the sources, the same for as long as this process lives.
+    """Return a hash of the sources, computed once per process.
 
-    Comments, docstrings and layout do not count, so that to edit them throws no result away.
+    Comments, docstrings and layout do not count, so that editing them discards no result.
     """
     paths = [path for pattern in SOURCES for path in sorted(PACKAGE.glob(pattern))]
     texts = [f"{path.name}\n{essence(path.read_text(encoding='utf-8'))}" for path in paths]
@@ -58,9 +53,9 @@ def essence(source: str) -> str:
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            body[:] = [each for each in body if not _is_text(each)]
+            body[:] = [each for each in body if not _is_docstring(each)]
     return ast.unparse(tree)
 
 
-def _is_text(statement: ast.stmt) -> bool:
+def _is_docstring(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

@@ -6,7 +6,9 @@ import numpy as np
 
 from almoner.checks import Floats
 from almoner.jit import compiled, exposed
-from almoner.kernels.priced import SKIP, find_price, options_at, priced_ratio, raise_hulls
+from almoner.kernels.hulls import raise_hulls
+from almoner.kernels.price import find_price
+from almoner.kernels.priced import SKIP, options_at, priced_ratio
 from almoner.kernels.state import LEFT, ROUND, Hulls, Memo, State
 from almoner.kernels.steps import ratio_of, serve_share
 from almoner.policy.allocation import RoundedLP, SkipAlways

@@ -1,6 +1,6 @@
 """Decisions where costs differ, or skipping has a reward of its own: the LP with a price.
 
-Every context's indices, less that of skipping, give a hull (`almoner.lp.candidates`); the steps of
+Every context's indices, less that of skipping, give a hull (`almoner.kernels.hulls`); the steps of
 all hulls compete for the budget per round. The price at which it runs out splits the steps into
 those taken for sure and those taken at a common rate (`almoner.kernels.price`).
 """
@@ -12,54 +12,23 @@ import math
 import numpy as np
 
 from almoner.jit import inlined
-from almoner.kernels.draws import round_key, uniform
-from almoner.kernels.indices import THOMPSON_LANE, index
+from almoner.kernels.draws import uniform
+from almoner.kernels.hulls import raise_hulls, restrict
 from almoner.kernels.price import find_price, nearness
-from almoner.kernels.ranking import (
-    TIE_LANE,
-    TOLERANCE,
-    Mask,
-    index_of,
-    level_at,
-    level_of,
-    weights_of,
-)
-from almoner.kernels.state import (
-    BEFORE,
-    BEYOND_LEFT,
-    LEAST_LEFT,
-    LEFT,
-    NOW,
-    REPORTED,
-    ROUND,
-    Hulls,
-    Memo,
-    State,
-)
-from almoner.lp import candidates
+from almoner.kernels.ranking import TIE_LANE, TOLERANCE, Mask, weights_of
+from almoner.kernels.state import LEFT, REPORTED, ROUND, Hulls, Memo, State
 from almoner.policy.allocation import AdaptiveLP, EagerRounding, FixedLP, RoundedLP, SkipAlways
-from almoner.policy.lowering import LEARNED_DEFAULTS, Plan
-from almoner.policy.rewards import Thompson
+from almoner.policy.lowering import Plan
 
-__all__ = [
-    "SKIP",
-    "allocate",
-    "default_index",
-    "find_price",
-    "nearness",
-    "options_at",
-    "priced_ratio",
-    "raise_hulls",
-]
+__all__ = ["SKIP", "allocate", "options_at", "priced_ratio"]
 
 SKIP = -1
 """The action of doing nothing."""
 
 SERVE_LANE = 0
 
-_MOST = np.iinfo(np.int64).max
 _ADAPTIVE, _FIXED, _ROUNDED = AdaptiveLP.code, FixedLP.code, RoundedLP.code
-_EAGER, _SKIP_ALWAYS, _THOMPSON = EagerRounding.code, SkipAlways.code, Thompson.code
+_EAGER, _SKIP_ALWAYS = EagerRounding.code, SkipAlways.code
 
 
 @inlined
@@ -85,7 +54,7 @@ def allocate(
     room = priced_ratio(plan, left, remaining) * total
     raise_hulls(plan, state, memo, hulls, context, key)
     price, rate = find_price(plan, hulls, total, room)
-    if available is not None and _restrict(plan, hulls, context, available):
+    if available is not None and restrict(plan, hulls, context, available):
         price, rate = _price_beyond(hulls, price, rate)
     base, step, rate = options_at(plan, hulls, context, price, rate)
     if uniform(key, SERVE_LANE) < rate:
@@ -103,21 +72,6 @@ def _price_beyond(hulls: Hulls, price: float, rate: float) -> tuple[float, float
     if beyond == price:
         return price, rate
     return beyond, 0.0 if beyond > 0.0 else 1.0
-
-
-@inlined
-def _restrict(plan: Plan, hulls: Hulls, context: int, available: Mask) -> bool:
-    """Work out the hull of a context anew if not every action is available; return whether so."""
-    if hulls.weights[context] <= 0.0:  # its gains were not worked out
-        return False
-    restricted = False
-    for action in range(plan.costs.shape[1]):
-        if not available[action]:
-            hulls.gains[context, action] = -math.inf
-            restricted = True
-    if restricted:
-        _raise_hull(plan, hulls, context)
-    return restricted
 
 
 @inlined
@@ -181,126 +135,3 @@ def _alike(plan: Plan, hulls: Hulls, context: int, action: int, other: int) -> b
         plan.costs[context, action] == plan.costs[context, other]
         and abs(hulls.gains[context, action] - hulls.gains[context, other]) <= TOLERANCE
     )
-
-
-@inlined
-def raise_hulls(
-    plan: Plan, state: State, memo: Memo, hulls: Hulls, context: int, key: np.uint64
-) -> None:
-    """Work out the gains of all pairs and the hull of every context, of what is still affordable.
-
-    Actions dearer than what is left are dropped before the LP is solved, in every context: that
-    loses less than skipping the round when one of them comes up.
-
-    Where the statistics are known, hulls are kept for as long as the same actions are affordable.
-    Those of the present context, and of the one before it, may be of what was available to a
-    request: they are worked out anew.
-    """
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
-    weights, total, arrival = weights_of(plan, state, t)
-    clock, last = level_at(plan, memo, t), -1
-    hulls.kept[BEFORE], hulls.kept[NOW] = hulls.kept[NOW], context
-    holds = hulls.kept[LEAST_LEFT] <= left < hulls.kept[BEYOND_LEFT]
-    for place in range(2 if holds else plan.costs.shape[0]):
-        other = hulls.kept[BEFORE + place] if holds else place
-        if other < 0:
-            continue
-        hulls.weights[other] = weights[other] + (arrival if other == context else 0.0)
-        hulls.sizes[other] = 0
-        if hulls.weights[other] <= 0.0:
-            continue
-        fresh = _is_fresh(plan, state, other)
-        if fresh and last not in (-1, other) and _same_terms(plan, memo, last, other):
-            _copy_hull(plan, hulls, last, other)
-            continue
-        last = other if fresh else last
-        level = level_of(plan, clock, hulls.weights[other] / total, t, float(left))
-        idle = default_index(plan, state, other, level, key)
-        for action in range(plan.costs.shape[1]):
-            gain = -math.inf
-            if plan.costs[other, action] <= left:
-                gain = index_of(plan, state, memo, other, action, level, key) - idle
-            hulls.gains[other, action] = gain
-        _raise_hull(plan, hulls, other)
-    if len(hulls.ranked) > 0 and not holds:
-        _keep(plan, hulls, left)
-
-
-@inlined
-def _keep(plan: Plan, hulls: Hulls, left: int) -> None:
-    """Note for which budgets the same actions are affordable as with ``left`` units."""
-    least, beyond = 0, _MOST
-    for context in range(plan.costs.shape[0]):
-        for action in range(plan.costs.shape[1]):
-            cost = plan.costs[context, action]
-            if cost <= left:
-                least = max(least, cost)
-            else:
-                beyond = min(beyond, cost)
-    hulls.kept[LEAST_LEFT], hulls.kept[BEYOND_LEFT] = least, beyond
-
-
-@inlined
-def _is_fresh(plan: Plan, state: State, context: int) -> bool:
-    """Return whether a context was never rewarded: its indices do not depend on its level then."""
-    rewards = state.skip_counts[context]
-    for action in range(plan.costs.shape[1]):
-        rewards += state.counts[context, action]
-    return plan.reward != _THOMPSON and rewards == 0.0
-
-
-@inlined
-def _same_terms(plan: Plan, memo: Memo, one: int, other: int) -> bool:
-    """Return whether two contexts that were never rewarded cost and promise the same."""
-    for action in range(plan.costs.shape[1]):
-        if plan.costs[one, action] != plan.costs[other, action]:
-            return False
-        if memo.means[one, action] != memo.means[other, action]:
-            return False
-    return plan.defaults[one] == plan.defaults[other]
-
-
-@inlined
-def _copy_hull(plan: Plan, hulls: Hulls, source: int, target: int) -> None:
-    """Copy gains and hull of a context, where there are thousands of the same kind."""
-    for action in range(plan.costs.shape[1]):
-        hulls.gains[target, action] = hulls.gains[source, action]
-    hulls.sizes[target] = hulls.sizes[source]
-    for place in range(hulls.sizes[source]):
-        hulls.tops[target, place] = hulls.tops[source, place]
-        hulls.slopes[target, place] = hulls.slopes[source, place]
-        hulls.spans[target, place] = hulls.spans[source, place]
-
-
-@inlined
-def _raise_hull(plan: Plan, hulls: Hulls, context: int) -> None:
-    """Work out the hull of one context from its gains."""
-    count = candidates(hulls.gains[context], plan.costs[context], hulls.tops[context])
-    hulls.sizes[context] = count
-    gain, cost = 0.0, 0
-    for place in range(count):
-        action = hulls.tops[context, place]
-        run = plan.costs[context, action] - cost
-        hulls.slopes[context, place] = (hulls.gains[context, action] - gain) / run
-        hulls.spans[context, place] = run
-        gain, cost = hulls.gains[context, action], plan.costs[context, action]
-
-
-@inlined
-def default_index(plan: Plan, state: State, context: int, level: float, key: np.uint64) -> float:
-    """Return what skipping is taken to bring: what is known of it, or the index of it.
-
-    Known defaults are zeros where the gains over skipping are known.
-
-    An unknown default gets the same index as the actions: a plain mean could lock in, paying for
-    ever for actions that gain nothing over a default that is never tried.
-    """
-    if plan.default_mode != LEARNED_DEFAULTS:
-        return plan.defaults[context]
-    count = state.skip_counts[context]
-    mean, root = 1.0, 0.0
-    if count > 0.0:
-        mean, root = state.skip_sums[context] / count, 1.0 / math.sqrt(count)
-    if plan.reward == _THOMPSON:
-        key = round_key(key, THOMPSON_LANE + plan.costs.size + context)
-    return index(plan.reward, plan.width, level, mean, root, count, key)

@@ -105,6 +105,8 @@ class Hulls(NamedTuple):
 
     ``gains`` are the gains over skipping of all pairs; a context has ``sizes`` steps, each with its
     slope, the cost it ``spans`` and the action at its top; ``weights`` are the contexts' weights.
+    ``sources`` is the context that a hull was copied from, the context itself if other hulls are
+    copies of it, or -1: as long as the one at the source stays the same, so do its copies.
     ``price`` holds where the search for the price begins, and what a request was told.
 
     Where the statistics are known, ``ranked`` holds the slopes of all steps, negated and rising, at
@@ -117,6 +119,7 @@ class Hulls(NamedTuple):
     spans: npt.NDArray[np.int64]
     tops: npt.NDArray[np.int64]
     sizes: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int64]
     weights: Floats
     price: Floats
     ranked: Floats
@@ -139,6 +142,7 @@ def new_hulls(plan: Plan) -> Hulls | None:
         spans=np.empty(shape, np.int64),
         tops=np.empty(shape, np.int64),
         sizes=np.empty(shape[0], np.int64),
+        sources=np.full(shape[0], -1),
         weights=np.empty(shape[0]),
         price=np.zeros(2),
         ranked=-slopes,

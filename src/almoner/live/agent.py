@@ -16,13 +16,15 @@ from almoner.concurrency.process import Process
 from almoner.live.campaign import Campaign
 from almoner.live.catch_up import TransactionRunner, closed
 from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
+from almoner.live.compare_terms import refuse_differences
 from almoner.live.decision import Decision, Settlement
 from almoner.live.group_commit import GroupCommit
 from almoner.live.ledger import Ledger
+from almoner.live.names import campaign_name
 from almoner.live.opening import agreed_terms, warn_unaffordable
 from almoner.live.report import Report
 from almoner.live.reporter import Reporter
-from almoner.live.terms import Terms, campaign_name, refuse_differences
+from almoner.live.terms import Terms
 from almoner.live.transaction import Command, Decide
 from almoner.store import Store, open_store
 from almoner.store.events import CLOSED, PAUSED, RESUMED, Event

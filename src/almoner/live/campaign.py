@@ -27,11 +27,12 @@ from almoner.kernels.live import (
 )
 from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
-from almoner.live.closing_time import Attendance, ClosingTime
+from almoner.live.closing_time import ClosingTime, ForecastCorrections
 from almoner.live.ledger import Ledger, hold, release, settle
+from almoner.live.names import NAME_RULE, is_name
 from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival, Row
 from almoner.live.status import SkipReason, Status
-from almoner.live.terms import NAME_RULE, PAIRS_LIMIT, Terms, is_name
+from almoner.live.terms import PAIRS_LIMIT, Terms
 from almoner.money import LARGEST
 from almoner.store.events import (
     CANCELLED,
@@ -77,7 +78,7 @@ class Campaign:
         ``"running"``, ``"paused"`` or ``"closed"``.
     overrun
         By how much bills have exceeded their reserves, in units.
-    attendance
+    corrections
         Arrivals and periods excluded when scaling the forecast of a closing time.
     """
 
@@ -87,7 +88,7 @@ class Campaign:
         self.ledger = Ledger(budget=terms.budget)
         self.status: str = _RUNNING
         self.overrun = 0
-        self.attendance = Attendance()
+        self.corrections = ForecastCorrections()
         self.policy = LivePolicy(terms)
         self.contexts, self.actions = self.policy.contexts, self.policy.actions
 
@@ -195,7 +196,7 @@ class Campaign:
         seconds = now / 1e6
         if seconds >= horizon.at.timestamp():
             return 0.0
-        return horizon.arrivals_left(seconds, seen=seen, attendance=self.attendance)
+        return horizon.arrivals_left(seconds, seen=seen, corrections=self.corrections)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as plain values, for a snapshot."""
@@ -203,7 +204,7 @@ class Campaign:
             "seq": self.seq,
             "status": self.status,
             "overrun": self.overrun,
-            "attendance": list(self.attendance),
+            "attendance": list(self.corrections),
             "ledger": list(self.ledger),
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
@@ -215,7 +216,7 @@ class Campaign:
         self.contexts = self.policy.contexts
         self.policy.restore(table["state"])
         self.ledger = Ledger(*table["ledger"])
-        self.attendance = Attendance(*table["attendance"])
+        self.corrections = ForecastCorrections(*table["attendance"])
         self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
 
     def _horizon_at(self, now: int) -> int:
@@ -273,7 +274,7 @@ class Campaign:
         return events
 
     def _choose(self, arrivals: Sequence[PendingArrival], now: int, left: int) -> Iterable[Choice]:
-        self._attend(now)
+        self._correct_forecast(now)
         return self.policy.choose(arrivals, horizon=self._horizon_at(now), left=left)
 
     def _fold(self, events: Iterable[Event]) -> None:
@@ -314,7 +315,7 @@ class Campaign:
                 self.ledger = hold(self.ledger, reserve=reserve, cost=cost)
             if event.round is None:
                 return None
-            self._attend(event.at)
+            self._correct_forecast(event.at)
             return BOOKED, place, action, counted
         if kind == CANCELLED:
             self.ledger = release(self.ledger, reserve=reserve, cost=cost)
@@ -330,14 +331,14 @@ class Campaign:
         self.status = _STATUS[event.kind]
         if isinstance(self.terms.horizon, ClosingTime):
             if event.kind == PAUSED:
-                self.attendance = self.attendance.pause(event.at / 1e6)
+                self.corrections = self.corrections.pause(event.at / 1e6)
             elif event.kind == RESUMED:
-                self.attendance = self.attendance.resume(self.terms.horizon, event.at / 1e6)
+                self.corrections = self.corrections.resume(self.terms.horizon, event.at / 1e6)
 
-    def _attend(self, now: int) -> None:
-        """Note an arrival for the forecast, where there is one."""
+    def _correct_forecast(self, now: int) -> None:
+        """Count an arrival for the forecast, if there is one."""
         if isinstance(self.terms.horizon, ClosingTime):
-            self.attendance = self.attendance.arrival(self.terms.horizon, now / 1e6)
+            self.corrections = self.corrections.arrival(self.terms.horizon, now / 1e6)
 
     def _units_left(self) -> int:
         """Return what a plan may count on, in the kernels' units."""

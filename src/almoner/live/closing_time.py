@@ -1,4 +1,4 @@
-"""ClosingTime: a horizon on the calendar, with a forecast of the arrivals still to come."""
+"""Horizon on the calendar, with a forecast of the arrivals still to come."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from typing import Any, NamedTuple
 from almoner import checks
 from almoner.errors import InvalidTerms
 
-__all__ = ["Attendance", "ClosingTime"]
+__all__ = ["ClosingTime", "ForecastCorrections"]
 
 
-class Attendance(NamedTuple):
-    """What says nothing of a forecast: who came before it begins, and times of which none counted.
+class ForecastCorrections(NamedTuple):
+    """Arrivals and periods left out when the forecast is scaled by the arrivals so far.
 
-    ``missed`` is the share of the forecast that has passed in pauses; ``paused`` is when the pause
-    began that is still on, in seconds since 1970.
+    ``early`` counts the arrivals before ``opens``; ``missed`` is the share of the forecast that has
+    passed in pauses; ``paused`` is the start of the present pause, in seconds since 1970.
     """
 
     early: int = 0
     missed: float = 0.0
     paused: float | None = None
 
-    def arrival(self, horizon: ClosingTime, now: float) -> Attendance:
-        """Return what an arrival that is counted changes."""
+    def arrival(self, horizon: ClosingTime, now: float) -> ForecastCorrections:
+        """Return the corrections after a counted arrival."""
         early = horizon.opens is not None and now < horizon.opens.timestamp()
         return self._replace(early=self.early + 1) if early else self
 
-    def pause(self, now: float) -> Attendance:
-        """Return what the beginning of a pause changes."""
+    def pause(self, now: float) -> ForecastCorrections:
+        """Return the corrections after the start of a pause."""
         return self if self.paused is not None else self._replace(paused=now)
 
-    def resume(self, horizon: ClosingTime, now: float) -> Attendance:
-        """Return what the end of a pause changes."""
+    def resume(self, horizon: ClosingTime, now: float) -> ForecastCorrections:
+        """Return the corrections after the end of a pause."""
         return self._replace(missed=self.missed_by(horizon, now), paused=None)
 
     def missed_by(self, horizon: ClosingTime, now: float) -> float:
@@ -47,27 +47,27 @@ class Attendance(NamedTuple):
         return self.missed + max(0.0, horizon.share_due(now) - horizon.share_due(self.paused))
 
 
-ALL_COUNTED = Attendance()
+NO_CORRECTIONS = ForecastCorrections()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClosingTime:
-    """The end of a campaign on the calendar, and how many arrivals to expect until then.
+    """The end of a campaign on the calendar, and the number of arrivals expected until then.
 
     Parameters
     ----------
     at
         When the campaign ends: a datetime with a time zone, or the same in ISO 8601.
     arrivals
-        How many arrivals are expected between ``opens`` and ``at``.
+        The number of arrivals expected between ``opens`` and ``at``.
     opens
         When arrivals begin; left out, when the campaign is created.
     profile
         Points (time, share of the arrivals that will have come by then) between the two; arrivals
         come evenly between two points. Left out, they come evenly all along.
     trust
-        The forecast is scaled by what really comes; it counts as much as this many arrivals
-        observed. ``math.inf`` sticks to the forecast.
+        The forecast is scaled by the arrivals observed; it weighs as much as this many of them.
+        ``math.inf`` keeps the forecast as it is.
 
     Examples
     --------
@@ -113,34 +113,34 @@ class ClosingTime:
         object.__setattr__(self, "trust", trust)
 
     def share_due(self, now: float) -> float:
-        """Return the share of the arrivals that the forecast has come by now, in [0, 1]."""
+        """Return the share of the arrivals that the forecast expects by now, in [0, 1]."""
         if self.opens is None:
             raise InvalidTerms("opens must be known to say what is due; give opens=…")
         points = [(self.opens, 0.0), *self.profile, (self.at, 1.0)]
         times = [when.timestamp() for when, _ in points]
         if now <= times[0] or now >= times[-1]:
             return 0.0 if now <= times[0] else 1.0
-        place = bisect_right(times, now)
-        (start, low), (end, high) = points[place - 1], points[place]
+        index = bisect_right(times, now)
+        (start, low), (end, high) = points[index - 1], points[index]
         passed = (now - start.timestamp()) / (end.timestamp() - start.timestamp())
         return low + (high - low) * passed
 
     def arrivals_left(
-        self, now: float, *, seen: int, attendance: Attendance = ALL_COUNTED
+        self, now: float, *, seen: int, corrections: ForecastCorrections = NO_CORRECTIONS
     ) -> float:
-        """Return how many arrivals are still to be expected after ``seen`` of them.
+        """Return the number of arrivals still expected after ``seen`` of them.
 
         The posterior mean of a Poisson stream whose forecast is right up to a factor, which has a
         Gamma prior with mean 1 and the weight of ``trust`` arrivals.
         """
         share, scale = self.share_due(now), 1.0
-        due = self.trust + self.arrivals * (share - attendance.missed_by(self, now))
+        due = self.trust + self.arrivals * (share - corrections.missed_by(self, now))
         if not math.isinf(due) and due > 0:
-            scale = (self.trust + seen - attendance.early) / due
+            scale = (self.trust + seen - corrections.early) / due
         return self.arrivals * (1.0 - share) * scale
 
     def opened(self, now: datetime) -> ClosingTime:
-        """Return the same with ``opens`` filled in."""
+        """Return this closing time with ``opens`` set to ``now`` where it was left out."""
         if self.opens is not None:
             return self
         if now >= self.at:
@@ -163,7 +163,7 @@ class ClosingTime:
 
     @classmethod
     def from_dict(cls, table: Any) -> ClosingTime:
-        """Build a closing time from what `to_dict` returns."""
+        """Build a closing time from the result of `to_dict`."""
         if not isinstance(table, dict):
             raise checks.refuse("a closing time", "be a table", table, error=InvalidTerms)
         checks.known_keys(

@@ -13,7 +13,10 @@ from typing import Any
 from almoner import checks
 from almoner.errors import InvalidTerms, UnknownCampaign
 from almoner.live.campaign import Campaign
-from almoner.live.terms import Terms, campaign_name, make_terms, refuse_differences
+from almoner.live.compare_terms import refuse_differences
+from almoner.live.names import campaign_name
+from almoner.live.parse_terms import make_terms
+from almoner.live.terms import Terms
 from almoner.store import Store
 
 __all__ = ["agreed_terms", "new_terms", "warn_unaffordable"]

@@ -16,7 +16,7 @@ from almoner import checks
 from almoner.errors import Conflict
 from almoner.live.campaign import Campaign
 from almoner.live.decision import Decision, is_id, unknown
-from almoner.live.terms import NAME_RULE, is_name
+from almoner.live.names import NAME_RULE, is_name
 from almoner.store.base import Writer
 from almoner.store.events import CANCELLED, Event
 

@@ -1,9 +1,9 @@
-"""The gain of the best policy by dynamic programming, certified by two bounds that meet.
+"""Gain of the best policy by dynamic programming, certified by two bounds that meet.
 
-Only budgets near the straight line from (T, B) to (0, 0) are looked at. Two programs on that band
-bound the optimum, one from below and one from above (`almoner.kernels.band`). Where they meet
-within the tolerance, the optimum is known; where they do not, the band is doubled, until it holds
-every budget and both are plain dynamic programming.
+Only a band of budgets around the straight line from (T, B) to (0, 0) is computed. Two programs on
+it bound the optimum, one from below and one from above (`almoner.kernels.band`). Where they meet
+within the tolerance the optimum is known; otherwise the band is doubled, until it holds every
+budget and both are plain dynamic programming.
 """
 
 from __future__ import annotations
@@ -17,34 +17,27 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.errors import NotComputable
 from almoner.lp import hull_steps, pieces, step_runs
 from almoner.money import Grid, usable_grid
 from almoner.problem import Problem
+from almoner.simulation.limits import LARGEST_TABLE, refuse_rounding, too_large
 
 if TYPE_CHECKING:
     from almoner.kernels.band import Band, Planes
-    from almoner.policy.lowering import Plan
 
-__all__ = ["LARGEST_TABLE", "Program", "optimal_gain", "too_large"]
+__all__ = ["Program", "optimal_gain"]
 
 ABSOLUTE, RELATIVE = 1e-9, 1e-13
 """The bounds meet if they differ by no more than this, or by this share of the optimum."""
 
-LARGEST_TABLE = 10**7
-"""Budgets in one array: 80 megabytes."""
-
 UNIT_WORK, GRID_WORK = 1e11, 4e10
-"""Elements of arrays to work out in one band, at equal and at unequal costs: about a minute."""
+"""Array elements that one band may take, at equal and at unequal costs: about a minute."""
 
 ROUND = 512
-"""What a round takes besides, in elements of arrays."""
+"""The overhead of a round, in array elements."""
 
 RUN = 200
-"""The time to find one run of budgets between two gains, in elements of arrays."""
-
-FINE = 100
-"""A dearest cost of more units than this is one on a fine grid."""
+"""The time to find one run of budgets between two gains, in array elements."""
 
 WEDGE = 4
 """Width of the wedge at its end, in reaches."""
@@ -53,63 +46,36 @@ REMEDY = "compare against the upper bound instead"
 
 
 def optimal_gain(problem: Problem) -> float:
-    """Return what the best policy gains over skipping, to within the tolerance."""
+    """Return the gain of the best policy over skipping, to within the tolerance."""
     if problem.budget < problem.costs.min():
         return 0.0
     refuse_rounding(problem, "the exact oracle", REMEDY)
-    program, between = Program.of(problem), ""
+    program, bounds = Program.of(problem), ""
     reach = program.first_reach
     while True:
         if program.work(reach) > 1 or program.budget > LARGEST_TABLE:
-            raise too_large(problem, program.grid, "the exact oracle", REMEDY, between)
+            raise too_large(problem, program.grid, "the exact oracle", REMEDY, bounds)
         low = program.bound(reach, above=False)
         high = low if reach >= program.budget else program.bound(reach, above=True)
         if high - low <= max(ABSOLUTE, RELATIVE * high):
             return (low + high) / 2
         reach *= 2
         idle = problem.horizon * float(problem.context_probs @ problem.default_rewards)
-        between = f": the optimum lies between {idle + low!r} and {idle + high!r}"
-
-
-def refuse_rounding(problem: Problem, what: str, remedy: str) -> None:
-    """Refuse costs that no grid of whole numbers can hold: what is exact for others is not so."""
-    if not usable_grid(problem.horizon, problem.budget, problem.costs).exact:
-        raise NotComputable(
-            f"{what} needs costs and a budget on one grid of less than 2**53 units, got costs from "
-            f"{problem.costs.min():g} to {problem.costs.max():g} and budget={problem.budget:g}; "
-            f"round the costs, or {remedy}"
-        )
-
-
-def too_large(
-    problem: Problem, grid: Grid | Plan, what: str, remedy: str, known: str = ""
-) -> NotComputable:
-    """Return the refusal of a program that would take too long or too much memory."""
-    if grid.costs.max() > FINE:
-        needs = (
-            f"costs on a coarser common grid, got costs from {problem.costs.min():g} to "
-            f"{problem.costs.max():g} in steps of {grid.top / grid.bottom:g}"
-        )
-    else:
-        needs = (
-            f"fewer rounds or contexts, got horizon={problem.horizon}, "
-            f"budget={problem.budget:g} and {len(problem.context_probs)} contexts"
-        )
-    return NotComputable(f"{what} needs {needs}{known}; {remedy}")
+        bounds = f": the optimum lies between {idle + low!r} and {idle + high!r}"
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A problem in whole units, and the pieces of its plan.
+    """A problem in whole units of money, and the linear pieces of its static LP.
 
     Attributes
     ----------
     prices
-        The price of the plan on each of its linear pieces, and 0 beyond the last one.
+        The LP's price on each of its linear pieces, and 0 beyond the last one.
     corners, heights
-        Where the pieces begin and end, in units per round, and what the plan gains there.
+        The ends of the pieces, in units per round, and the LP's gain there.
     strides
-        The amounts in which a piece is used up: the greatest common divisor of its steps.
+        The greatest common divisor of the steps of each piece, in units.
     """
 
     problem: Problem
@@ -121,7 +87,7 @@ class Program:
 
     @classmethod
     def of(cls, problem: Problem) -> Program:
-        """Count a problem in whole units and find the pieces of its plan."""
+        """Count a problem in whole units and compute the pieces of its LP."""
         problem = _affordable(problem)
         grid = usable_grid(problem.horizon, problem.budget, problem.costs)
         costs = grid.costs.astype(np.float64)
@@ -141,12 +107,12 @@ class Program:
 
     @cached_property
     def dearest(self) -> int:
-        """The dearest action; 1 where all costs are equal."""
+        """The highest cost in units; 1 where all costs are equal."""
         return int(self.grid.costs.max())
 
     @cached_property
     def budget(self) -> int:
-        """The budget, or all of it that can be spent."""
+        """The budget in units, or all of it that can be spent."""
         return min(self.grid.budget, self.dearest * self.problem.horizon)
 
     @property
@@ -156,12 +122,12 @@ class Program:
 
     @cached_property
     def piece(self) -> int:
-        """The piece that the ratio lies on, or the one to its right."""
+        """The index of the piece that the ratio lies on, or of the one to its right."""
         return int(np.searchsorted(self.corners, self.ratio, side="right")) - 1
 
     @cached_property
     def distance(self) -> float:
-        """How far the ratio is from the nearest boundary."""
+        """The distance from the ratio to the nearest boundary."""
         return float(np.min(np.abs(self.corners[1:] - self.ratio), initial=math.inf))
 
     @property
@@ -172,7 +138,7 @@ class Program:
         ratio stays on one piece the best policy can steer at no loss, and the budget leaves a band
         with a probability that falls like exp(−2 · reach · δ / variance), δ the distance to the
         nearest boundary. At a boundary it cannot steer: the budget spreads like a random walk, and
-        so does what is still to come, which together leaves exp(−2 · reach² / (variance · T)).
+        so does the spending still to come, which together leaves exp(−2 · reach² / (variance · T)).
         """
         variance = self.ratio * (self.dearest - self.ratio)
         reach = 3.5 * math.sqrt(variance * self.problem.horizon)
@@ -181,14 +147,14 @@ class Program:
         return min(self.budget, int(reach) + 16 * self.dearest)
 
     def work(self, reach: int) -> float:
-        """Return how much there is to compute in a band, as a share of what is acceptable."""
+        """Return the work of a band, as a share of the largest acceptable one."""
         width = min(self.budget, 2 * reach) + ROUND
         if self.dearest == 1:
             return 2 * (self.problem.horizon * width + RUN * self._runs(reach)) / UNIT_WORK
         return 3 * self.problem.horizon * width * self.grid.costs.size / GRID_WORK
 
     def _runs(self, reach: int) -> float:
-        """Return how many runs of budgets all rounds together have, at equal costs.
+        """Return the number of runs of budgets in all rounds together, at equal costs.
 
         With τ rounds to go the band holds ratios up to reach / τ away, and each boundary of the
         plan among them ends a run; but a round has no more runs than budgets.
@@ -224,13 +190,13 @@ class Program:
     def _near(self, reach: int) -> npt.NDArray[np.int64]:
         """Return the pieces that the edges of a band may lie on.
 
-        Beyond the last piece the plan is exact, so that it needs no better bound.
+        Beyond the last piece the LP is exact, so that no better bound is needed.
         """
         near = [self.piece]
         if self.distance * self.problem.horizon < reach:
             corner = 1 + int(np.argmin(np.abs(self.corners[1:] - self.ratio)))
             near = [corner - 1, corner]
-        return np.array([place for place in near if place < len(self.strides)], np.int64)
+        return np.array([piece for piece in near if piece < len(self.strides)], np.int64)
 
     def _band(self, near: npt.NDArray[np.int64], reach: int) -> Band:
         """Return the band, with a wedge long enough for the largest X of each piece to settle."""
@@ -248,7 +214,7 @@ class Program:
 
         price = float(self.prices[self.piece])
         drift = self._surplus(price)
-        end = self.corners[-1] + self.budget  # no ratio is larger
+        end = self.corners[-1] + self.budget  # beyond every ratio
         corners = np.append(self.corners, end)
         heights = np.append(self.heights, self.heights[-1])
         return Planes(
@@ -261,15 +227,15 @@ class Program:
         )
 
     def _surplus(self, price: float) -> float:
-        """Return m(price): what a round gains over skipping if every unit costs the price."""
+        """Return m(price): the gain of a round over skipping, net of the price of its units."""
         surplus = (self.problem.gains - price * self.grid.costs).max(axis=1)
         return float(self.problem.context_probs @ np.maximum(surplus, 0))
 
 
 def _affordable(problem: Problem) -> Problem:
-    """Return the problem without the actions that cost more than the whole budget.
+    """Replace actions that cost more than the whole budget by ones at the least cost, of no gain.
 
-    They can never be taken. In their places stand actions that gain nothing, at the least cost.
+    They can never be taken, and would make the grid of costs finer than necessary.
     """
     dear = problem.costs > problem.budget
     if not dear.any() or dear.all():

@@ -1,4 +1,4 @@
-"""What can be had at best: the exact oracle, exact values of policies, and the upper bound."""
+"""Exact values: the oracle's optimum, the value of a policy, and the LP's upper bound."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 
 from almoner import checks
 from almoner.errors import NotComputable
+from almoner.lp import TOLERANCE, solve
 from almoner.policy.base import Policy
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
 from almoner.policy.lowering import Plan, for_kernels, make_plan
 from almoner.policy.recipes import recipe
 from almoner.policy.rewards import KnownRewards
 from almoner.problem import FROM_FILE, Problem
-from almoner.simulation.optimum import LARGEST_TABLE, optimal_gain, refuse_rounding, too_large
+from almoner.simulation.limits import LARGEST_TABLE, refuse_rounding, too_large
+from almoner.simulation.optimum import optimal_gain
 
 if TYPE_CHECKING:
     from almoner.kernels.state import Hulls
 
 __all__ = ["exact_value", "optimal_value", "upper_bound"]
-
-TIE = 1e-12
 
 REACH = 4.0
 """Most of a distribution of the budget lies within so many √T dearest costs of its mean."""
@@ -31,7 +31,7 @@ LARGEST_WORK = 2e10
 
 
 def upper_bound(problem: Problem) -> float:
-    """Return T · v(B/T): what nobody can exceed on average, and the paper's benchmark.
+    """Return T · v(B/T), the LP's bound on the expected reward of any policy.
 
     Examples
     --------
@@ -40,17 +40,15 @@ def upper_bound(problem: Problem) -> float:
     >>> round(upper_bound(problem), 6), round(optimal_value(problem), 4)
     (320.0, 317.5285)
     """
-    from almoner.lp import solve
-
     checks.kind("problem", problem, Problem, FROM_FILE)
     return problem.horizon * solve(problem).value
 
 
 def optimal_value(problem: Problem) -> float:
-    """Return the expected reward of the best policy there is, by dynamic programming.
+    """Return the expected reward of the best policy, by dynamic programming.
 
-    It knows all statistics but not the future, and never exceeds the budget. Costs must lie on a
-    common grid that is not too fine, such as whole numbers or multiples of 0.25.
+    That policy knows all statistics but not the future, and never exceeds the budget. Costs must
+    lie on a common grid that is not too fine, such as whole numbers or multiples of 0.25.
 
     The number is certified: two programs bound the optimum from below and from above, and it is
     returned only where they meet within 1e-9, or 1e-13 of itself where that is more. Where this
@@ -104,7 +102,7 @@ def exact_value(problem: Problem, policy: Policy | str) -> float:
 
 
 def _refuse_size(problem: Problem, plan: Plan, options: int) -> None:
-    """Refuse to carry the distribution of the budget forward where that would take too long."""
+    """Refuse problems on which to carry the budget's distribution forward takes too long."""
     dearest = int(plan.costs.max())
     budget = min(plan.budget, dearest * problem.horizon)
     band = 16 + min(budget, 2 * REACH * dearest * problem.horizon**0.5)
@@ -119,12 +117,12 @@ def _policy_gain(problem: Problem, plan: Plan) -> float:
 
     _refuse_size(problem, plan, len(problem.context_probs))
     values = plan.prior.max(axis=1)
-    tied_actions = plan.prior >= values[:, None] - TIE
+    tied_actions = plan.prior >= values[:, None] - TOLERANCE
     truth = problem.gains
     gains = np.where(tied_actions, truth, 0).sum(axis=1) / tied_actions.sum(axis=1)
     weights = plan.context_weights
-    ahead, tied = rank_weights(values, weights, TIE)
-    served = values > 0  # no gain is worth no money
+    ahead, tied = rank_weights(values, weights, TOLERANCE)
+    served = values > 0  # only a gain is paid for
     return interruptibly(
         policy_gain,
         for_kernels(plan._replace(budget=min(plan.budget, plan.horizon))),
@@ -142,7 +140,7 @@ def _policy_gain_on_grid(problem: Problem, plan: Plan, hulls: Hulls) -> float:
     from almoner.kernels.state import new_memo, new_state
 
     _refuse_size(problem, plan, plan.costs.size)
-    alike = (np.abs(plan.prior[:, :, None] - plan.prior[:, None, :]) <= TIE) & (
+    alike = (np.abs(plan.prior[:, :, None] - plan.prior[:, None, :]) <= TOLERANCE) & (
         plan.costs[:, :, None] == plan.costs[:, None, :]
     )
     gains = (alike * problem.gains[:, None, :]).sum(axis=2) / alike.sum(axis=2)

@@ -12,7 +12,8 @@ from msgspec import Meta, Struct
 
 from almoner.errors import InvalidTerms
 from almoner.live.closing_time import ClosingTime
-from almoner.live.terms import LEARNED, NAME_LIMIT, PAIRS_LIMIT, Action
+from almoner.live.names import NAME_LIMIT
+from almoner.live.terms import LEARNED, PAIRS_LIMIT, Action
 from almoner.policy.base import Policy
 
 __all__ = [

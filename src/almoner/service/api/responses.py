@@ -13,7 +13,7 @@ from almoner.live.campaign import Campaign
 from almoner.live.closing_time import ClosingTime
 from almoner.live.decision import Decision
 from almoner.live.report import CurvePoint
-from almoner.live.terms import Priced, Terms
+from almoner.live.terms import PerContext, Terms
 
 __all__ = [
     "ActionCost",
@@ -163,7 +163,7 @@ class Latest(Struct, kw_only=True):
     decisions: list[LoggedDecision]
 
 
-def _amounts(terms: Terms, priced: Priced) -> float | dict[str, float]:
+def _amounts(terms: Terms, priced: PerContext) -> float | dict[str, float]:
     if isinstance(priced, dict):
         return {context: terms.unit.amount(units) for context, units in priced.items()}
     return terms.unit.amount(priced)

@@ -15,7 +15,7 @@ import time
 
 from almoner import checks
 from almoner.errors import Conflict, NotFound, StoreError
-from almoner.live.terms import NAME_LIMIT
+from almoner.live.names import NAME_LIMIT
 from almoner.store import ApiKey, Store
 
 __all__ = ["ADMINISTER", "DECIDE", "RIGHTS", "Keyring", "create_key", "revoke_key"]

@@ -1,0 +1,57 @@
+"""Comparison of the terms that a caller gives with those that a campaign was opened with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from almoner import checks
+from almoner.errors import DifferentTerms, InvalidTerms
+from almoner.live.closing_time import ClosingTime
+from almoner.live.parse_terms import parse_term
+from almoner.live.terms import Action, Terms
+
+__all__ = ["refuse_differences"]
+
+
+def refuse_differences(stored: Terms, campaign: str, given: dict[str, Any]) -> None:
+    """Refuse terms that differ from those of a campaign, and name the first one that does."""
+    written = stored.written()
+    checks.known_keys(
+        "the campaign", given, required=(), optional=list(written), error=InvalidTerms
+    )
+    for term in ("unit", "contexts", *given):  # these two first: the others are read in them
+        if given.get(term) is None:
+            continue
+        fields = parse_term(term, given[term], stored.contexts, stored.unit)
+        changed = replace(stored, **fields)
+        if isinstance(stored.horizon, ClosingTime) and stored.horizon.opens is not None:
+            changed = changed.opened(stored.horizon.opens)
+        value = changed.written()[term]
+        if value != written[term]:
+            what, was, got = _difference(term, written[term], value)
+            raise DifferentTerms(
+                f"campaign {campaign!r} was opened with {what}={was}, got {what}={got}; leave it "
+                "out to resume the campaign, or choose another name"
+            )
+
+
+def _difference(what: str, was: Any, got: Any) -> tuple[str, str, str]:
+    """Return the innermost part in which two values of a term differ, and both values of it."""
+    if isinstance(was, Action) and isinstance(got, Action):
+        part = "cost" if was.cost != got.cost else "reserve"
+        return _difference(f"{what}.{part}", getattr(was, part), getattr(got, part))
+    if isinstance(was, Mapping) and isinstance(got, Mapping):
+        if set(was) != set(got):
+            return what, str(list(was)), str(list(got))
+        name = next(name for name in was if was[name] != got[name])
+        return _difference(f"{what}[{name!r}]", was[name], got[name])
+    return what, _shown(was), _shown(got)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name!r}: {_shown(part)}" for name, part in value.items()) + "}"
+    return f"{value:f}" if isinstance(value, Decimal) else repr(value)

@@ -1,0 +1,49 @@
+"""Names of campaigns, contexts, actions and keys: their limits and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from almoner import checks
+from almoner.errors import InvalidTerms
+
+__all__ = ["NAME_LIMIT", "NAME_RULE", "campaign_name", "is_name", "name_list"]
+
+NAME_LIMIT = 200
+"""Characters of a name, at most."""
+
+NAME_RULE = f"1 to {NAME_LIMIT} characters, none of them NUL or half of a surrogate pair"
+"""The rule of `is_name`, for error messages."""
+
+
+def is_name(value: object) -> bool:
+    """Return whether a value is short text that every store can hold."""
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= NAME_LIMIT
+        and "\0" not in value
+        and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
+    )
+
+
+def name_list(name: str, value: Any) -> tuple[str, ...]:
+    """Return a list of distinct names; refuse any other value."""
+    unordered = isinstance(value, (set, frozenset))  # another process would see another order
+    if isinstance(value, (str, Mapping)) or unordered or not isinstance(value, Iterable):
+        raise checks.refuse(name, "be a list of names", value, error=InvalidTerms)
+    names = tuple(value)
+    for entry in names:
+        if not is_name(entry):
+            raise checks.refuse(name, f"be names of {NAME_RULE}", entry, error=InvalidTerms)
+    return checks.names(name, names, count=len(names), error=InvalidTerms)
+
+
+def campaign_name(name: Any) -> str:
+    """Return the name of a campaign; refuse a value that cannot be one."""
+    name = checks.plain(name)
+    fits = isinstance(name, str) and 0 < len(name) <= NAME_LIMIT and name.isprintable()
+    if not fits or "/" in name:
+        rule = f"be a text of 1 to {NAME_LIMIT} printable characters without a slash"
+        raise checks.refuse("name", rule, name, error=InvalidTerms)
+    return name  # type: ignore[no-any-return]

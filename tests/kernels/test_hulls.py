@@ -1,0 +1,167 @@
+"""Hulls of contexts that were never rewarded: worked out once, copied only when they change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import almoner as al
+from almoner.kernels.draws import round_key
+from almoner.kernels.state import (
+    FOUND,
+    LEFT,
+    Hulls,
+    Memo,
+    State,
+    new_hulls,
+    new_memo,
+    new_state,
+    reset,
+)
+from almoner.kernels.steps import decide, learn, take
+from almoner.policy.lowering import Plan, make_plan
+
+CONTEXTS = 7
+CHEAP, DEAR = 0, 1
+MARK = 123.0
+"""A gain that nothing would be worth, so that a row which was written again is noticed."""
+
+LEARNERS = [
+    name
+    for name, make in al.RECIPES.items()
+    if not isinstance(make().rewards, (al.KnownRewards, al.Thompson, al.ExploreFirst))
+    and isinstance(make().contexts, al.EmpiricalContexts)
+    and name != "skip_always"
+]
+
+Kernels = tuple[Plan, State, Memo, Hulls]
+
+
+def campaign(
+    name: str, costs: Any = ((1.0, 5.0),), *, budget: float = 60.0, **terms: Any
+) -> Kernels:
+    """Return what kernels take, after every context has come once and none was rewarded."""
+    rows = np.resize(np.array(costs), (CONTEXTS, np.shape(costs)[1]))
+    plan = make_plan(al.recipe(name), horizon=120, budget=budget, costs=rows, **terms)
+    state, hulls = new_state(plan), new_hulls(plan)
+    assert hulls is not None
+    memo = new_memo(plan, state)
+    for context in range(CONTEXTS):
+        take(plan, state, memo, hulls, context, al.SKIP)
+    return plan, state, memo, hulls
+
+
+def decide_for(kernels: Kernels, context: int, *, t: int = 0, allowed: Any = None) -> Any:
+    return decide(*kernels, context, np.uint64(round_key(np.uint64(5), t)), allowed)
+
+
+def rewritten(kernels: Kernels, *, context: int = 0) -> list[int]:
+    """Return the contexts, but for the sources of copies, whose gains the next decision writes."""
+    hulls = kernels[-1]
+    marked = hulls.sources != np.arange(CONTEXTS)
+    before = hulls.gains.copy()
+    hulls.gains[marked] = MARK
+    decide_for(kernels, context)
+    found = np.flatnonzero(marked & (hulls.gains != MARK).all(axis=1))
+    hulls.gains[:] = np.where(hulls.gains == MARK, before, hulls.gains)
+    return found.tolist()
+
+
+@pytest.mark.parametrize("defaults", [False, True])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_hull_of_contexts_never_rewarded_is_copied_once(name: str, defaults: bool) -> None:
+    kernels = campaign(name, learn_defaults=defaults)
+    plan, state, memo, hulls = kernels
+    assert rewritten(kernels) == [0, 1, 2, 3, 4, 5, 6]
+    for context in (3, 0, 6):
+        assert rewritten(kernels, context=context) == []
+        take(plan, state, memo, hulls, context, CHEAP)
+
+
+def test_a_context_that_is_rewarded_has_its_own_hull() -> None:
+    kernels = campaign("thrifty")
+    plan, state, memo, _ = kernels
+    decide_for(kernels, 0)
+    learn(plan, state, memo, 4, CHEAP, 0, 1.0, np.uint64(0))
+    assert rewritten(kernels) == [4]
+    learn(plan, state, memo, 0, CHEAP, 0, 1.0, np.uint64(0))  # the others were copied from it
+    assert rewritten(kernels) == [1, 2, 3, 4, 5, 6]
+    assert rewritten(kernels) == [0, 4]  # the others are copies of context 1 now
+
+
+def test_hulls_change_with_what_is_affordable() -> None:
+    kernels = campaign("thrifty")
+    state = kernels[1]
+    decide_for(kernels, 0)
+    for left in (4, 9, 4):
+        state.clock[LEFT] = left
+        assert rewritten(kernels) == [1, 2, 3, 4, 5, 6]
+        assert rewritten(kernels) == []
+
+
+def test_a_hull_of_what_a_request_allows_is_replaced() -> None:
+    kernels = campaign("thrifty")
+    decide_for(kernels, 0)
+    decide_for(kernels, 3, allowed=np.array([True, False]))
+    assert rewritten(kernels) == [3]
+
+
+def test_copies_are_renewed_when_all_requests_allow_what_only_the_last_one_did() -> None:
+    """The source has the same gains as before then; its copies have not."""
+    kernels = campaign("thrifty")
+    _, state, _, hulls = kernels
+    decide_for(kernels, 0)
+    decide_for(kernels, 0, allowed=np.array([True, False]))
+    state.clock[LEFT] = 4  # the dear action costs 5
+    decide_for(kernels, 2)
+    assert np.isneginf(hulls.gains[:, DEAR]).all()
+    assert not np.isneginf(hulls.gains[:, CHEAP]).any()
+
+
+def renewed(kernels: Kernels) -> Kernels:
+    """Return the same campaign with nothing but its state, and the last price."""
+    plan, state, _, hulls = kernels
+    fresh = new_hulls(plan)
+    assert fresh is not None
+    fresh.price[FOUND] = hulls.price[FOUND]
+    return plan, state, new_memo(plan, state), fresh
+
+
+@given(
+    name=st.sampled_from(LEARNERS),
+    costs=st.sampled_from(
+        [[[1.0, 5.0]], [[1.0, 5.0], [2.0, 3.0]], [[1.0, 1.0]] * 4 + [[3, 1]] * 3]
+    ),
+    defaults=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_decisions_are_exactly_those_of_hulls_worked_out_anew(
+    name: str, costs: Any, defaults: bool, seed: int
+) -> None:
+    """With rewards, bills, refunds, new runs, and requests that allow only some actions."""
+    kernels = campaign(name, costs, learn_defaults=defaults)
+    plan, state, memo, hulls = kernels
+    rng = np.random.default_rng(seed)
+    for t in range(40):
+        context = int(rng.geometric(0.3) - 1) % CONTEXTS
+        allowed = rng.random(2) < 0.6 if rng.random() < 0.4 else None
+        other = renewed(kernels)
+        expected = decide_for(other, context, t=t, allowed=allowed)
+        assert decide_for(kernels, context, t=t, allowed=allowed) == expected
+        assert hulls.price.tolist() == other[-1].price.tolist()
+        comes = hulls.weights > 0.0
+        np.testing.assert_array_equal(hulls.gains[comes], other[-1].gains[comes])
+        np.testing.assert_array_equal(hulls.sizes, other[-1].sizes)
+        take(plan, state, memo, hulls, context, expected[0])
+        if rng.random() < 0.3:
+            learn(plan, state, memo, context, expected[0], t, float(rng.random()), np.uint64(t))
+        if rng.random() < 0.2:
+            state.clock[LEFT] = rng.integers(1, 12)
+        if rng.random() < 0.05:
+            start: Any = reset
+            start.py_func(plan, state, memo)
+            state.context_counts[:] = rng.integers(2, size=CONTEXTS)
