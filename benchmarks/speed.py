@@ -1,4 +1,4 @@
-"""How fast it is, beside what one would use instead: ``python -m benchmarks.speed``."""
+"""All benchmarks in one table: ``python -m benchmarks.speed``."""
 
 from __future__ import annotations
 
