@@ -72,9 +72,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         check_agent(folder)
         check_service(folder)
-    print(
-        f"the wheel works: simulated, decided on SQLite, served ({time.monotonic() - started:.0f} s)"
-    )
+    print(f"simulated, decided on SQLite and served in {time.monotonic() - started:.0f} s")
 
 
 if __name__ == "__main__":
