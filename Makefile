@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 PAPER := two-known two-unknown ten-known ten-unknown crossing concentration boundary ratio
 
-.PHONY: help setup run serve test test-fast test-all check bench fix docs reference notebook dist constraints clean
+.PHONY: help setup run serve test test-fast test-all check bench fix docs reference notebook screenshot dist constraints clean
 
 help:            ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -99,6 +99,9 @@ dist: $(VENV)/ready ## build wheel and sdist, and try the wheel in a clean envir
 	$(PYTHON) -m venv build/clean
 	build/clean/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[serve]"
 	cd build/clean && bin/python -I ../../tests/smoke.py
+
+screenshot: $(VENV)/ready $(VENV)/browser ## draw the picture of the page in README.md
+	cd tests && ../$(BIN)/python -m support.screenshot ../docs/figures/page.png
 
 constraints:     ## pin the newest versions that fit (needs uv)
 	$(UV) pip compile --quiet --universal --no-emit-index-url --no-header --no-annotate --all-extras --python-version 3.11 pyproject.toml --output-file constraints.txt

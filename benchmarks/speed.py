@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import agent, commits, exact, rounds, service, startup
+from benchmarks import agent, commits, exact, rounds, service, startup, viewers
 from benchmarks.table import show
 
 
@@ -20,6 +20,7 @@ def main() -> None:
             agent.opening(),
             commits.sqlite(),
             commits.postgres(),
+            viewers.viewers(),
             service.over_http(),
             startup.compilation(),
             startup.starting(),
