@@ -19,7 +19,7 @@ from hashlib import sha256
 from marshal import dumps
 from typing import Any, NamedTuple
 
-__all__ = ["GROUP", "Head", "link", "marked", "root"]
+__all__ = ["GROUP", "Head", "Row", "link", "link_rows", "marked", "root", "trimmed"]
 
 GROUP = 64
 """Events that can share a checksum: one for each takes more than a microsecond an event."""
@@ -33,6 +33,9 @@ FORMAT = 2
 
 COLUMNS = 18
 """The columns that are encoded even if they are empty."""
+
+Row = tuple[Any, ...]
+"""An event as a plain tuple, its number first."""
 
 _NEGATIVE_ZERO, _ZERO = dumps(-0.0, FORMAT), dumps(0.0, FORMAT)
 
@@ -51,10 +54,18 @@ def root(name: str, terms: str) -> str:
 
 def link(before: str, events: Sequence[Sequence[Any]]) -> str:
     """Return the checksum of events that follow one with the checksum ``before``."""
-    encoded = dumps([*map(_columns, events)], FORMAT)
-    # SQLite stores -0.0 as 0.0.
-    encoded = encoded.replace(_NEGATIVE_ZERO, _ZERO)
+    return link_rows(before, [*map(_columns, events)])
+
+
+def link_rows(before: str, rows: list[Row]) -> str:
+    """Return the checksum of rows that are `trimmed` already."""
+    encoded = dumps(rows, FORMAT).replace(_NEGATIVE_ZERO, _ZERO)  # SQLite stores -0.0 as 0.0
     return sha256(before.encode() + encoded).hexdigest()[:DIGITS]
+
+
+def trimmed(rows: list[Row]) -> list[Row]:
+    """Return rows of one table as they are encoded: without empty columns beyond `COLUMNS`."""
+    return rows if len(rows[0]) == COLUMNS else [*map(_columns, rows)]
 
 
 def marked(before: str, events: Sequence[Sequence[Any]]) -> list[str]:
@@ -68,10 +79,8 @@ def marked(before: str, events: Sequence[Sequence[Any]]) -> list[str]:
     return marks
 
 
-def _columns(event: Sequence[Any]) -> Sequence[Any]:
+def _columns(event: Sequence[Any]) -> Row:
     width = len(event)
-    if width == COLUMNS and type(event) is tuple:
-        return event
     while width > COLUMNS and event[width - 1] is None:
         width -= 1
-    return event[:width]  # of an Event this is a plain tuple, which marshal asks for
+    return tuple(event[:width])  # of an Event this is a plain tuple, which marshal asks for
