@@ -14,7 +14,7 @@ from almoner.audit.books import Audit, Books
 from almoner.audit.keys import first_repetition
 from almoner.campaign import Campaign
 from almoner.errors import BrokenLedger, UnknownCampaign
-from almoner.events import Event
+from almoner.events import EventRow
 from almoner.snapshot import read_snapshot
 from almoner.store.base import Store
 from almoner.terms import Terms
@@ -48,9 +48,9 @@ def audit(store: Store, name: str) -> Audit:
     comparison = _Comparison(terms, snapshot)
     log = store.checked_log(name)
     with _without_garbage_collection():
-        for events in log.chunks():
-            books.enter(events)
-            comparison.follow(events)
+        for rows in log.rows():
+            books.enter(rows)
+            comparison.follow(rows)
     digests = books.keys.repeated()
     again = first_repetition(store.events(name), digests) if digests else None
     fault = comparison.fault or log.fault
@@ -83,10 +83,10 @@ class _Comparison:
         self._last = 0
         self._differs = False
 
-    def follow(self, events: Sequence[Event]) -> None:
+    def follow(self, rows: Sequence[EventRow]) -> None:
         """Fold events."""
-        self._last = events[-1].seq
-        due = events[: max(0, self._reached - self._again.seq)]
+        self._last = rows[-1][0]
+        due = rows[: max(0, self._reached - self._again.seq)]
         if self._readable and due:
             self._again.apply(due)
             if self._again.seq == self._reached:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any
 
-from almoner.events import Event
-from almoner.store.hash_chain import GROUP, Head, Row, link_rows, trimmed
+from almoner.events import Event, EventRow
+from almoner.store.hash_chain import GROUP, Head, link_rows, trimmed
 
 __all__ = ["CheckedLog"]
 
@@ -37,14 +36,14 @@ class CheckedLog:
 
     def __init__(
         self,
-        blocks: Iterable[Sequence[Row]],
+        blocks: Iterable[Sequence[EventRow]],
         start: str = "",
         read_head: Callable[[], Head | None] | None = None,
     ) -> None:
         self._blocks, self._before, self._read_head = blocks, start, read_head
         self._head, self._last = Head(0, None), 0
         self._at_head: str | None = None
-        self._group: list[Row] = []  # which a checksum is still to come for
+        self._group: list[EventRow] = []  # which a checksum is still to come for
         self.sealed_from: int | None = None
         self.fault: str | None = None
 
@@ -52,7 +51,7 @@ class CheckedLog:
         """Yield the events, some at a time; the caller refuses numbers that are not consecutive."""
         return ([*map(Event._make, rows)] for rows in self.rows())
 
-    def rows(self) -> Iterator[list[Row]]:
+    def rows(self) -> Iterator[list[EventRow]]:
         """Yield the events like `chunks`, as plain tuples: the faster way to read a long log."""
         # Before the first row is read: the log must have come at least as far as its head.
         head = self._read_head() if self._read_head is not None else None
@@ -72,7 +71,7 @@ class CheckedLog:
         if self._read_head is not None:
             self._compare(head, self._read_head)
 
-    def _check(self, rows: list[Row], checksums: list[str | None]) -> None:
+    def _check(self, rows: list[EventRow], checksums: list[str | None]) -> None:
         """Check that rows follow from those before; the last may wait for their checksum."""
         if self.sealed_from is None:
             sealed = (place for place, one in enumerate(checksums) if one is not None)

@@ -19,7 +19,9 @@ from hashlib import sha256
 from marshal import dumps
 from typing import Any, NamedTuple
 
-__all__ = ["GROUP", "Head", "Row", "link", "link_rows", "marked", "root", "trimmed"]
+from almoner.events import EventRow
+
+__all__ = ["GROUP", "Head", "link", "link_rows", "marked", "root", "trimmed"]
 
 GROUP = 64
 """Events that can share a checksum: one for each takes more than a microsecond an event."""
@@ -33,9 +35,6 @@ FORMAT = 2
 
 COLUMNS = 18
 """The columns that are encoded even if they are empty."""
-
-Row = tuple[Any, ...]
-"""An event as a plain tuple, its number first."""
 
 _NEGATIVE_ZERO, _ZERO = dumps(-0.0, FORMAT), dumps(0.0, FORMAT)
 
@@ -57,13 +56,13 @@ def link(before: str, events: Sequence[Sequence[Any]]) -> str:
     return link_rows(before, [*map(_columns, events)])
 
 
-def link_rows(before: str, rows: list[Row]) -> str:
+def link_rows(before: str, rows: list[EventRow]) -> str:
     """Return the checksum of rows that are `trimmed` already."""
     encoded = dumps(rows, FORMAT).replace(_NEGATIVE_ZERO, _ZERO)  # SQLite stores -0.0 as 0.0
     return sha256(before.encode() + encoded).hexdigest()[:DIGITS]
 
 
-def trimmed(rows: list[Row]) -> list[Row]:
+def trimmed(rows: list[EventRow]) -> list[EventRow]:
     """Return rows of one table as they are encoded: without empty columns beyond `COLUMNS`."""
     return rows if len(rows[0]) == COLUMNS else [*map(_columns, rows)]
 
@@ -79,7 +78,7 @@ def marked(before: str, events: Sequence[Sequence[Any]]) -> list[str]:
     return marks
 
 
-def _columns(event: Sequence[Any]) -> Row:
+def _columns(event: Sequence[Any]) -> EventRow:
     width = len(event)
     while width > COLUMNS and event[width - 1] is None:
         width -= 1
