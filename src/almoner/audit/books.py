@@ -115,7 +115,7 @@ class Books:
 
     def enter(self, rows: Sequence[EventRow]) -> None:
         """Book events that follow those before; refuse whatever should not be there."""
-        budget = self.terms.budget
+        budget, kinds = self.terms.budget, self._kinds
         self._offered += array("i", [-1]) * len(rows)
         self._round += array("q", [-1]) * len(rows)
         self._outcomes += bytes(len(rows))
@@ -123,9 +123,9 @@ class Books:
             seq, kind = row[0], row[1]
             if seq != self.last + 1:
                 self._broken(row, f"follows event {self.last}")
-            if kind not in self._kinds:
+            if kind not in kinds:
                 self._broken(row, f"is of the unknown kind {kind!r}")
-            book, unused, empty = self._kinds[kind]
+            book, unused, empty = kinds[kind]
             self.last = seq
             try:
                 book(row)

@@ -14,14 +14,14 @@ binary, texts in UTF-8, nothing by reference. A column that is added later goes 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from marshal import dumps
 from typing import Any, NamedTuple
 
 from almoner.events import EventRow
 
-__all__ = ["GROUP", "Head", "link", "link_rows", "marked", "root", "trimmed"]
+__all__ = ["GROUP", "Head", "link", "links", "marked", "root", "trimmed"]
 
 GROUP = 64
 """Events that can share a checksum: one for each takes more than a microsecond an event."""
@@ -53,13 +53,17 @@ def root(name: str, terms: str) -> str:
 
 def link(before: str, events: Sequence[Sequence[Any]]) -> str:
     """Return the checksum of events that follow one with the checksum ``before``."""
-    return link_rows(before, [*map(_columns, events)])
+    return links([before], [[*map(_columns, events)]])[0]
 
 
-def link_rows(before: str, rows: list[EventRow]) -> str:
-    """Return the checksum of rows that are `trimmed` already."""
-    encoded = dumps(rows, FORMAT).replace(_NEGATIVE_ZERO, _ZERO)  # SQLite stores -0.0 as 0.0
-    return sha256(before.encode() + encoded).hexdigest()[:DIGITS]
+def links(befores: Iterable[str], groups: Iterable[list[EventRow]]) -> list[str]:
+    """Return the checksums of groups of `trimmed` rows, each by the checksum before it."""
+    # SQLite stores -0.0 as 0.0.
+    texts = [dumps(group, FORMAT).replace(_NEGATIVE_ZERO, _ZERO) for group in groups]
+    return [
+        sha256(before.encode() + text).hexdigest()[:DIGITS]
+        for before, text in zip(befores, texts, strict=True)
+    ]
 
 
 def trimmed(rows: list[EventRow]) -> list[EventRow]:
