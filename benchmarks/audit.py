@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -37,8 +38,8 @@ def verifying() -> list[Row]:
                     for start in range(0, len(events), group):
                         writer.append(events[start : start + group])
                     writer.save_snapshot(snapshot)
-                verified = best_of(lambda store=store: audit(store, "spring"))
-            read = best_of(lambda path=path: _read(path))
+                verified = best_of(partial(audit, store, "spring"))
+            read = best_of(partial(_read, path))
         rows.append(
             Row(
                 what=f"audit of {len(events):,} events {what}",

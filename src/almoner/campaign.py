@@ -84,7 +84,7 @@ class Campaign:
         self.attendance = Attendance()
         self.policy = LivePolicy(terms)
         self.actions = self.policy.actions
-        self._places: dict[str | None, int] = {None: SKIP, **self.actions}
+        self._places = dict[str | None, int]([(None, SKIP), *self.actions.items()])
 
     def warm_up(self) -> None:
         """Get the kernels ready: from the disk, or compiled, which takes seconds."""

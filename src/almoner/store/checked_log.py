@@ -72,7 +72,7 @@ class CheckedLog:
         if self._read_head is not None:
             self._compare(head, self._read_head)
 
-    def _check(self, rows: list[EventRow], checksums: list[str | None]) -> None:
+    def _check(self, rows: list[EventRow], checksums: list[Any]) -> None:
         """Check that rows follow from those before; the last may wait for their checksum."""
         if self.sealed_from is None:
             sealed = (place for place, one in enumerate(checksums) if one is not None)
@@ -82,7 +82,7 @@ class CheckedLog:
                 return None
             self.sealed_from = rows[0][0]
         if not self._group and self._are_single(rows, checksums):
-            self._before = checksums[-1] or ""
+            self._before = checksums[-1]
             return None
         rows, checksums = self._group + rows, [""] * len(self._group) + checksums
         before, start = self._before, 0
