@@ -5,7 +5,7 @@ BIN := .venv/bin
 UV := $(shell command -v uv 2>/dev/null)
 PAPER := two-known two-unknown ten-known ten-unknown crossing concentration boundary ratio
 
-.PHONY: help setup run serve test check bench fix docs constraints clean
+.PHONY: help setup run serve test check bench fix docs screenshot constraints clean
 
 help:            ## list the tasks
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -67,6 +67,9 @@ bench: .venv/ready ## measure speed against what one would use instead
 
 docs: .venv/ready ## generate the command reference
 	$(BIN)/python -m almoner.cli.reference > docs/commands.md
+
+screenshot: .venv/ready .venv/browser ## draw the picture of the page in README.md
+	cd tests && ../$(BIN)/python -m support.screenshot ../docs/figures/page.png
 
 constraints:     ## pin the newest versions that fit (needs uv)
 	$(UV) pip compile --quiet --universal --no-emit-index-url --no-header --no-annotate --all-extras --python-version 3.11 pyproject.toml --output-file constraints.txt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import agent, audit, commits, exact, rounds, service, startup
+from benchmarks import agent, audit, commits, exact, rounds, service, startup, viewers
 from benchmarks.table import show
 
 
@@ -21,6 +21,7 @@ def main() -> None:
             audit.verifying(),
             commits.sqlite(),
             commits.postgres(),
+            viewers.viewers(),
             service.over_http(),
             startup.compilation(),
             startup.starting(),
