@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import agent, commits, exact, rounds, service, startup, viewers
+from benchmarks import agent, audit, commits, exact, rounds, service, startup, viewers
 from benchmarks.table import show
 
 
@@ -18,6 +18,7 @@ def main() -> None:
             agent.deciding(),
             agent.admitting(),
             agent.opening(),
+            audit.verifying(),
             commits.sqlite(),
             commits.postgres(),
             viewers.viewers(),
