@@ -33,7 +33,7 @@ def fragment(client: TestClient, **changes: Any) -> str:
     answer = client.post("/new/plan", json={**TERMS, **changes})
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    return answer.text
+    return str(answer.text)
 
 
 def text_of(html: str) -> str:
