@@ -1,8 +1,9 @@
-"""Shipped conformance checks: what every policy must satisfy, and tiny problems to try it on."""
+"""Shipped conformance checks of policies and stores, and tiny problems to try policies on."""
 
 from __future__ import annotations
 
 from almoner.testing.policies import check_policy
 from almoner.testing.problems import TINY
+from almoner.testing.stores import check_store
 
-__all__ = ["TINY", "check_policy"]
+__all__ = ["TINY", "check_policy", "check_store"]
