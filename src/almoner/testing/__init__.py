@@ -1,4 +1,4 @@
-"""Shipped conformance checks of policies and stores, and tiny problems to try policies on."""
+"""Conformance checks for policies and stores of users, with tiny problems to run policies on."""
 
 from __future__ import annotations
 
