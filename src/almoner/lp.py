@@ -36,7 +36,7 @@ import numpy.typing as npt
 
 from almoner import checks
 from almoner.checks import Floats
-from almoner.jit import compiled
+from almoner.jit import jit
 
 __all__ = [
     "Pieces",
@@ -190,7 +190,7 @@ def pieces(slopes: Floats, weights: Floats, runs: npt.NDArray[Any]) -> Pieces:
     return Pieces(slopes[first], np.cumsum(widths), widths, piece_of)
 
 
-@compiled
+@jit
 def heads(slopes: Floats, nearly: Floats) -> npt.NDArray[np.bool_]:
     """Return which slopes, given falling, begin a piece: those that its first slope is not near to.
 
@@ -205,7 +205,7 @@ def heads(slopes: Floats, nearly: Floats) -> npt.NDArray[np.bool_]:
     return first
 
 
-@compiled
+@jit
 def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
     """Write the candidates of one context into ``chosen``, cheapest first; return how many.
 
@@ -234,7 +234,7 @@ def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
     return count
 
 
-@compiled
+@jit
 def collect_steps(
     context_probs: Floats,
     gains: Floats,

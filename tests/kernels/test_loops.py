@@ -19,7 +19,7 @@ from almoner.lp import candidates
 from almoner.policy.lowering import make_plan
 
 PACKAGE = Path(al.__file__).parent
-DECORATORS = {"brief", "compiled", "exposed", "inlined"}
+DECORATORS = {"jit_entry", "jit", "jit_callable", "jit_inline"}
 BISECTION = """
 while low < high:
     m = (low + high) // 2

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from almoner.jit import compiled, exposed
+from almoner.jit import jit, jit_callable
 
 __all__ = [
     "CONTEXTS",
@@ -37,7 +37,7 @@ TRIES = 64
 section 5): that all of these fail has a probability below 1e-83."""
 
 
-@exposed
+@jit_callable
 def mix(x: np.uint64) -> np.uint64:
     """Return SplitMix64's finaliser of x, a bijection that looks random."""
     x = (x ^ (x >> _S30)) * _MIX1
@@ -45,26 +45,26 @@ def mix(x: np.uint64) -> np.uint64:
     return x ^ (x >> _S31)
 
 
-@exposed
+@jit_callable
 def stream_key(root: np.uint64, run: int, stream: np.uint64) -> np.uint64:
     """Return the key of one named stream of one replication."""
     return mix(root ^ mix(np.uint64(run) * _STREAMS + stream + _GOLDEN))
 
 
-@exposed
+@jit_callable
 def round_key(stream: np.uint64, t: int) -> np.uint64:
     """Return the key of round t within a stream."""
     return mix(stream + np.uint64(t) * _GOLDEN)
 
 
-@exposed
+@jit_callable
 def uniform(key: np.uint64, lane: int) -> float:
     """Return the number in [0, 1) that ``lane`` of this key holds."""
     bits = key if lane == 0 else mix(key + np.uint64(lane) * _GOLDEN)
     return np.float64(bits >> _S11) * 2.0**-53
 
 
-@compiled
+@jit
 def gamma(shape: float, key: np.uint64) -> float:
     """Return a Gamma(shape, 1) draw (Marsaglia and Tsang, 2000)."""
     boost = 1.0
@@ -84,7 +84,7 @@ def gamma(shape: float, key: np.uint64) -> float:
     return boost * d
 
 
-@compiled
+@jit
 def beta(a: float, b: float, key: np.uint64) -> float:
     """Return a Beta(a, b) draw as a ratio of two Gamma draws."""
     x = gamma(a, mix(key ^ _MIX1))

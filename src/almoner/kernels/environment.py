@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.jit import exposed
+from almoner.jit import jit_callable
 from almoner.kernels.draws import CONTEXTS, POLICY, REWARDS, beta, stream_key, uniform
 
 __all__ = [
@@ -46,7 +46,7 @@ class Streams(NamedTuple):
     choices: np.uint64
 
 
-@exposed
+@jit_callable
 def streams_of(root: np.uint64, run: int) -> Streams:
     """Return the stream keys of one replication."""
     return Streams(
@@ -77,7 +77,7 @@ def make_environment(
     )
 
 
-@exposed
+@jit_callable
 def draw_context(environment: Environment, key: np.uint64) -> int:
     """Draw the context that arrives in the round of this key.
 
@@ -90,7 +90,7 @@ def draw_context(environment: Environment, key: np.uint64) -> int:
     return int(np.int64(environment.aliases[column, outcome]))
 
 
-@exposed
+@jit_callable
 def draw_reward(environment: Environment, context: int, action: int, key: np.uint64) -> float:
     """Draw the reward of an action in the round of this key: its mean and its noise.
 

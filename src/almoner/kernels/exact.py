@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from almoner.checks import Floats
-from almoner.jit import compiled, exposed
+from almoner.jit import jit, jit_callable
 from almoner.kernels.hulls import raise_hulls
 from almoner.kernels.price import find_price
 from almoner.kernels.priced import SKIP, options_at, priced_ratio
@@ -28,7 +28,7 @@ too, and it is below 1e-22 · T²·n for n budgets in the distribution: 3e-11 at
 _ROUNDED, _SKIP_ALWAYS = RoundedLP.code, SkipAlways.code
 
 
-@compiled
+@jit
 def rank_weights(values: Floats, weights: Floats, near: float) -> tuple[Floats, Floats]:
     """Return the weight of the contexts ranked above each one, and of the others level with it.
 
@@ -45,7 +45,7 @@ def rank_weights(values: Floats, weights: Floats, near: float) -> tuple[Floats, 
     return ahead, tied
 
 
-@compiled
+@jit
 def policy_gain(
     plan: Plan, probs: Floats, gains: Floats, own: Floats, ahead: Floats, tied: Floats
 ) -> float:
@@ -90,7 +90,7 @@ def policy_gain(
     return total
 
 
-@exposed  # not `compiled`: that would count references to what the steps hand out uncounted
+@jit_callable  # not `jit`: that counts references, which the inlined steps do not
 def policy_gain_on_grid(
     plan: Plan,
     state: State,

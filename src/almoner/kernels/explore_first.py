@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from almoner.jit import compiled, exposed, inlined
+from almoner.jit import jit, jit_callable, jit_inline
 from almoner.kernels.draws import uniform
 from almoner.kernels.hulls import raise_hulls
 from almoner.kernels.price import find_price, nearness
@@ -28,7 +28,7 @@ PATIENCE = 3.0
 """Exploration ends when mistakes may cost at most this many times what it has cost."""
 
 
-@inlined
+@jit_inline
 def least_tried(
     plan: Plan, state: State, context: int, key: np.uint64, available: Mask | None
 ) -> tuple[int, float]:
@@ -53,12 +53,12 @@ def least_tried(
     return SKIP, 1.0
 
 
-@inlined
+@jit_inline
 def _tries(state: State, context: int, action: int) -> float:
     return state.skip_counts[context] if action == SKIP else state.counts[context, action]
 
 
-@inlined
+@jit_inline
 def _to_be_had(plan: Plan, state: State, context: int, action: int, available: Mask | None) -> bool:
     """Return whether an action is affordable, and available to this request."""
     if action == SKIP:
@@ -68,7 +68,7 @@ def _to_be_had(plan: Plan, state: State, context: int, action: int, available: M
     return plan.costs[context, action] <= state.clock[LEFT]
 
 
-@exposed
+@jit_callable
 def exploration_over(plan: Plan, state: State, memo: Memo, hulls: Hulls) -> bool:
     """Return whether exploration ends after the round just booked."""
     t, spent = state.clock[ROUND], plan.budget - state.clock[LEFT]
@@ -89,7 +89,7 @@ def exploration_over(plan: Plan, state: State, memo: Memo, hulls: Hulls) -> bool
     return plan.exploration.test == USABLE_TEST and _mistakes_are_cheap(plan, state, hulls, total)
 
 
-@compiled
+@jit
 def _mistakes_are_cheap(plan: Plan, state: State, hulls: Hulls, total: float) -> bool:
     remaining = plan.horizon - state.clock[ROUND]
     price, _ = find_price(plan, hulls, total, state.clock[LEFT] / remaining * total)
@@ -112,7 +112,7 @@ def _mistakes_are_cheap(plan: Plan, state: State, hulls: Hulls, total: float) ->
     return remaining * risk <= PATIENCE * spent
 
 
-@inlined
+@jit_inline
 def _option(plan: Plan, hulls: Hulls, context: int, option: int) -> tuple[float, float]:
     """Return the gain and the cost of an action or of skipping."""
     if option == SKIP:
@@ -120,7 +120,7 @@ def _option(plan: Plan, hulls: Hulls, context: int, option: int) -> tuple[float,
     return hulls.gains[context, option], float(plan.costs[context, option])
 
 
-@inlined
+@jit_inline
 def _best_option(plan: Plan, hulls: Hulls, context: int, price: float) -> tuple[int, float]:
     """Return the option with the largest surplus, gain less price times cost, and that surplus."""
     best, surplus = SKIP, 0.0
@@ -131,7 +131,7 @@ def _best_option(plan: Plan, hulls: Hulls, context: int, price: float) -> tuple[
     return best, surplus
 
 
-@inlined
+@jit_inline
 def _marginal_step(plan: Plan, hulls: Hulls, price: float) -> tuple[int, int, int]:
     """Return the context and the two options between which the money runs out; −1 if none."""
     for context in range(plan.costs.shape[0]):
@@ -143,7 +143,7 @@ def _marginal_step(plan: Plan, hulls: Hulls, price: float) -> tuple[int, int, in
     return -1, SKIP, SKIP
 
 
-@inlined
+@jit_inline
 def _deviation(
     plan: Plan,
     state: State,
@@ -178,14 +178,14 @@ def _deviation(
     return math.sqrt(variance)
 
 
-@inlined
+@jit_inline
 def _expected_excess(z: float) -> float:
     """Return E(N − z)⁺ of a standard normal N: φ(z) − zΦ(−z)."""
     density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
     return density - z * 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
-@compiled
+@jit
 def _all_comparisons_pass(plan: Plan, state: State, hulls: Hulls) -> bool:
     """Return whether every comparison on the way to the LP's solution is significant."""
     for context in range(plan.costs.shape[0]):
@@ -206,7 +206,7 @@ def _all_comparisons_pass(plan: Plan, state: State, hulls: Hulls) -> bool:
     return _order_is_sure(plan, state, hulls)
 
 
-@inlined
+@jit_inline
 def _hull_is_sure(plan: Plan, state: State, hulls: Hulls, context: int) -> bool:
     """Return whether at each vertex the steepest way on is significantly the steepest."""
     start = SKIP
@@ -225,7 +225,7 @@ def _hull_is_sure(plan: Plan, state: State, hulls: Hulls, context: int) -> bool:
     return True
 
 
-@inlined
+@jit_inline
 def _order_is_sure(plan: Plan, state: State, hulls: Hulls) -> bool:
     """Return whether any two hull steps differ significantly in slope."""
     for one in range(plan.costs.shape[0]):
@@ -241,7 +241,7 @@ def _order_is_sure(plan: Plan, state: State, hulls: Hulls) -> bool:
     return True
 
 
-@inlined
+@jit_inline
 def _fewest(state: State, hulls: Hulls, context: int, place: int) -> float:
     """Return the smaller count of the two ends of a hull step; skipping was seen for ever."""
     fewest = state.counts[context, hulls.tops[context, place]]
@@ -250,7 +250,7 @@ def _fewest(state: State, hulls: Hulls, context: int, place: int) -> float:
     return fewest
 
 
-@inlined
+@jit_inline
 def _slope(plan: Plan, hulls: Hulls, context: int, one: int, two: int) -> float:
     """Return the slope between two options; with equal costs, that of the smallest difference."""
     gain, cost = _option(plan, hulls, context, one)
@@ -260,7 +260,7 @@ def _slope(plan: Plan, hulls: Hulls, context: int, one: int, two: int) -> float:
     return (other_gain - gain) / (other_cost - cost)
 
 
-@inlined
+@jit_inline
 def _differ(plan: Plan, gap: float, count: float) -> bool:
     """Return whether a gap between slopes is significant at level T⁻² (the paper's Algorithm 6)."""
     margin = 0.5 * plan.exploration.cost_gap * gap

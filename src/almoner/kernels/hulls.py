@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from almoner.jit import inlined
+from almoner.jit import jit_inline
 from almoner.kernels.draws import round_key
 from almoner.kernels.indices import THOMPSON_LANE, index
 from almoner.kernels.ranking import Mask, index_of, level_at, level_of, weights_of
@@ -36,7 +36,7 @@ _MOST = np.iinfo(np.int64).max
 _THOMPSON = Thompson.code
 
 
-@inlined
+@jit_inline
 def raise_hulls(
     plan: Plan, state: State, memo: Memo, hulls: Hulls, context: int, key: np.uint64
 ) -> None:
@@ -82,7 +82,7 @@ def raise_hulls(
         _keep(plan, hulls, left)
 
 
-@inlined
+@jit_inline
 def _update_gains(
     plan: Plan,
     state: State,
@@ -108,7 +108,7 @@ def _update_gains(
     return same
 
 
-@inlined
+@jit_inline
 def _default_index(plan: Plan, state: State, context: int, level: float, key: np.uint64) -> float:
     """Return what skipping is taken to bring: what is known of it, or the index of it.
 
@@ -128,7 +128,7 @@ def _default_index(plan: Plan, state: State, context: int, level: float, key: np
     return index(plan.reward, plan.width, level, mean, root, count, key)
 
 
-@inlined
+@jit_inline
 def _is_fresh(plan: Plan, state: State, context: int) -> bool:
     """Return whether a context was never rewarded: its indices do not depend on its level then."""
     rewards = state.skip_counts[context]
@@ -137,7 +137,7 @@ def _is_fresh(plan: Plan, state: State, context: int) -> bool:
     return plan.reward != _THOMPSON and rewards == 0.0
 
 
-@inlined
+@jit_inline
 def _same_terms(plan: Plan, memo: Memo, one: int, other: int) -> bool:
     """Return whether two contexts that were never rewarded cost and promise the same."""
     for action in range(plan.costs.shape[1]):
@@ -148,7 +148,7 @@ def _same_terms(plan: Plan, memo: Memo, one: int, other: int) -> bool:
     return plan.defaults[one] == plan.defaults[other]
 
 
-@inlined
+@jit_inline
 def _copy_hull(plan: Plan, hulls: Hulls, source: int, target: int) -> None:
     """Copy gains and hull of a context, where there are thousands of the same kind."""
     for action in range(plan.costs.shape[1]):
@@ -160,7 +160,7 @@ def _copy_hull(plan: Plan, hulls: Hulls, source: int, target: int) -> None:
         hulls.spans[target, place] = hulls.spans[source, place]
 
 
-@inlined
+@jit_inline
 def _raise_hull(plan: Plan, hulls: Hulls, context: int) -> None:
     """Work out the hull of one context from its gains."""
     count = candidates(hulls.gains[context], plan.costs[context], hulls.tops[context])
@@ -174,7 +174,7 @@ def _raise_hull(plan: Plan, hulls: Hulls, context: int) -> None:
         gain, cost = hulls.gains[context, action], plan.costs[context, action]
 
 
-@inlined
+@jit_inline
 def _keep(plan: Plan, hulls: Hulls, left: int) -> None:
     """Note for which budgets the same actions are affordable as with ``left`` units."""
     least, beyond = 0, _MOST
@@ -188,7 +188,7 @@ def _keep(plan: Plan, hulls: Hulls, left: int) -> None:
     hulls.kept[LEAST_LEFT], hulls.kept[BEYOND_LEFT] = least, beyond
 
 
-@inlined
+@jit_inline
 def restrict(plan: Plan, hulls: Hulls, context: int, available: Mask) -> bool:
     """Work out the hull of a context anew if not every action is available; return whether so."""
     if hulls.weights[context] <= 0.0:  # its gains were not worked out

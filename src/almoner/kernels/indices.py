@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from almoner.checks import Floats
-from almoner.jit import compiled
+from almoner.jit import jit
 from almoner.kernels.draws import beta
 from almoner.policy.rewards import (
     KLUCB,
@@ -46,7 +46,7 @@ THOMPSON_LANE = 8
 """Lanes of a round's key below this one are for other draws of the policy."""
 
 
-@compiled
+@jit
 def clock_level(reward: int, width: float, t: int) -> float:
     """Return the level that the clock gives to an index; NaN for an unknown code.
 
@@ -64,7 +64,7 @@ def clock_level(reward: int, width: float, t: int) -> float:
     return math.nan
 
 
-@compiled
+@jit
 def fill_levels(reward: int, width: float, levels: Floats) -> None:
     """Write `clock_level` of every round into a table."""
     levels[0] = 0.0
@@ -72,7 +72,7 @@ def fill_levels(reward: int, width: float, levels: Floats) -> None:
         levels[t] = clock_level(reward, width, t)
 
 
-@compiled
+@jit
 def index(
     reward: int, width: float, level: float, mean: float, root: float, count: float, key: np.uint64
 ) -> float:
@@ -99,7 +99,7 @@ def index(
     return math.nan
 
 
-@compiled
+@jit
 def wilson_bound(mean: float, count: float, plays_left: float) -> float:
     """Return thrifty's index: a Wilson score bound whose level falls with the plays left.
 
@@ -115,7 +115,7 @@ def wilson_bound(mean: float, count: float, plays_left: float) -> float:
     return (mean + d + math.sqrt(d * d + 2.0 * d * mean * (1.0 - mean))) / (1.0 + 2.0 * d)
 
 
-@compiled
+@jit
 def kl_bound(mean: float, level: float) -> float:
     """Return the largest q with kl(mean, q) ≤ level, for Bernoulli kl, by safeguarded Newton."""
     if mean >= 1.0:

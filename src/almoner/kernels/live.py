@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.jit import brief, exposed, inlined
+from almoner.jit import jit_callable, jit_entry, jit_inline
 from almoner.kernels.draws import round_key
 from almoner.kernels.ranking import TOLERANCE, Mask, level_at, level_of, value_of, weights_of
 from almoner.kernels.state import EXPLORED, LEFT, REPORTED, ROUND, Hulls, Memo, State
@@ -84,7 +84,7 @@ def new_line(actions: int, *, places: int) -> Line:
     )
 
 
-@brief
+@jit_entry
 def advance(
     plan: Plan,
     state: State,
@@ -118,7 +118,7 @@ def advance(
         allowed[:] = True
 
 
-@exposed
+@jit_callable
 def advance_at_length(
     plan: Plan,
     state: State,
@@ -134,7 +134,7 @@ def advance_at_length(
     advance(plan, state, memo, hulls, stream, line, size, reserves, left)
 
 
-@inlined
+@jit_inline
 def _drawn(
     plan: Plan,
     state: State,
@@ -162,7 +162,7 @@ def _drawn(
     return action, probability if draws == 1 else tally[action + 1] / draws
 
 
-@inlined
+@jit_inline
 def _reason(plan: Plan, state: State, context: int, action: int, allowed: Mask, asked: bool) -> int:
     """Return why a decision that was taken is a skip."""
     if action != SKIP:
@@ -177,7 +177,7 @@ def _reason(plan: Plan, state: State, context: int, action: int, allowed: Mask, 
     return POOR
 
 
-@brief
+@jit_entry
 def replay(
     plan: Plan,
     state: State,
@@ -206,7 +206,7 @@ def replay(
             state.clock[LEFT] = one
 
 
-@inlined
+@jit_inline
 def _price(
     plan: Plan, state: State, memo: Memo, hulls: Hulls | None, context: int, start: float
 ) -> float:
@@ -226,7 +226,7 @@ def _price(
     return _marginal_value(plan, state, memo, context, room, start)
 
 
-@inlined
+@jit_inline
 def _marginal_value(
     plan: Plan, state: State, memo: Memo, context: int, room: float, price: float
 ) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.jit import exposed, inlined
+from almoner.jit import jit_callable, jit_inline
 from almoner.kernels.draws import round_key
 from almoner.kernels.environment import Environment, draw_context, draw_reward, streams_of
 from almoner.kernels.state import EXPLORED, LEFT, ROUND, Hulls, Memo, State, reset
@@ -19,7 +19,7 @@ FIGURES = 5
 """How many figures `play` writes of each replication."""
 
 
-@inlined
+@jit_inline
 def untried_pairs(plan: Plan, environment: Environment, state: State) -> int:
     """Return how many pairs were never tried, of those that may come and can still be afforded."""
     untried = 0
@@ -32,7 +32,7 @@ def untried_pairs(plan: Plan, environment: Environment, state: State) -> int:
     return untried
 
 
-@exposed
+@jit_callable
 def play(
     plan: Plan,
     environment: Environment,

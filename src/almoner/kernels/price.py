@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from almoner.checks import Floats
-from almoner.jit import inlined
+from almoner.jit import jit_inline
 from almoner.kernels.ranking import TOLERANCE
 from almoner.kernels.state import FOUND, LEAST_LEFT, REPORTED, Hulls
 from almoner.policy.lowering import Plan
@@ -26,7 +26,7 @@ all that is left is tied: at a length of 1e-12 / dearest, where costs are below 
 20 + 40 + 53 halvings."""
 
 
-@inlined
+@jit_inline
 def nearness(plan: Plan, price: float) -> float:
     """Return by how much a slope may differ from a price and still be tied with it.
 
@@ -36,7 +36,7 @@ def nearness(plan: Plan, price: float) -> float:
     return TOLERANCE * max(price, 1.0 / plan.dearest)
 
 
-@inlined
+@jit_inline
 def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[float, float]:
     """Return the price at which the steps use up ``room``, and the rate of the steps at it.
 
@@ -57,7 +57,7 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
     return price, min(1.0, max(0.0, (room - used) / tied))
 
 
-@inlined
+@jit_inline
 def _bisect(plan: Plan, hulls: Hulls, room: float) -> tuple[float, float, float, float]:
     """Return the price, what the steps above it and at it use, and the next slope, if sorted.
 
@@ -72,7 +72,7 @@ def _bisect(plan: Plan, hulls: Hulls, room: float) -> tuple[float, float, float,
     return price, hulls.filled[first], hulls.filled[after] - hulls.filled[first], under
 
 
-@inlined
+@jit_inline
 def _count_below(rising: Floats, limit: float) -> int:
     """Return how many of some rising numbers are below a limit."""
     start, stop = 0, len(rising)
@@ -85,7 +85,7 @@ def _count_below(rising: Floats, limit: float) -> int:
     return start
 
 
-@inlined
+@jit_inline
 def _search(
     plan: Plan, hulls: Hulls, room: float, slack: float
 ) -> tuple[float, float, float, float]:
@@ -110,7 +110,7 @@ def _search(
     return price, used, tied, under
 
 
-@inlined
+@jit_inline
 def _fill(plan: Plan, hulls: Hulls, price: float) -> tuple[float, float, float, float]:
     """Return what the steps above a price use, the steps at it, and the next slopes beside it."""
     used, tied, above, under = 0.0, 0.0, math.inf, 0.0
@@ -129,7 +129,7 @@ def _fill(plan: Plan, hulls: Hulls, price: float) -> tuple[float, float, float, 
     return used, tied, above, under
 
 
-@inlined
+@jit_inline
 def _steepest(plan: Plan, hulls: Hulls) -> float:
     """Return the steepest slope of all hulls: along each of them slopes fall."""
     steepest = 0.0

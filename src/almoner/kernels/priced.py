@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from almoner.jit import inlined
+from almoner.jit import jit_inline
 from almoner.kernels.draws import uniform
 from almoner.kernels.hulls import raise_hulls, restrict
 from almoner.kernels.price import find_price, nearness
@@ -31,7 +31,7 @@ _ADAPTIVE, _FIXED, _ROUNDED = AdaptiveLP.code, FixedLP.code, RoundedLP.code
 _EAGER, _SKIP_ALWAYS = EagerRounding.code, SkipAlways.code
 
 
-@inlined
+@jit_inline
 def allocate(
     plan: Plan,
     state: State,
@@ -62,7 +62,7 @@ def allocate(
     return _untie(plan, hulls, context, base, 1.0 - rate, key)
 
 
-@inlined
+@jit_inline
 def _price_beyond(hulls: Hulls, price: float, rate: float) -> tuple[float, float]:
     """Return the price of the next unit of budget, and the rate of the steps at it.
 
@@ -74,7 +74,7 @@ def _price_beyond(hulls: Hulls, price: float, rate: float) -> tuple[float, float
     return beyond, 0.0 if beyond > 0.0 else 1.0
 
 
-@inlined
+@jit_inline
 def options_at(
     plan: Plan, hulls: Hulls, context: int, price: float, rate: float
 ) -> tuple[int, int, float]:
@@ -96,7 +96,7 @@ def options_at(
     return base, step, rate if plan.rule in (_ADAPTIVE, _FIXED, _EAGER) else math.nan
 
 
-@inlined
+@jit_inline
 def priced_ratio(plan: Plan, left: int, remaining: int) -> float:
     """Return the budget per round that the rule plans with: as it was, or as it is.
 
@@ -110,7 +110,7 @@ def priced_ratio(plan: Plan, left: int, remaining: int) -> float:
     return plan.budget / plan.horizon
 
 
-@inlined
+@jit_inline
 def _untie(
     plan: Plan, hulls: Hulls, context: int, action: int, probability: float, key: np.uint64
 ) -> tuple[int, float]:
@@ -129,7 +129,7 @@ def _untie(
     return action, probability
 
 
-@inlined
+@jit_inline
 def _alike(plan: Plan, hulls: Hulls, context: int, action: int, other: int) -> bool:
     return (
         plan.costs[context, action] == plan.costs[context, other]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.jit import inlined
+from almoner.jit import jit_inline
 from almoner.kernels.draws import round_key, uniform
 from almoner.kernels.indices import LAST_AFFINE, THOMPSON_LANE, clock_level, index
 from almoner.kernels.state import (
@@ -74,7 +74,7 @@ _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
 _KNOWN_CONTEXTS, _NO_CONTEXTS = KnownContexts.code, NoContexts.code
 
 
-@inlined
+@jit_inline
 def weights_of(plan: Plan, state: State, t: int) -> tuple[Floats, float, float]:
     """Return the contexts' weights, what they are out of, and what an arrival adds to its own.
 
@@ -89,7 +89,7 @@ def weights_of(plan: Plan, state: State, t: int) -> tuple[Floats, float, float]:
     return state.context_counts, float(t), 1.0
 
 
-@inlined
+@jit_inline
 def level_at(plan: Plan, memo: Memo, t: int) -> float:
     """Return the index level that the clock gives to all contexts in round t."""
     if t < len(memo.levels):
@@ -97,7 +97,7 @@ def level_at(plan: Plan, memo: Memo, t: int) -> float:
     return clock_level(plan.reward, plan.width, t)
 
 
-@inlined
+@jit_inline
 def level_of(plan: Plan, clock: float, share: float, t: int, left: float) -> float:
     """Return the index level of a context with this share in round t, with ``left`` units left.
 
@@ -110,7 +110,7 @@ def level_of(plan: Plan, clock: float, share: float, t: int, left: float) -> flo
     return clock
 
 
-@inlined
+@jit_inline
 def index_of(
     plan: Plan, state: State, memo: Memo, context: int, action: int, level: float, key: np.uint64
 ) -> float:
@@ -124,7 +124,7 @@ def index_of(
     return index(plan.reward, plan.width, level, mean, root, count, key)
 
 
-@inlined
+@jit_inline
 def refresh(plan: Plan, state: State, memo: Memo, context: int, level: float) -> None:
     """Bracket anew what no longer holds: everything at the end of an epoch, or one context.
 
@@ -145,7 +145,7 @@ def refresh(plan: Plan, state: State, memo: Memo, context: int, level: float) ->
         _bracket_context(plan, state, memo, stale)
 
 
-@inlined
+@jit_inline
 def _brackets_hold(plan: Plan, memo: Memo, t: int, left: int) -> bool:
     """Return whether the brackets were made for this round, this horizon and this money left."""
     return (
@@ -155,7 +155,7 @@ def _brackets_hold(plan: Plan, memo: Memo, t: int, left: int) -> bool:
     )
 
 
-@inlined
+@jit_inline
 def _bracket_context(plan: Plan, state: State, memo: Memo, context: int) -> None:
     """Bound the levels of a context from the next round to the end of the epoch, so its indices.
 
@@ -178,7 +178,7 @@ def _bracket_context(plan: Plan, state: State, memo: Memo, context: int) -> None
     _bracket_value(plan, memo, context)
 
 
-@inlined
+@jit_inline
 def cover_arrival(plan: Plan, state: State, memo: Memo, context: int) -> None:
     """Drop the brackets of a context if its arrival, just counted, takes its level beyond them.
 
@@ -193,7 +193,7 @@ def cover_arrival(plan: Plan, state: State, memo: Memo, context: int) -> None:
         loosen(plan, memo, context)
 
 
-@inlined
+@jit_inline
 def cover_reward(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
     """Bracket a pair anew after a reward, unless its context has no brackets at present."""
     if state.clock[ROUND] < memo.holds[EXPIRY] and memo.top[context] >= 0.0:
@@ -201,7 +201,7 @@ def cover_reward(plan: Plan, state: State, memo: Memo, context: int, action: int
         _bracket_value(plan, memo, context)
 
 
-@inlined
+@jit_inline
 def _bracket_pair(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
     """Bound the index of one pair at the levels of its context."""
     least, most = -math.inf, math.inf
@@ -212,7 +212,7 @@ def _bracket_pair(plan: Plan, state: State, memo: Memo, context: int, action: in
     memo.least[context, action], memo.most[context, action] = least, most
 
 
-@inlined
+@jit_inline
 def _bracket_value(plan: Plan, memo: Memo, context: int) -> None:
     """Bound the value of a context by the bounds of its indices."""
     low, high = -math.inf, -math.inf
@@ -222,7 +222,7 @@ def _bracket_value(plan: Plan, memo: Memo, context: int) -> None:
     memo.low[context], memo.high[context] = low, high
 
 
-@inlined
+@jit_inline
 def _is_open(plan: Plan, memo: Memo, context: int, action: int) -> bool:
     """Return whether this pair may be the best of its context; asked only where it saves work."""
     if plan.reward <= LAST_AFFINE:
@@ -230,7 +230,7 @@ def _is_open(plan: Plan, memo: Memo, context: int, action: int) -> bool:
     return memo.most[context, action] >= memo.low[context] - TOLERANCE
 
 
-@inlined
+@jit_inline
 def value_of(
     plan: Plan, state: State, memo: Memo, context: int, level: float, key: np.uint64
 ) -> float:
@@ -242,7 +242,7 @@ def value_of(
     return best
 
 
-@inlined
+@jit_inline
 def choose(
     plan: Plan,
     state: State,
@@ -281,7 +281,7 @@ def choose(
     return best, chosen, ties
 
 
-@inlined
+@jit_inline
 def rank(
     plan: Plan, state: State, memo: Memo, context: int, value: float, clock: float, key: np.uint64
 ) -> tuple[float, float]:
@@ -321,7 +321,7 @@ def rank(
     return ahead, tied
 
 
-@inlined
+@jit_inline
 def is_between(
     plan: Plan,
     state: State,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.jit import inlined
+from almoner.jit import jit_inline
 from almoner.kernels.indices import fill_levels
 from almoner.lp import hull_steps
 from almoner.policy.contexts import KnownContexts
@@ -195,7 +195,7 @@ def new_memo(plan: Plan, state: State, levels: Floats | None = None) -> Memo:
     return memo
 
 
-@inlined
+@jit_inline
 def reset(plan: Plan, state: State, memo: Memo) -> None:
     """Go back to the state before the first round, without allocating anything."""
     for context in range(plan.costs.shape[0]):
@@ -213,7 +213,7 @@ def reset(plan: Plan, state: State, memo: Memo) -> None:
     memo.holds[EXPIRY] = 0
 
 
-@inlined
+@jit_inline
 def loosen(plan: Plan, memo: Memo, context: int) -> None:
     """Replace the brackets of a context by bounds that hold whatever its level is.
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from almoner.jit import exposed, inlined
+from almoner.jit import jit_callable, jit_inline
 from almoner.kernels.draws import uniform
 from almoner.kernels.explore_first import exploration_over, least_tried
 from almoner.kernels.priced import SKIP, allocate
@@ -55,7 +55,7 @@ _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
 _KNOWN, _THOMPSON, _EXPLORE = KnownRewards.code, Thompson.code, ExploreFirst.code
 
 
-@exposed
+@jit_callable
 def decide(
     plan: Plan,
     state: State,
@@ -80,7 +80,7 @@ def decide(
     return serve_or_skip(plan, state, memo, context, key, available)
 
 
-@inlined
+@jit_inline
 def serve_or_skip(
     plan: Plan, state: State, memo: Memo, context: int, key: np.uint64, available: Mask | None
 ) -> tuple[int, float]:
@@ -113,13 +113,13 @@ def serve_or_skip(
     return SKIP, 1.0 - share
 
 
-@inlined
+@jit_inline
 def ratio_of(plan: Plan, left: int, remaining: int) -> float:
     """Return the budget per round that the rule plans with: as it was, or as it is."""
     return plan.budget / plan.horizon if plan.rule == _FIXED else left / remaining
 
 
-@inlined
+@jit_inline
 def serve_share(
     plan: Plan, plentiful: bool, room: float, own: float, ahead: float, tied: float
 ) -> float:
@@ -147,7 +147,7 @@ def serve_share(
     return math.nan
 
 
-@exposed
+@jit_callable
 def _paced(room: float, own: float, tied: float) -> float:
     """Return the share of a context, and of those level with it, that the budget lasts for."""
     if room <= 0.0:
@@ -155,7 +155,7 @@ def _paced(room: float, own: float, tied: float) -> float:
     return 1.0 if room >= own + tied else room / (own + tied)
 
 
-@inlined
+@jit_inline
 def _is_in_the_dark(state: State, context: int, action: int) -> bool:
     """Return whether too many rewards of a pair are still to come for it to be served eagerly.
 
@@ -164,7 +164,7 @@ def _is_in_the_dark(state: State, context: int, action: int) -> bool:
     return TRUST * state.pending[context, action] > state.counts[context, action]
 
 
-@inlined
+@jit_inline
 def _is_set_back(
     plan: Plan, state: State, memo: Memo, context: int, level: float, key: np.uint64, value: float
 ) -> bool:
@@ -172,7 +172,7 @@ def _is_set_back(
     return value_of(plan, state, memo, context, level, key) > value + TOLERANCE
 
 
-@inlined
+@jit_inline
 def _best_mean(plan: Plan, state: State, memo: Memo, context: int, available: Mask | None) -> float:
     """Return the best mean among the tried actions of a context, 0 if none was tried."""
     best = 0.0
@@ -184,7 +184,7 @@ def _best_mean(plan: Plan, state: State, memo: Memo, context: int, available: Ma
     return best
 
 
-@exposed
+@jit_callable
 def take(
     plan: Plan, state: State, memo: Memo, hulls: Hulls | None, context: int, action: int
 ) -> None:
@@ -207,7 +207,7 @@ def take(
         memo.holds[EXPIRY] = 0
 
 
-@exposed
+@jit_callable
 def learn(
     plan: Plan,
     state: State,
@@ -238,13 +238,13 @@ def learn(
     cover_reward(plan, state, memo, context, action)
 
 
-@inlined
+@jit_inline
 def _is_closed(plan: Plan, state: State, t: int) -> bool:
     """Return whether nothing is learned from round t: exploration was over, and that was all."""
     return plan.exploration.update == 0 and 0 < state.clock[EXPLORED] <= t
 
 
-@inlined
+@jit_inline
 def _freeze_due(plan: Plan, state: State, memo: Memo) -> bool:
     """Return whether context shares are to be frozen after this round."""
     t = state.clock[ROUND]
@@ -262,7 +262,7 @@ def _freeze_due(plan: Plan, state: State, memo: Memo) -> bool:
     )
 
 
-@inlined
+@jit_inline
 def _boundary_gap(plan: Plan, state: State, memo: Memo, ratio: float) -> float:
     """Return the distance of the ratio from the nearest boundary, as the shares seen so far say."""
     t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])

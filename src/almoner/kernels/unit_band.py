@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.checks import Floats
-from almoner.jit import compiled
+from almoner.jit import jit
 from almoner.kernels.band import Band, Planes, plan_bound, plane_at, window
 
 __all__ = ["unit_bound"]
@@ -22,7 +22,7 @@ NOISE = 1e-15
 """D may rise by this much in b from rounding alone."""
 
 
-@compiled
+@jit
 def unit_bound(
     gains: Floats, mass: Floats, worth: Floats, band: Band, planes: Planes, above: bool
 ) -> float:
@@ -62,7 +62,7 @@ def unit_bound(
     return now[band.budget + 1]
 
 
-@compiled
+@jit
 def _advance(
     gains: Floats,
     mass: Floats,
@@ -100,7 +100,7 @@ def _advance(
         b = stop
 
 
-@compiled
+@jit
 def _first_at_most(gains: Floats, place: int, rise: float) -> int:
     """Return the first place, from ``place`` on, of a gain that is at most ``rise``.
 
@@ -122,7 +122,7 @@ def _first_at_most(gains: Floats, place: int, rise: float) -> int:
     return low
 
 
-@compiled
+@jit
 def _outside(planes: Planes, peaks: Floats, b: int, tau: int) -> float:
     """Return a bound on X from above at a budget outside the band."""
     bound = plan_bound(planes, b, tau)
@@ -131,7 +131,7 @@ def _outside(planes: Planes, peaks: Floats, b: int, tau: int) -> float:
     return bound
 
 
-@compiled
+@jit
 def _make_concave(now: Floats, end: int, step: int, last: int) -> None:
     """Raise the values next to ``now[end]``, in direction ``step``, until D falls in b again.
 
@@ -150,7 +150,7 @@ def _make_concave(now: Floats, end: int, step: int, last: int) -> None:
         now[b] = now[end] + chord * (b - end)
 
 
-@compiled
+@jit
 def _find_peaks(planes: Planes, peaks: Floats, now: Floats, low: int, high: int, tau: int) -> None:
     """Write the largest X at the price of each plane, over all budgets.
 

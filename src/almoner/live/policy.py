@@ -13,7 +13,7 @@ import numpy as np
 
 from almoner.checks import Floats
 from almoner.errors import InvalidInput
-from almoner.jit import direct
+from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_room
 from almoner.kernels.draws import POLICY, stream_key
 from almoner.kernels.live import advance, advance_at_length, new_line, replay
@@ -109,8 +109,8 @@ class LivePolicy:
         grows, pairs = self._terms.new_contexts, self.plan.costs.size
         takes_long = grows or pairs > BRIEF or self.plan.reward == Thompson.code
         kernel = advance_at_length if takes_long else advance
-        self._advance = direct(kernel, *fixed, self._batch, 0, self._reserves, 0)
-        self._replay = direct(replay, *fixed, *self._one)
+        self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
+        self._replay = specialize(replay, *fixed, *self._one)
 
     def choose(
         self, arrivals: Sequence[PendingArrival], *, horizon: int, left: int

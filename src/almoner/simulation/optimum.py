@@ -165,7 +165,7 @@ class Program:
 
     def bound(self, reach: int, *, above: bool) -> float:
         """Return a bound on the optimum, from above or from below."""
-        from almoner.jit import interruptibly
+        from almoner.jit import call_interruptibly
         from almoner.kernels.grid_band import grid_bound
         from almoner.kernels.unit_band import unit_bound
 
@@ -176,13 +176,13 @@ class Program:
             order = np.argsort(-best, kind="stable")
             best, probs = best[order], self.problem.context_probs[order]
             sums = np.cumsum(probs), np.cumsum(probs * best)
-            loss = interruptibly(unit_bound, best, *sums, band, planes, above)
+            loss = call_interruptibly(unit_bound, best, *sums, band, planes, above)
         else:
             strides = self.strides[near]
             moduli = strides * -(-reach // strides) if above else strides[:0]
             gains = gains - planes.price * self.grid.costs
             probs = np.array(self.problem.context_probs)
-            loss = interruptibly(
+            loss = call_interruptibly(
                 grid_bound, probs, gains, self.grid.costs, moduli, band, planes, above
             )
         return planes.price * self.budget + self.problem.horizon * planes.drift + loss

@@ -112,7 +112,7 @@ def _refuse_size(problem: Problem, plan: Plan, options: int) -> None:
 
 
 def _policy_gain(problem: Problem, plan: Plan) -> float:
-    from almoner.jit import interruptibly
+    from almoner.jit import call_interruptibly
     from almoner.kernels.exact import policy_gain, rank_weights
 
     _refuse_size(problem, plan, len(problem.context_probs))
@@ -123,7 +123,7 @@ def _policy_gain(problem: Problem, plan: Plan) -> float:
     weights = plan.context_weights
     ahead, tied = rank_weights(values, weights, TOLERANCE)
     served = values > 0  # only a gain is paid for
-    return interruptibly(
+    return call_interruptibly(
         policy_gain,
         for_kernels(plan._replace(budget=min(plan.budget, plan.horizon))),
         np.where(served, problem.context_probs, 0.0),
@@ -135,7 +135,7 @@ def _policy_gain(problem: Problem, plan: Plan) -> float:
 
 
 def _policy_gain_on_grid(problem: Problem, plan: Plan, hulls: Hulls) -> float:
-    from almoner.jit import interruptibly
+    from almoner.jit import call_interruptibly
     from almoner.kernels.exact import policy_gain_on_grid
     from almoner.kernels.state import new_memo, new_state
 
@@ -145,7 +145,7 @@ def _policy_gain_on_grid(problem: Problem, plan: Plan, hulls: Hulls) -> float:
     )
     gains = (alike * problem.gains[:, None, :]).sum(axis=2) / alike.sum(axis=2)
     state = new_state(plan)
-    return interruptibly(
+    return call_interruptibly(
         policy_gain_on_grid,
         for_kernels(plan),
         state,
