@@ -20,10 +20,10 @@ from support.problems import (
     unit_problems,
 )
 
-from almoner.checks import Floats
 from almoner.errors import InvalidInput
 from almoner.lp import TOLERANCE, candidates, collect_steps, hull_steps, solve
 from almoner.problem import Problem
+from almoner.types import Floats
 
 NEAR = 1e-10
 all_problems = unit_problems() | any_cost_problems()

@@ -35,8 +35,8 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner import checks
-from almoner.checks import Floats
 from almoner.jit import jit
+from almoner.types import Floats, Ints, Mask
 
 __all__ = [
     "Pieces",
@@ -55,8 +55,6 @@ TOLERANCE = 1e-12
 
 ROUNDING = 1e-15
 """A difference of two rewards between 0 and 1 may be wrong by this much, however small it is."""
-
-Ints = npt.NDArray[np.int64]
 
 
 class Statistics(Protocol):
@@ -191,7 +189,7 @@ def pieces(slopes: Floats, weights: Floats, runs: npt.NDArray[Any]) -> Pieces:
 
 
 @jit
-def heads(slopes: Floats, nearly: Floats) -> npt.NDArray[np.bool_]:
+def heads(slopes: Floats, nearly: Floats) -> Mask:
     """Return which slopes, given falling, begin a piece: those that its first slope is not near to.
 
     Neighbours are not compared: a long chain of them, each near to the next, would be one piece.

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from almoner.checks import Floats
 from almoner.kernels.draws import (
     CONTEXTS,
     POLICY,
@@ -21,6 +20,7 @@ from almoner.kernels.draws import (
     stream_key,
     uniform,
 )
+from almoner.types import Floats
 
 GOLDEN = 0x9E3779B97F4A7C15
 SPLITMIX_FROM_ZERO = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]

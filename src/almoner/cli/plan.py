@@ -8,12 +8,10 @@ import click
 
 from almoner.cli.app import load_problem, problem_options
 from almoner.cli.output import amount, counted, print_json, print_table, small_amount
+from almoner.types import Mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    import numpy as np
-    import numpy.typing as npt
 
     from almoner.lp import Solution
     from almoner.problem import Problem
@@ -64,7 +62,7 @@ class _Usable(NamedTuple):
     """
 
     problem: Problem
-    affordable: npt.NDArray[np.bool_]
+    affordable: Mask
     unusable: float
     unit: float
 

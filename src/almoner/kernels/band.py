@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from almoner.checks import Floats
 from almoner.jit import jit
+from almoner.types import Floats
 
 __all__ = ["Band", "Planes", "plan_bound", "plane_at", "window"]
 

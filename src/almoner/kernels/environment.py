@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.jit import jit_callable
 from almoner.kernels.draws import CONTEXTS, POLICY, REWARDS, beta, stream_key, uniform
+from almoner.types import Floats
 
 __all__ = [
     "Environment",

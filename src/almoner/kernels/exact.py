@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from almoner.checks import Floats
 from almoner.jit import jit, jit_callable
 from almoner.kernels.hulls import raise_hulls
 from almoner.kernels.price import find_price
@@ -13,6 +12,7 @@ from almoner.kernels.state import LEFT, ROUND, Hulls, Memo, State
 from almoner.kernels.steps import ratio_of, serve_share
 from almoner.policy.allocation import RoundedLP, SkipAlways
 from almoner.policy.lowering import Plan
+from almoner.types import Floats
 
 __all__ = ["policy_gain", "policy_gain_on_grid", "rank_weights"]
 

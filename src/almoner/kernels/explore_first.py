@@ -18,9 +18,10 @@ from almoner.kernels.draws import uniform
 from almoner.kernels.hulls import raise_hulls
 from almoner.kernels.price import find_price, nearness
 from almoner.kernels.priced import SKIP
-from almoner.kernels.ranking import TIE_LANE, TOLERANCE, Mask, weights_of
+from almoner.kernels.ranking import TIE_LANE, TOLERANCE, weights_of
 from almoner.kernels.state import LEFT, ROUND, TESTED, Hulls, Memo, State
 from almoner.policy.lowering import LEARNED_DEFAULTS, LITERAL_TEST, USABLE_TEST, Plan
+from almoner.types import Mask
 
 __all__ = ["exploration_over", "least_tried"]
 

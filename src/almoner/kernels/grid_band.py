@@ -12,15 +12,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.jit import jit
 from almoner.kernels.band import Band, Planes, plan_bound, plane_at, window
+from almoner.types import Floats, Ints
 
 __all__ = ["grid_bound"]
-
-Ints = npt.NDArray[np.int64]
 
 
 @jit

@@ -14,7 +14,7 @@ import numpy as np
 from almoner.jit import jit_inline
 from almoner.kernels.draws import round_key
 from almoner.kernels.indices import THOMPSON_LANE, index
-from almoner.kernels.ranking import Mask, index_of, level_at, level_of, weights_of
+from almoner.kernels.ranking import index_of, level_at, level_of, weights_of
 from almoner.kernels.state import (
     BEFORE,
     BEYOND_LEFT,
@@ -29,6 +29,7 @@ from almoner.kernels.state import (
 from almoner.lp import candidates
 from almoner.policy.lowering import LEARNED_DEFAULTS, Plan
 from almoner.policy.rewards import Thompson
+from almoner.types import Mask
 
 __all__ = ["raise_hulls", "restrict"]
 

@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 
-from almoner.checks import Floats
 from almoner.jit import jit
 from almoner.kernels.draws import beta
 from almoner.policy.rewards import (
@@ -24,6 +23,7 @@ from almoner.policy.rewards import (
     Thompson,
     Wilson,
 )
+from almoner.types import Floats
 
 __all__ = [
     "LAST_AFFINE",

@@ -11,17 +11,16 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.jit import jit_callable, jit_entry, jit_inline
 from almoner.kernels.draws import round_key
-from almoner.kernels.ranking import TOLERANCE, Mask, level_at, level_of, value_of, weights_of
+from almoner.kernels.ranking import TOLERANCE, level_at, level_of, value_of, weights_of
 from almoner.kernels.state import EXPLORED, LEFT, REPORTED, ROUND, Hulls, Memo, State
 from almoner.kernels.steps import SKIP, decide, learn, ratio_of, take
 from almoner.policy.allocation import Procrastinate, SkipAlways
 from almoner.policy.lowering import Plan
 from almoner.policy.rewards import ExploreFirst, Thompson
+from almoner.types import Floats, Ints, Mask
 
 __all__ = [
     "ACTED",
@@ -64,9 +63,9 @@ class Line(NamedTuple):
     the last one known.
     """
 
-    contexts: npt.NDArray[np.int64]
-    allowed: npt.NDArray[np.bool_]
-    choices: npt.NDArray[np.int64]
+    contexts: Ints
+    allowed: Mask
+    choices: Ints
     odds: Floats
     tally: Floats
     price: Floats
@@ -93,7 +92,7 @@ def advance(
     stream: np.uint64,
     line: Line,
     size: int,
-    reserves: npt.NDArray[np.int64],
+    reserves: Ints,
     left: int,
 ) -> None:
     """Decide for the first ``size`` in line and take what was decided, one after the other.
@@ -127,7 +126,7 @@ def advance_at_length(
     stream: np.uint64,
     line: Line,
     size: int,
-    reserves: npt.NDArray[np.int64],
+    reserves: Ints,
     left: int,
 ) -> None:
     """Do what `advance` does, and let other threads run meanwhile: for what takes long."""
@@ -184,7 +183,7 @@ def replay(
     memo: Memo,
     hulls: Hulls | None,
     stream: np.uint64,
-    rows: npt.NDArray[np.int64],
+    rows: Ints,
     rewards: Floats,
 ) -> None:
     """Fold the rows of a log into a state.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.jit import jit_callable, jit_inline
 from almoner.kernels.draws import round_key
 from almoner.kernels.environment import Environment, draw_context, draw_reward, streams_of
 from almoner.kernels.state import EXPLORED, LEFT, ROUND, Hulls, Memo, State, reset
 from almoner.kernels.steps import decide, learn, take
 from almoner.policy.lowering import Plan
+from almoner.types import Floats, Ints
 
 __all__ = ["FIGURES", "play"]
 
@@ -41,10 +40,10 @@ def play(
     hulls: Hulls | None,
     root: np.uint64,
     first: int,
-    marks: npt.NDArray[np.int64],
+    marks: Ints,
     out: Floats,
     left_at: Floats,
-    choices: npt.NDArray[np.int64],
+    choices: Ints,
     numbers: Floats,
 ) -> None:
     """Play replications ``first``, ``first + 1``, … and write a row of ``out`` for each.

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 
-from almoner.checks import Floats
 from almoner.jit import jit_inline
 from almoner.kernels.ranking import TOLERANCE
 from almoner.kernels.state import FOUND, LEAST_LEFT, REPORTED, Hulls
 from almoner.policy.lowering import Plan
+from almoner.types import Floats
 
 __all__ = ["find_price", "nearness"]
 

@@ -15,10 +15,11 @@ from almoner.jit import jit_inline
 from almoner.kernels.draws import uniform
 from almoner.kernels.hulls import raise_hulls, restrict
 from almoner.kernels.price import find_price, nearness
-from almoner.kernels.ranking import TIE_LANE, TOLERANCE, Mask, weights_of
+from almoner.kernels.ranking import TIE_LANE, TOLERANCE, weights_of
 from almoner.kernels.state import LEFT, REPORTED, ROUND, Hulls, Memo, State
 from almoner.policy.allocation import AdaptiveLP, EagerRounding, FixedLP, RoundedLP, SkipAlways
 from almoner.policy.lowering import Plan
+from almoner.types import Mask
 
 __all__ = ["SKIP", "allocate", "options_at", "priced_ratio"]
 

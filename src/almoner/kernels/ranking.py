@@ -12,9 +12,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.jit import jit_inline
 from almoner.kernels.draws import round_key, uniform
 from almoner.kernels.indices import LAST_AFFINE, THOMPSON_LANE, clock_level, index
@@ -38,10 +36,10 @@ from almoner.policy.contexts import (
 )
 from almoner.policy.lowering import Plan
 from almoner.policy.rewards import HorizonUCB, Thompson, Wilson
+from almoner.types import Floats, Mask
 
 __all__ = [
     "TOLERANCE",
-    "Mask",
     "choose",
     "cover_arrival",
     "cover_reward",
@@ -59,9 +57,6 @@ TOLERANCE = 1e-12
 """Two values nearer than this are tied."""
 
 TIE_LANE = 1
-
-Mask = npt.NDArray[np.bool_]
-"""Which actions the present request allows."""
 
 HEADROOM = 1.25
 """A level that falls with time rises when its context arrives: this much is allowed for."""

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.jit import jit_inline
 from almoner.kernels.indices import fill_levels
 from almoner.lp import hull_steps
 from almoner.policy.contexts import KnownContexts
 from almoner.policy.lowering import Plan
 from almoner.policy.rewards import KnownRewards
+from almoner.types import Floats, Ints
 
 __all__ = [
     "BEFORE",
@@ -71,7 +71,7 @@ class State(NamedTuple):
     context_counts: Floats
     skip_counts: Floats
     skip_sums: Floats
-    clock: npt.NDArray[np.int64]
+    clock: Ints
 
 
 class Memo(NamedTuple):
@@ -97,7 +97,7 @@ class Memo(NamedTuple):
     row: Floats
     values: Floats
     unclear: npt.NDArray[np.uint32]
-    holds: npt.NDArray[np.int64]
+    holds: Ints
 
 
 class Hulls(NamedTuple):
@@ -116,15 +116,15 @@ class Hulls(NamedTuple):
 
     gains: Floats
     slopes: Floats
-    spans: npt.NDArray[np.int64]
-    tops: npt.NDArray[np.int64]
-    sizes: npt.NDArray[np.int64]
-    sources: npt.NDArray[np.int64]
+    spans: Ints
+    tops: Ints
+    sizes: Ints
+    sources: Ints
     weights: Floats
     price: Floats
     ranked: Floats
     filled: Floats
-    kept: npt.NDArray[np.int64]
+    kept: Ints
 
 
 def new_hulls(plan: Plan) -> Hulls | None:

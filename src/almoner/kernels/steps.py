@@ -16,7 +16,6 @@ from almoner.kernels.explore_first import exploration_over, least_tried
 from almoner.kernels.priced import SKIP, allocate
 from almoner.kernels.ranking import (
     TOLERANCE,
-    Mask,
     choose,
     cover_arrival,
     cover_reward,
@@ -41,6 +40,7 @@ from almoner.policy.allocation import (
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
 from almoner.policy.lowering import BY_RULE, LEARNED_DEFAULTS, Plan
 from almoner.policy.rewards import ExploreFirst, KnownRewards, Thompson
+from almoner.types import Mask
 
 __all__ = ["SKIP", "decide", "learn", "ratio_of", "serve_share", "take"]
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.jit import jit
 from almoner.kernels.band import Band, Planes, plan_bound, plane_at, window
+from almoner.types import Floats, Ints
 
 __all__ = ["unit_bound"]
 
@@ -68,7 +67,7 @@ def _advance(
     mass: Floats,
     worth: Floats,
     drift: float,
-    starts: npt.NDArray[np.int64],
+    starts: Ints,
     now: Floats,
     after: Floats,
     low: int,

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from almoner.checks import Floats
 from almoner.errors import InvalidInput
 from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_room
@@ -22,6 +21,7 @@ from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, Terms
 from almoner.policy.lowering import Plan, make_plan
 from almoner.policy.rewards import Thompson
+from almoner.types import Floats
 
 __all__ = ["BATCH", "Choice", "LivePolicy", "PendingArrival", "Row"]
 

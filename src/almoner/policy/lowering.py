@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.errors import InvalidPolicy
 from almoner.money import Grid, usable_grid
 from almoner.policy.allocation import FixedLP, Procrastinate
 from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts, TruncatedContexts
 from almoner.policy.rewards import EXPLORATION_TESTS, ExploreFirst, KnownRewards
+from almoner.types import Floats, Ints
 
 __all__ = [
     "BY_RULE",
@@ -86,7 +85,7 @@ class Plan(NamedTuple):
     override: int
     context_weights: Floats
     prior: Floats
-    costs: npt.NDArray[np.int64]
+    costs: Ints
     cheapest: int
     dearest: int
     priced: int

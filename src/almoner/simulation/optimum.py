@@ -14,13 +14,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.lp import hull_steps, pieces, step_runs
 from almoner.money import Grid, usable_grid
 from almoner.problem import Problem
 from almoner.simulation.limits import LARGEST_TABLE, refuse_rounding, too_large
+from almoner.types import Floats, Ints
 
 if TYPE_CHECKING:
     from almoner.kernels.band import Band, Planes
@@ -83,7 +82,7 @@ class Program:
     prices: Floats
     corners: Floats
     heights: Floats
-    strides: npt.NDArray[np.int64]
+    strides: Ints
 
     @classmethod
     def of(cls, problem: Problem) -> Program:
@@ -187,7 +186,7 @@ class Program:
             )
         return planes.price * self.budget + self.problem.horizon * planes.drift + loss
 
-    def _near(self, reach: int) -> npt.NDArray[np.int64]:
+    def _near(self, reach: int) -> Ints:
         """Return the pieces that the edges of a band may lie on.
 
         Beyond the last piece the LP is exact, so that no better bound is needed.
@@ -198,7 +197,7 @@ class Program:
             near = [corner - 1, corner]
         return np.array([piece for piece in near if piece < len(self.strides)], np.int64)
 
-    def _band(self, near: npt.NDArray[np.int64], reach: int) -> Band:
+    def _band(self, near: Ints, reach: int) -> Band:
         """Return the band, with a wedge long enough for the largest X of each piece to settle."""
         from almoner.kernels.band import Band
 
@@ -208,7 +207,7 @@ class Program:
             wedge = int(min(self.problem.horizon, WEDGE * reach / (right - left)))
         return Band(self.problem.horizon, self.budget, reach, wedge, left, right)
 
-    def _planes(self, near: npt.NDArray[np.int64]) -> Planes:
+    def _planes(self, near: Ints) -> Planes:
         """Return the bounds on V outside a band."""
         from almoner.kernels.band import Planes
 

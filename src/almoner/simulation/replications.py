@@ -7,13 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.money import amounts, budget_left
 from almoner.policy.lowering import Plan, for_kernels
 from almoner.problem import Problem
 from almoner.simulation.runs import Trace, unusable
+from almoner.types import Floats, Ints
 
 if TYPE_CHECKING:
     from almoner.kernels.environment import Environment
@@ -73,7 +72,7 @@ def play_compiled(
     root: np.uint64,
     *,
     runs: int,
-    marks: npt.NDArray[np.int64],
+    marks: Ints,
     threads: int,
     progress: Callable[[int], object],
 ) -> Totals:
@@ -131,9 +130,9 @@ def _play(
     first: int,
     out: Floats,
     *,
-    marks: npt.NDArray[np.int64] = np.empty(0, np.int64),  # noqa: B008  # read only
+    marks: Ints = np.empty(0, np.int64),  # noqa: B008  # read only
     left_at: Floats | None = None,
-    choices: npt.NDArray[np.int64] = np.empty((0, 2), np.int64),  # noqa: B008
+    choices: Ints = np.empty((0, 2), np.int64),  # noqa: B008
     numbers: Floats = np.empty((0, 3)),  # noqa: B008
 ) -> None:
     """Call the kernel on a state of its own, for one replication per row of ``out``."""

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from almoner import checks
 from almoner.errors import NotComputable, UntriedPairs
@@ -33,6 +32,7 @@ from almoner.simulation.replications import (
     trace_compiled,
 )
 from almoner.simulation.runs import Runs, Trace, unusable
+from almoner.types import Ints
 
 __all__ = ["simulate", "simulate_against", "trace"]
 
@@ -218,7 +218,7 @@ def _warn_of_untried(count: int, runs: int) -> None:
         )
 
 
-def _marked_rounds(marks: Sequence[int], horizon: int) -> npt.NDArray[np.int64]:
+def _marked_rounds(marks: Sequence[int], horizon: int) -> Ints:
     """Return the checked rounds before which the budget left is noted."""
     if not isinstance(marks, Iterable):
         raise checks.refuse("marks", "be a list of rounds", marks)
