@@ -8,13 +8,13 @@ import click
 
 from almoner.cli.app import load_problem, problem_options
 from almoner.cli.output import amount, counted, print_json, print_table, small_amount
-from almoner.types import Mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from almoner.lp import Solution
     from almoner.problem import Problem
+    from almoner.types import Mask
 
 __all__ = ["plan"]
 

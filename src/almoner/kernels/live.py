@@ -18,7 +18,7 @@ from almoner.kernels.ranking import TOLERANCE, level_at, level_of, value_of, wei
 from almoner.kernels.state import EXPLORED, LEFT, REPORTED, ROUND, Hulls, Memo, State
 from almoner.kernels.steps import SKIP, decide, learn, ratio_of, take
 from almoner.policy.allocation import Procrastinate, SkipAlways
-from almoner.policy.lowering import Plan
+from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import ExploreFirst, Thompson
 from almoner.types import Floats, Ints, Mask
 
@@ -85,7 +85,7 @@ def new_line(actions: int, *, places: int) -> Line:
 
 @jit_entry
 def advance(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
@@ -106,12 +106,14 @@ def advance(
         for action in range(len(allowed)):
             asked |= allowed[action]
             allowed[action] &= reserves[context, action] <= left
-        action, probability = _drawn(plan, state, memo, hulls, stream, context, allowed, line.tally)
-        line.price[0] = _price(plan, state, memo, hulls, context, line.price[0])
+        action, probability = _drawn(
+            policy, state, memo, hulls, stream, context, allowed, line.tally
+        )
+        line.price[0] = _price(policy, state, memo, hulls, context, line.price[0])
         line.odds[place, 0], line.odds[place, 1] = probability, line.price[0]
-        take(plan, state, memo, hulls, context, action)
+        take(policy, state, memo, hulls, context, action)
         line.choices[place, 0] = action
-        line.choices[place, 1] = _reason(plan, state, context, action, allowed, asked)
+        line.choices[place, 1] = _reason(policy, state, context, action, allowed, asked)
         if action != SKIP:
             left -= reserves[context, action]
         allowed[:] = True
@@ -119,7 +121,7 @@ def advance(
 
 @jit_callable
 def advance_at_length(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
@@ -130,12 +132,12 @@ def advance_at_length(
     left: int,
 ) -> None:
     """Do what `advance` does, and let other threads run meanwhile: for what takes long."""
-    advance(plan, state, memo, hulls, stream, line, size, reserves, left)
+    advance(policy, state, memo, hulls, stream, line, size, reserves, left)
 
 
 @jit_inline
 def _drawn(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
@@ -151,34 +153,36 @@ def _drawn(
     probability 0.
     """
     key = round_key(stream, state.clock[ROUND])
-    draws = REDRAWS if plan.reward == _THOMPSON else 1
+    draws = REDRAWS if policy.reward == _THOMPSON else 1
     tally[:] = 0.0
     action, probability = SKIP, 1.0
     for again in range(draws - 1, -1, -1):  # the decision itself comes last, and leaves its price
         drawn = key if again == 0 else round_key(key, -again)
-        action, probability = decide(plan, state, memo, hulls, context, drawn, allowed)
+        action, probability = decide(policy, state, memo, hulls, context, drawn, allowed)
         tally[action + 1] += 1.0
     return action, probability if draws == 1 else tally[action + 1] / draws
 
 
 @jit_inline
-def _reason(plan: Plan, state: State, context: int, action: int, allowed: Mask, asked: bool) -> int:
+def _reason(
+    policy: LoweredPolicy, state: State, context: int, action: int, allowed: Mask, asked: bool
+) -> int:
     """Return why a decision that was taken is a skip."""
     if action != SKIP:
         return ACTED
-    if state.clock[ROUND] > plan.horizon:
+    if state.clock[ROUND] > policy.horizon:
         return TOO_LATE
     if not asked:
         return NOT_ALLOWED
     for other in range(len(allowed)):
-        if allowed[other] and plan.costs[context, other] <= state.clock[LEFT]:
+        if allowed[other] and policy.costs[context, other] <= state.clock[LEFT]:
             return SAVED
     return POOR
 
 
 @jit_entry
 def replay(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
@@ -195,9 +199,9 @@ def replay(
     for row in range(len(rows)):
         kind, one, action, t = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
         if kind == BOOKED:
-            take(plan, state, memo, hulls, one, action)
+            take(policy, state, memo, hulls, one, action)
         elif kind == LEARNED:
-            learn(plan, state, memo, one, action, t, rewards[row], round_key(stream, t))
+            learn(policy, state, memo, one, action, t, rewards[row], round_key(stream, t))
         elif kind == WITHDRAWN:
             state.pending[one, action] -= 1.0
             state.clock[LEFT] = t
@@ -207,27 +211,27 @@ def replay(
 
 @jit_inline
 def _price(
-    plan: Plan, state: State, memo: Memo, hulls: Hulls | None, context: int, start: float
+    policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls | None, context: int, start: float
 ) -> float:
     """Return the price of a unit of budget now; NaN where the policy has none."""
     t, left = state.clock[ROUND] + 1, state.clock[LEFT]
-    remaining = plan.horizon - t + 1
-    if remaining < 1 or left < plan.cheapest or plan.rule in (_PROCRASTINATE, _SKIP_ALWAYS):
+    remaining = policy.horizon - t + 1
+    if remaining < 1 or left < policy.cheapest or policy.rule in (_PROCRASTINATE, _SKIP_ALWAYS):
         return math.nan
     if hulls is not None:
-        exploring = plan.reward == _EXPLORE and state.clock[EXPLORED] == 0
+        exploring = policy.reward == _EXPLORE and state.clock[EXPLORED] == 0
         return math.nan if exploring else hulls.price[REPORTED]
-    if plan.reward == _THOMPSON:
+    if policy.reward == _THOMPSON:
         return math.nan
-    _, total, _ = weights_of(plan, state, t)
-    room = ratio_of(plan, left, remaining) * total
+    _, total, _ = weights_of(policy, state, t)
+    room = ratio_of(policy, left, remaining) * total
     start = 0.0 if math.isnan(start) else start
-    return _marginal_value(plan, state, memo, context, room, start)
+    return _marginal_value(policy, state, memo, context, room, start)
 
 
 @jit_inline
 def _marginal_value(
-    plan: Plan, state: State, memo: Memo, context: int, room: float, price: float
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, room: float, price: float
 ) -> float:
     """Return the value at which the contexts, best first, use up ``room``; 0 if all of them fit.
 
@@ -237,20 +241,20 @@ def _marginal_value(
     three of each context, upwards or downwards.
     """
     t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
-    weights, total, arrival = weights_of(plan, state, t)
-    clock, none = level_at(plan, memo, t), np.uint64(0)
+    weights, total, arrival = weights_of(policy, state, t)
+    clock, none = level_at(policy, memo, t), np.uint64(0)
     slack = TOLERANCE * max(total, room)
     low, high = 0.0, math.inf
-    for _ in range(3 * plan.costs.shape[0] + 3):
+    for _ in range(3 * policy.costs.shape[0] + 3):
         used, tied, above, under = 0.0, 0.0, math.inf, 0.0
-        for other in range(plan.costs.shape[0]):
+        for other in range(policy.costs.shape[0]):
             weight = weights[other] + (arrival if other == context else 0.0)
             value, top = memo.low[other], memo.high[other]
             if top < price - TOLERANCE:
                 value = top
             elif value <= price + TOLERANCE and value < top:
-                level = level_of(plan, clock, weight / total, t, left)
-                value = value_of(plan, state, memo, other, level, none)
+                level = level_of(policy, clock, weight / total, t, left)
+                value = value_of(policy, state, memo, other, level, none)
             if value > price + TOLERANCE:
                 used += weight
                 above = min(above, value if weight > 0.0 else math.inf)

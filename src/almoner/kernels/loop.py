@@ -9,7 +9,7 @@ from almoner.kernels.draws import round_key
 from almoner.kernels.environment import Environment, draw_context, draw_reward, streams_of
 from almoner.kernels.state import EXPLORED, LEFT, ROUND, Hulls, Memo, State, reset
 from almoner.kernels.steps import decide, learn, take
-from almoner.policy.lowering import Plan
+from almoner.policy.lowering import LoweredPolicy
 from almoner.types import Floats, Ints
 
 __all__ = ["FIGURES", "play"]
@@ -19,13 +19,13 @@ FIGURES = 5
 
 
 @jit_inline
-def untried_pairs(plan: Plan, environment: Environment, state: State) -> int:
+def untried_pairs(policy: LoweredPolicy, environment: Environment, state: State) -> int:
     """Return how many pairs were never tried, of those that may come and can still be afforded."""
     untried = 0
-    if state.clock[ROUND] < plan.horizon:
-        for context in range(plan.costs.shape[0]):
-            for action in range(plan.costs.shape[1]):
-                fits = plan.costs[context, action] <= state.clock[LEFT]
+    if state.clock[ROUND] < policy.horizon:
+        for context in range(policy.costs.shape[0]):
+            for action in range(policy.costs.shape[1]):
+                fits = policy.costs[context, action] <= state.clock[LEFT]
                 unseen = state.counts[context, action] == 0.0
                 untried += unseen and fits and environment.probs[context] > 0.0
     return untried
@@ -33,7 +33,7 @@ def untried_pairs(plan: Plan, environment: Environment, state: State) -> int:
 
 @jit_callable
 def play(
-    plan: Plan,
+    policy: LoweredPolicy,
     environment: Environment,
     state: State,
     memo: Memo,
@@ -56,23 +56,23 @@ def play(
     is nothing to draw.
     """
     for row in range(out.shape[0]):
-        reset(plan, state, memo)
+        reset(policy, state, memo)
         streams = streams_of(root, first + row)
         expected, drawn, loss, mark, untried = 0.0, 0.0, 0.0, 0, 0
         coming = draw_context(environment, round_key(streams.contexts, 0))
-        for t in range(plan.horizon):
+        for t in range(policy.horizon):
             while mark < len(marks) and marks[mark] == t + 1:
                 left_at[row, mark] = state.clock[LEFT]
                 mark += 1
             # Drawn a round ahead, so that it is at hand when the processor has guessed wrong.
             context, coming = coming, draw_context(environment, round_key(streams.contexts, t + 1))
             key = round_key(streams.choices, t)
-            action, probability = decide(plan, state, memo, hulls, context, key)
-            take(plan, state, memo, hulls, context, action)
+            action, probability = decide(policy, state, memo, hulls, context, key)
+            take(policy, state, memo, hulls, context, action)
             reward = draw_reward(environment, context, action, round_key(streams.rewards, t))
-            learn(plan, state, memo, context, action, t, reward, key)
+            learn(policy, state, memo, context, action, t, reward, key)
             if hulls is not None and state.clock[EXPLORED] == t + 1:
-                untried = untried_pairs(plan, environment, state)
+                untried = untried_pairs(policy, environment, state)
             expected += environment.worth[context, action + 1]
             loss += environment.losses[context, action + 1]
             drawn += reward
@@ -81,4 +81,4 @@ def play(
                 numbers[t, 0], numbers[t, 1] = probability, reward
                 numbers[t, 2] = state.clock[LEFT]
         out[row, 0], out[row, 1], out[row, 2] = expected, drawn, loss
-        out[row, 3], out[row, 4] = plan.budget - state.clock[LEFT], untried
+        out[row, 3], out[row, 4] = policy.budget - state.clock[LEFT], untried

@@ -12,7 +12,7 @@ import math
 from almoner.jit import jit_inline
 from almoner.kernels.ranking import TOLERANCE
 from almoner.kernels.state import FOUND, LEAST_LEFT, REPORTED, Hulls
-from almoner.policy.lowering import Plan
+from almoner.policy.lowering import LoweredPolicy
 from almoner.types import Floats
 
 __all__ = ["find_price", "nearness"]
@@ -27,17 +27,19 @@ all that is left is tied: at a length of 1e-12 / dearest, where costs are below 
 
 
 @jit_inline
-def nearness(plan: Plan, price: float) -> float:
+def nearness(policy: LoweredPolicy, price: float) -> float:
     """Return by how much a slope may differ from a price and still be tied with it.
 
     Slopes are gains per unit of money. However small the unit is, and with it every slope, they
     must not all be tied.
     """
-    return TOLERANCE * max(price, 1.0 / plan.dearest)
+    return TOLERANCE * max(price, 1.0 / policy.dearest)
 
 
 @jit_inline
-def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[float, float]:
+def find_price(
+    policy: LoweredPolicy, hulls: Hulls, total: float, room: float
+) -> tuple[float, float]:
     """Return the price at which the steps use up ``room``, and the rate of the steps at it.
 
     ``total`` is what the contexts' weights are out of, and sets the scale of rounding errors. Where
@@ -46,10 +48,10 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
     everything fits.
     """
     slack = TOLERANCE * max(total, room)
-    if len(hulls.ranked) > 0 and hulls.kept[LEAST_LEFT] == plan.dearest:
-        price, used, tied, under = _bisect(plan, hulls, room - slack)
+    if len(hulls.ranked) > 0 and hulls.kept[LEAST_LEFT] == policy.dearest:
+        price, used, tied, under = _bisect(policy, hulls, room - slack)
     else:
-        price, used, tied, under = _search(plan, hulls, room, slack)
+        price, used, tied, under = _search(policy, hulls, room, slack)
     hulls.price[FOUND] = price
     hulls.price[REPORTED] = price if used + tied > room + slack else under
     if tied <= 0.0 or used + tied <= room:
@@ -58,14 +60,14 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
 
 
 @jit_inline
-def _bisect(plan: Plan, hulls: Hulls, room: float) -> tuple[float, float, float, float]:
+def _bisect(policy: LoweredPolicy, hulls: Hulls, room: float) -> tuple[float, float, float, float]:
     """Return the price, what the steps above it and at it use, and the next slope, if sorted.
 
     It is the slope of the step that reaches ``room``, or of the last one if all of them fit.
     """
     place = min(_count_below(hulls.filled[1:], room), len(hulls.ranked) - 1)
     price = -hulls.ranked[place]
-    near = nearness(plan, price)
+    near = nearness(policy, price)
     first = _count_below(hulls.ranked, -(price + near))
     after = _count_below(hulls.ranked, -(price - near))
     under = -hulls.ranked[after] if after < len(hulls.ranked) else 0.0
@@ -87,7 +89,7 @@ def _count_below(rising: Floats, limit: float) -> int:
 
 @jit_inline
 def _search(
-    plan: Plan, hulls: Hulls, room: float, slack: float
+    policy: LoweredPolicy, hulls: Hulls, room: float, slack: float
 ) -> tuple[float, float, float, float]:
     """Return the price, what the steps above it and at it use, and the next slope, if unsorted.
 
@@ -97,7 +99,7 @@ def _search(
     low, high = 0.0, math.inf
     price, used, tied, under = hulls.price[FOUND], 0.0, 0.0, 0.0
     for attempt in range(PASSES):
-        used, tied, above, under = _fill(plan, hulls, price)
+        used, tied, above, under = _fill(policy, hulls, price)
         if used > room + slack:
             low, price = above, above
         elif used + tied < room - slack and under > 0.0:
@@ -105,17 +107,17 @@ def _search(
         else:
             break
         if attempt >= ADJACENT:
-            high = _steepest(plan, hulls) if high == math.inf else high
+            high = _steepest(policy, hulls) if high == math.inf else high
             price = low + 0.5 * (high - low)
     return price, used, tied, under
 
 
 @jit_inline
-def _fill(plan: Plan, hulls: Hulls, price: float) -> tuple[float, float, float, float]:
+def _fill(policy: LoweredPolicy, hulls: Hulls, price: float) -> tuple[float, float, float, float]:
     """Return what the steps above a price use, the steps at it, and the next slopes beside it."""
     used, tied, above, under = 0.0, 0.0, math.inf, 0.0
-    near = nearness(plan, price)
-    for other in range(plan.costs.shape[0]):
+    near = nearness(policy, price)
+    for other in range(policy.costs.shape[0]):
         weight = hulls.weights[other]
         for place in range(hulls.sizes[other]):
             slope, cost = hulls.slopes[other, place], weight * hulls.spans[other, place]
@@ -130,10 +132,10 @@ def _fill(plan: Plan, hulls: Hulls, price: float) -> tuple[float, float, float, 
 
 
 @jit_inline
-def _steepest(plan: Plan, hulls: Hulls) -> float:
+def _steepest(policy: LoweredPolicy, hulls: Hulls) -> float:
     """Return the steepest slope of all hulls: along each of them slopes fall."""
     steepest = 0.0
-    for other in range(plan.costs.shape[0]):
+    for other in range(policy.costs.shape[0]):
         if hulls.sizes[other] > 0:
             steepest = max(steepest, hulls.slopes[other, 0])
     return steepest

@@ -23,10 +23,10 @@ __all__ = [
     "NO_DEFAULTS",
     "USABLE_TEST",
     "Exploration",
-    "Plan",
+    "LoweredPolicy",
     "applicable",
     "for_kernels",
-    "make_plan",
+    "lower",
 ]
 
 NEVER, BY_RULE = 0, -1
@@ -61,7 +61,7 @@ class Exploration(NamedTuple):
     cost_gap: float = 1.0
 
 
-class Plan(NamedTuple):
+class LoweredPolicy(NamedTuple):
     """What stays the same for a whole run.
 
     ``reward``, ``context`` and ``rule`` are the codes of the three parts; ``horizon`` is T,
@@ -94,7 +94,7 @@ class Plan(NamedTuple):
     exploration: Exploration
 
 
-def make_plan(
+def lower(
     policy: Policy,
     *,
     horizon: int,
@@ -105,7 +105,7 @@ def make_plan(
     default_rewards: Floats | None = None,
     defaults_known: bool = False,
     learn_defaults: bool = False,
-) -> Plan:
+) -> LoweredPolicy:
     """Return the plan of ``policy`` on these terms.
 
     ``context_probs`` and ``reward_means`` stand in for knowledge that the policy was told to have
@@ -137,7 +137,7 @@ def make_plan(
     explores = isinstance(policy.rewards, ExploreFirst)
     priced = not equal or default_mode != NO_DEFAULTS or explores
     _refuse_procrastination(policy, contexts, priced)
-    return Plan(
+    return LoweredPolicy(
         reward=policy.rewards.code,
         context=policy.contexts.code,
         rule=policy.allocation.code,
@@ -160,12 +160,12 @@ def make_plan(
     )
 
 
-def for_kernels(plan: Plan) -> Plan:
+def for_kernels(lowered: LoweredPolicy) -> LoweredPolicy:
     """Return the plan without what a unit is worth: kernels only count, and it may not fit a word.
 
     Amounts of 1e-10 with all their digits are multiples of 1e-26.
     """
-    return plan._replace(top=0, bottom=0)
+    return lowered._replace(top=0, bottom=0)
 
 
 def _default_mode(defaults: Floats, *, known: bool, learn: bool) -> int:
@@ -184,7 +184,7 @@ def _default_mode(defaults: Floats, *, known: bool, learn: bool) -> int:
 def applicable(policy: Policy, **terms: Any) -> bool:
     """Return whether a policy makes sense on these terms, instead of why it does not."""
     try:
-        make_plan(policy, **terms)
+        lower(policy, **terms)
     except InvalidPolicy:
         return False
     return True

@@ -15,7 +15,7 @@ import numpy as np
 from almoner import checks
 from almoner.errors import NotComputable, UntriedPairs
 from almoner.policy.base import Policy
-from almoner.policy.lowering import Plan, make_plan
+from almoner.policy.lowering import LoweredPolicy, lower
 from almoner.policy.recipes import recipe
 from almoner.problem import FROM_FILE, Problem
 from almoner.simulation.python_policy import (
@@ -132,7 +132,7 @@ def simulate_against(
     benchmark.value  # noqa: B018  # after the policy was checked: the oracle may take a minute
     environment, price = environment_of(problem)
     root = root_key(seed)
-    if isinstance(player, Plan):
+    if isinstance(player, LoweredPolicy):
         totals = play_compiled(
             problem,
             player,
@@ -185,15 +185,15 @@ def trace(
     _refuse_length("trace", problem, 1, kept=True)
     player = _player(problem, policy)
     environment, _ = environment_of(problem)
-    if isinstance(player, Plan):
+    if isinstance(player, LoweredPolicy):
         return trace_compiled(problem, player, environment, root_key(seed), run)
     return trace_python(problem, player, environment, root_key(seed), run)
 
 
-def _player(problem: Problem, policy: Policy | PlainPolicy) -> Plan | PlainPolicy:
+def _player(problem: Problem, policy: Policy | PlainPolicy) -> LoweredPolicy | PlainPolicy:
     """Return a policy lowered for the kernels, or the checked object of a policy in Python."""
     if isinstance(policy, Policy):
-        return make_plan(policy, **problem.terms())
+        return lower(policy, **problem.terms())
     return check_methods(policy)
 
 
