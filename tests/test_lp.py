@@ -308,8 +308,8 @@ def algorithm_4(gains: list[float], costs: list[float]) -> list[int]:
     order = sorted(range(len(gains)), key=lambda k: (-gains[k] / costs[k], costs[k]))
     kept = [
         k
-        for place, k in enumerate(order)
-        if gains[k] > 0 and all(gains[k] > gains[other] for other in order[:place])
+        for i, k in enumerate(order)
+        if gains[k] > 0 and all(gains[k] > gains[other] for other in order[:i])
     ]
     chosen = kept[:1]
     while chosen:

@@ -51,10 +51,11 @@ __all__ = [
 ]
 
 TOLERANCE = 1e-12
-"""Slopes, ratios and gains are equal if they differ by no more than this share of themselves."""
+"""Numbers are tied if they differ by no more than this: slopes, ratios and weights relative to
+themselves, indices and gains (of rewards between 0 and 1) in absolute terms."""
 
 ROUNDING = 1e-15
-"""A difference of two rewards between 0 and 1 may be wrong by this much, however small it is."""
+"""Rounding error of a difference of two rewards between 0 and 1, however small it is."""
 
 
 class Statistics(Protocol):
@@ -248,8 +249,8 @@ def collect_steps(
         if context_probs[context] <= 0.0:
             continue
         start, gain, cost = -1, 0.0, 0.0
-        for place in range(candidates(gains[context], costs[context], chosen)):
-            action = chosen[place]
+        for i in range(candidates(gains[context], costs[context], chosen)):
+            action = chosen[i]
             rise, run = gains[context, action] - gain, costs[context, action] - cost
             slopes[count], weights[count] = rise / run, context_probs[context] * run
             steps[count, 0], steps[count, 1], steps[count, 2] = context, start, action

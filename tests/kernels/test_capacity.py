@@ -41,8 +41,8 @@ def test_views_are_laid_out_as_arrays_and_write_through() -> None:
             assert array.flags.c_contiguous
             assert array.size == 0 or np.shares_memory(array, getattr(whole, name))
     some.state.counts[3, 1] = 5.0
-    some.state.clock[LEFT] = 11
-    assert (buffers.state.counts[3, 1], buffers.state.clock[LEFT]) == (5.0, 11)
+    some.state.progress[LEFT] = 11
+    assert (buffers.state.counts[3, 1], buffers.state.progress[LEFT]) == (5.0, 11)
     assert some.policy.costs.shape == (4, 3)
 
 
@@ -50,14 +50,14 @@ def test_views_are_laid_out_as_arrays_and_write_through() -> None:
 def test_twice_the_room_is_what_one_would_have_begun_with(costs: tuple[float, ...]) -> None:
     buffers, larger = buffers_for(3, costs), buffers_for(6, costs)
     for one in (buffers, larger):
-        one.state.counts[:3], one.state.sums[:3], one.state.clock[:2] = 2.0, 1.0, (6, 17)
+        one.state.counts[:3], one.state.sums[:3], one.state.progress[:2] = 2.0, 1.0, (6, 17)
     expected = new_buffers(larger.policy)
     grown = doubled(buffers)
     for name, array in arrays(grown.policy).items():
         assert array.tolist() == getattr(larger.policy, name).tolist()
     for name, array in arrays(grown.state).items():
         assert array.tolist() == getattr(larger.state, name).tolist()
-    for name in ("least", "most", "low", "high", "bottom", "top", "levels", "holds"):
+    for name in ("least", "most", "low", "high", "bottom", "top", "levels", "validity"):
         assert getattr(grown.memo, name).tolist() == getattr(expected.memo, name).tolist()
     assert grown.memo.means.tolist() == [[0.5] * 3] * 3 + [[1.0] * 3] * 3
     assert (grown.hulls is None) == (len(set(costs)) == 1)

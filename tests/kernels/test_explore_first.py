@@ -22,7 +22,7 @@ def started(policy: al.Policy, rounds: int, each: float) -> tuple[LoweredPolicy,
     state = new_state(lowered)
     state.counts[:] = each
     state.sums[:] = each * HETEROGENEOUS.reward_means
-    state.clock[ROUND] = rounds
+    state.progress[ROUND] = rounds
     return lowered, state
 
 
@@ -56,10 +56,10 @@ def test_exploration_ends_by_rounds_or_by_spend(
 ) -> None:
     lowered, state = started(policy, rounds - 1, 5)
     assert not over(lowered, state)
-    state.clock[ROUND] = rounds
+    state.progress[ROUND] = rounds
     assert over(lowered, state)
-    state.clock[ROUND] = rounds - 1
-    state.clock[LEFT] = lowered.budget - math.ceil(spend)
+    state.progress[ROUND] = rounds - 1
+    state.progress[LEFT] = lowered.budget - math.ceil(spend)
     assert over(lowered, state) == (spend < lowered.budget)
 
 
@@ -127,7 +127,7 @@ def test_frozen_means_stop_learning_and_updated_ones_do_not() -> None:
     for update, t, count in ((False, 10, 1), (True, 10, 2), (False, 9, 2)):
         policy = al.epsilon_first_alp(rounds=10, update=update)
         lowered, state = started(policy, 20, 1)
-        state.clock[EXPLORED] = 10
+        state.progress[EXPLORED] = 10
         learn(lowered, state, new_memo(lowered, state), 0, 0, t, 1.0, np.uint64(0))
         assert state.counts[0, 0] == count
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import almoner as al
 from almoner.kernels.draws import round_key
 from almoner.kernels.state import (
-    FOUND,
+    LAST_PRICE,
     LEFT,
     Hulls,
     Memo,
@@ -98,7 +98,7 @@ def test_hulls_change_with_what_is_affordable() -> None:
     state = kernels[1]
     decide_for(kernels, 0)
     for left in (4, 9, 4):
-        state.clock[LEFT] = left
+        state.progress[LEFT] = left
         assert rewritten(kernels) == [1, 2, 3, 4, 5, 6]
         assert rewritten(kernels) == []
 
@@ -116,7 +116,7 @@ def test_copies_are_renewed_when_all_requests_allow_what_only_the_last_one_did()
     _, state, _, hulls = kernels
     decide_for(kernels, 0)
     decide_for(kernels, 0, allowed=np.array([True, False]))
-    state.clock[LEFT] = 4  # the dear action costs 5
+    state.progress[LEFT] = 4  # the dear action costs 5
     decide_for(kernels, 2)
     assert np.isneginf(hulls.gains[:, DEAR]).all()
     assert not np.isneginf(hulls.gains[:, CHEAP]).any()
@@ -127,7 +127,7 @@ def renewed(kernels: Kernels) -> Kernels:
     lowered, state, _, hulls = kernels
     fresh = new_hulls(lowered)
     assert fresh is not None
-    fresh.price[FOUND] = hulls.price[FOUND]
+    fresh.price[LAST_PRICE] = hulls.price[LAST_PRICE]
     return lowered, state, new_memo(lowered, state), fresh
 
 
@@ -160,7 +160,7 @@ def test_decisions_are_exactly_those_of_hulls_worked_out_anew(
         if rng.random() < 0.3:
             learn(lowered, state, memo, context, expected[0], t, float(rng.random()), np.uint64(t))
         if rng.random() < 0.2:
-            state.clock[LEFT] = rng.integers(1, 12)
+            state.progress[LEFT] = rng.integers(1, 12)
         if rng.random() < 0.05:
             start: Any = reset
             start.py_func(lowered, state, memo)

@@ -18,17 +18,17 @@ import almoner as al
 from almoner.kernels.draws import round_key
 from almoner.kernels.live import (
     ACTED,
-    BOOKED,
-    LEARNED,
+    CANCEL,
+    LEARN,
     NOT_ALLOWED,
-    POOR,
+    PAST_HORIZON,
+    POLICY_SKIP,
     REDRAWS,
-    SAVED,
-    SYNCED,
-    TOO_LATE,
-    WITHDRAWN,
+    SET_LEFT,
+    TAKE,
+    UNAFFORDABLE,
     advance,
-    new_line,
+    new_batch,
     replay,
 )
 from almoner.kernels.state import LEFT, ROUND, new_hulls, new_memo, new_state
@@ -95,24 +95,24 @@ def test_replay_is_taking_and_learning_one_by_one(name: str, kind: str) -> None:
     rows, rewards, open_ones = [], [], []
     for t, (context, mask, reward) in enumerate(islice(arrivals(), 60)):
         action, _ = decide_one(lowered, live, STREAM, context, mask, price)
-        rows.append((BOOKED, context, action, t))
+        rows.append((TAKE, context, action, t))
         open_ones.append((context, action, t))
         rewards.append(0.0)
         if t % 10 == 9:
-            left = max(0, int(live[0].clock[LEFT]) - 1)
-            live[0].clock[LEFT] = left
-            rows.append((SYNCED, left, SKIP, -1))
+            left = max(0, int(live[0].progress[LEFT]) - 1)
+            live[0].progress[LEFT] = left
+            rows.append((SET_LEFT, left, SKIP, -1))
             rewards.append(0.0)
             if open_ones[5][1] != SKIP:
                 late, done, _ = open_ones.pop(5)
-                live[0].clock[LEFT] += 1
+                live[0].progress[LEFT] += 1
                 live[0].pending[late, done] -= 1
-                rows.append((WITHDRAWN, late, done, left + 1))
+                rows.append((CANCEL, late, done, left + 1))
                 rewards.append(0.0)
             for late, done, then in reversed(open_ones):
                 key = np.uint64(round_key(STREAM, then))
                 learn(lowered, live[0], live[1], late, done, then, reward, key)
-                rows.append((LEARNED, late, done, then))
+                rows.append((LEARN, late, done, then))
                 rewards.append(reward)
             open_ones = []
     again = begin(lowered)
@@ -135,42 +135,42 @@ def test_a_line_is_decided_as_if_one_came_after_the_other(name: str, kind: str) 
     """Prices may be found from another start, and so differ in their last digits."""
     lowered = lower(al.recipe(name), **TERMS[kind])
     together, apart, price = begin(lowered), begin(lowered), np.zeros(1)
-    line, free = new_line(2, places=20), np.zeros((3, 2), np.int64)
+    batch, free = new_batch(2, size=20), np.zeros((3, 2), np.int64)
     coming = arrivals()
     for size in (1, 20, 7, 13, 19):
         expected: list[float] = []
         for i, (context, mask, _) in enumerate(islice(coming, size)):
-            line.contexts[i], line.allowed[i] = context, mask
+            batch.contexts[i], batch.allowed[i] = context, mask
             done = decide_one(lowered, apart, STREAM, context, mask, price)
             expected += (*done, price[0])
-        advance(lowered, *together, STREAM, line, size, free, 0)
-        found = np.column_stack((line.choices[:size, 0], line.odds[:size]))
+        advance(lowered, *together, STREAM, batch, size, free, 0)
+        found = np.column_stack((batch.choices[:size, 0], batch.figures[:size]))
         assert found.ravel().tolist() == pytest.approx(expected, abs=1e-12, nan_ok=True)
-        assert line.allowed.all()
+        assert batch.allowed.all()
     assert state_values(together[0]) == state_values(apart[0])
 
 
 def test_a_line_is_admitted_while_reserves_fit() -> None:
     """Costs of 1 and a reserve of 4: of 10 units left, two fit, whatever the plan would buy."""
     lowered = lower(al.recipe("thrifty"), **{**EQUAL, "budget": 60.0})
-    line = new_line(2, places=5)
-    advance(lowered, *begin(lowered), STREAM, line, 5, np.full((3, 2), 4), 10)
-    assert (line.choices[:, 0] != SKIP).tolist() == [True, True, False, False, False]
-    assert line.choices[:, 1].tolist() == [ACTED, ACTED, POOR, POOR, POOR]
+    batch = new_batch(2, size=5)
+    advance(lowered, *begin(lowered), STREAM, batch, 5, np.full((3, 2), 4), 10)
+    assert (batch.choices[:, 0] != SKIP).tolist() == [True, True, False, False, False]
+    assert batch.choices[:, 1].tolist() == [ACTED, ACTED, UNAFFORDABLE, UNAFFORDABLE, UNAFFORDABLE]
 
 
 def test_a_skip_says_why() -> None:
     lowered = lower(al.recipe("skip_always"), **EQUAL)
-    scratch, line, free = begin(lowered), new_line(2, places=2), np.zeros((3, 2), np.int64)
-    line.allowed[1] = False
-    advance(lowered, *scratch, STREAM, line, 2, free, 0)
-    assert line.choices.tolist() == [[SKIP, SAVED], [SKIP, NOT_ALLOWED]]
-    scratch[0].clock[LEFT] = 0
-    advance(lowered, *scratch, STREAM, line, 1, free, 0)
-    assert line.choices[0].tolist() == [SKIP, POOR]
-    scratch[0].clock[ROUND] = lowered.horizon
-    advance(lowered, *scratch, STREAM, line, 1, free, 0)
-    assert line.choices[0].tolist() == [SKIP, TOO_LATE]
+    scratch, batch, free = begin(lowered), new_batch(2, size=2), np.zeros((3, 2), np.int64)
+    batch.allowed[1] = False
+    advance(lowered, *scratch, STREAM, batch, 2, free, 0)
+    assert batch.choices.tolist() == [[SKIP, POLICY_SKIP], [SKIP, NOT_ALLOWED]]
+    scratch[0].progress[LEFT] = 0
+    advance(lowered, *scratch, STREAM, batch, 1, free, 0)
+    assert batch.choices[0].tolist() == [SKIP, UNAFFORDABLE]
+    scratch[0].progress[ROUND] = lowered.horizon
+    advance(lowered, *scratch, STREAM, batch, 1, free, 0)
+    assert batch.choices[0].tolist() == [SKIP, PAST_HORIZON]
 
 
 @pytest.mark.parametrize("kind", ["equal costs", "unequal costs"])
@@ -184,7 +184,7 @@ def test_thompsons_probabilities_are_shares_of_many_draws(kind: str, mask: list[
         for number in range(draws):
             key = np.uint64(round_key(np.uint64(4), number))
             many[decide(lowered, *scratch, context, key, np.array(mask))[0] + 1] += 1 / draws
-        own = np.uint64(round_key(STREAM, scratch[0].clock[0]))
+        own = np.uint64(round_key(STREAM, scratch[0].progress[0]))
         drawn, _ = decide(lowered, *played(lowered, rounds=11), context, own, np.array(mask))
         action, share = decide_one(lowered, scratch, STREAM, context, mask, np.zeros(1))
         assert action == drawn  # the other draws change nothing
@@ -215,7 +215,7 @@ def test_a_restricted_request_ranks_within_the_whole_population(
     ]
     state.context_counts[:] = data.draw(st.lists(st.integers(0, 9), min_size=3, max_size=3))
     t = int(state.context_counts.sum()) + 1
-    state.clock[0], state.clock[LEFT] = t - 1, left
+    state.progress[0], state.progress[LEFT] = t - 1, left
     level = math.sqrt(0.5 * math.log(t))
     index = [
         [

@@ -54,8 +54,8 @@ def states(draw: st.DrawFn, lowered: LoweredPolicy) -> State:
     state.counts[:] = [[draw(TINY) for _ in range(shape[1])] for _ in range(shape[0])]
     state.sums[:] = [[draw(st.integers(0, 4 * int(n))) / 4 for n in row] for row in state.counts]
     state.context_counts[:] = [draw(TINY) for _ in range(shape[0])]
-    state.clock[0] = int(state.context_counts.sum())
-    state.clock[LEFT] = draw(st.integers(lowered.cheapest, lowered.budget))
+    state.progress[0] = int(state.context_counts.sum())
+    state.progress[LEFT] = draw(st.integers(lowered.cheapest, lowered.budget))
     return state
 
 
@@ -81,7 +81,7 @@ def test_where_costs_are_equal_contexts_use_up_the_budget_at_the_price(
     policy = al.Policy(rewards=rewards, contexts=al.KnownContexts(), allocation=al.AdaptiveLP())
     lowered = lower(policy, **EQUAL)
     state = data.draw(states(lowered))
-    t, left = int(state.clock[0]) + 1, float(state.clock[LEFT])
+    t, left = int(state.progress[0]) + 1, float(state.progress[LEFT])
     worths = []
     for context, share in enumerate(EQUAL["context_probs"]):
         row = zip(state.counts[context], state.sums[context], strict=True)
@@ -100,7 +100,7 @@ def test_where_costs_are_equal_contexts_use_up_the_budget_at_the_price(
 def test_shares_that_were_seen_use_it_up_to_within_one_arrival(data: st.DataObject) -> None:
     lowered = lower(al.ucb_ealp(), **EQUAL)
     state = data.draw(states(lowered))
-    t, left = int(state.clock[0]) + 1, float(state.clock[LEFT])
+    t, left = int(state.progress[0]) + 1, float(state.progress[LEFT])
     worths = []
     for context, seen in enumerate(state.context_counts.tolist()):
         row = zip(state.counts[context], state.sums[context], strict=True)
@@ -114,20 +114,20 @@ def test_shares_that_were_seen_use_it_up_to_within_one_arrival(data: st.DataObje
 
 
 def hull(points: list[tuple[int, float]]) -> list[tuple[float, int, int]]:
-    """Return the steps (slope, cost, place) of the upper hull over skipping, by brute force."""
+    """Return the steps (slope, cost, index) of the upper hull over skipping, by brute force."""
     steps: list[tuple[float, int, int]] = []
     cost, gain = 0, 0.0
     while True:
         rest = [
-            ((worth - gain) / (price - cost), -price, place)
-            for place, (price, worth) in enumerate(points)
+            ((worth - gain) / (price - cost), -price, index)
+            for index, (price, worth) in enumerate(points)
             if price > cost and worth > gain + 1e-12
         ]
         if not rest:
             return steps
-        slope, price, place = max(rest)
-        steps.append((slope, -price - cost, place))
-        cost, gain = -price, points[place][1]
+        slope, price, index = max(rest)
+        steps.append((slope, -price - cost, index))
+        cost, gain = -price, points[index][1]
 
 
 GAINS = st.lists(st.integers(1, 97), min_size=12, max_size=12, unique=True)
@@ -145,7 +145,7 @@ def test_where_costs_differ_steps_use_it_up_and_a_restricted_request_is_weighed_
     terms = {**EQUAL, "costs": costs, "budget": 90.0, "reward_means": means}
     lowered = lower(al.alp(), **terms)
     state, context, price = new_state(lowered), data.draw(st.integers(0, 3)), np.zeros(1)
-    state.clock[LEFT] = left
+    state.progress[LEFT] = left
     room, key = left / 50, np.uint64(round_key(STREAM, 0))
     scratch = state, new_memo(lowered, state), new_hulls(lowered)
     action, probability = decide(lowered, *scratch, context, key, np.array(mask))
@@ -166,8 +166,8 @@ def test_where_costs_differ_steps_use_it_up_and_a_restricted_request_is_weighed_
         (int(c), float(m) if allowed and c <= left else 0.0)
         for c, m, allowed in zip(costs[context], means[context], mask, strict=True)
     ]
-    sure = [place for slope, _, place in hull(own) if slope > price[0] + SLACK]
-    perhaps = [place for slope, _, place in hull(own) if abs(slope - price[0]) <= SLACK]
+    sure = [index for slope, _, index in hull(own) if slope > price[0] + SLACK]
+    perhaps = [index for slope, _, index in hull(own) if abs(slope - price[0]) <= SLACK]
     assert action in {sure[-1] if sure else SKIP, *perhaps}
     if not perhaps:
         assert probability == pytest.approx(1.0)
@@ -191,10 +191,10 @@ def test_some_policies_have_no_price(name: str) -> None:
 def test_nothing_has_a_price_when_nothing_can_be_bought() -> None:
     lowered, price = lower(al.thrifty(), **EQUAL), np.zeros(1)
     state = new_state(lowered)
-    state.clock[LEFT] = 0
+    state.progress[LEFT] = 0
     scratch = state, new_memo(lowered, state), None
     assert decide_one(lowered, scratch, STREAM, 0, ANYTHING, price) == (-1, 1)
     assert math.isnan(price[0])
-    state.clock[LEFT], state.clock[0] = 5, 50
+    state.progress[LEFT], state.progress[0] = 5, 50
     decide_one(lowered, scratch, STREAM, 0, ANYTHING, price)
     assert math.isnan(price[0])

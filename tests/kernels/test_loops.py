@@ -13,7 +13,7 @@ import pytest
 import almoner as al
 from almoner.kernels.draws import beta, gamma, round_key
 from almoner.kernels.indices import kl_bound
-from almoner.kernels.state import FOUND, new_hulls, new_memo, new_state
+from almoner.kernels.state import LAST_PRICE, new_hulls, new_memo, new_state
 from almoner.kernels.steps import decide
 from almoner.lp import candidates
 from almoner.policy.lowering import lower
@@ -152,13 +152,13 @@ def test_decisions_end_whatever_was_learned(
     lowered = lower(al.recipe(name), horizon=50, budget=30.0, costs=np.array(costs))
     state = new_state(lowered)
     state.counts[:], state.sums[:], state.context_counts[:] = 2.0, [[1.0, 0.5]] * 3, 4.0
-    state.clock[0] = 12
+    state.progress[0] = 12
     for array in (state.sums, state.counts, state.context_counts):
         before, array.flat[1] = array.flat[1], strange
         with np.errstate(all="ignore"):
             memo, hulls = new_memo(lowered, state), new_hulls(lowered)
         if hulls is not None:
-            hulls.price[FOUND] = strange
+            hulls.price[LAST_PRICE] = strange
         for context in range(3):
             action, _ = decide(
                 lowered, state, memo, hulls, context, np.uint64(7), np.ones(2, np.bool_)

@@ -82,7 +82,7 @@ def drive(
         if renew:
             memo = new_memo(lowered, state)
         action, probability = decide(lowered, state, memo, new_hulls(lowered), context, key)
-        if watch is not None and state.clock[LEFT] > 0:
+        if watch is not None and state.progress[LEFT] > 0:
             watch(lowered, state, memo, context)
         take(lowered, state, memo, new_hulls(lowered), context, action)
         if action != SKIP:
@@ -121,18 +121,18 @@ def test_a_kept_memo_keeps_up_with_contexts_that_come_suddenly(
 
 def exact_level(lowered: LoweredPolicy, state: State, context: int, arrived: bool) -> float:
     """Return the level of a context in the present round, from the definitions alone."""
-    t = int(state.clock[ROUND]) + 1
+    t = int(state.progress[ROUND]) + 1
     if lowered.reward not in (al.Wilson.code, al.HorizonUCB.code):
         return clock_level(lowered.reward, lowered.width, t)
     share = float(lowered.context_weights[context])
     if lowered.context in (al.EmpiricalContexts.code, al.TruncatedContexts.code):
-        frozen = int(state.clock[FROZEN])
+        frozen = int(state.progress[FROZEN])
         share = float(state.context_counts[context]) / (frozen or t)
         share += arrived / t if frozen == 0 else 0
     to_come = share * (lowered.horizon - t + 1)
     if lowered.reward == al.HorizonUCB.code:
         return to_come
-    return max(1.0, min(to_come, float(state.clock[LEFT])))
+    return max(1.0, min(to_come, float(state.progress[LEFT])))
 
 
 def assert_bracketed(lowered: LoweredPolicy, state: State, memo: Memo, present: int) -> None:
@@ -178,7 +178,7 @@ def test_brackets_hold_whatever_comes_between_two_decisions(name: str) -> None:
         state = new_state(lowered)
         state.counts[:], state.sums[:] = 20.0, 20 * rng.random(lowered.costs.shape)
         state.context_counts[:] = [289.0, *[1.0] * (len(lowered.costs) - 1)][: len(lowered.costs)]
-        state.clock[ROUND] = int(state.context_counts.sum())
+        state.progress[ROUND] = int(state.context_counts.sum())
         memo, now = new_memo(lowered, state), lowered
         for t in range(200):
             context = int(rng.integers(len(lowered.costs)))
@@ -189,7 +189,7 @@ def test_brackets_hold_whatever_comes_between_two_decisions(name: str) -> None:
                 take(now, state, memo, None, context, SKIP)
             if rng.random() < 0.2:
                 change = int(rng.integers(-8, 9))
-                state.clock[LEFT] = min(300, max(1, int(state.clock[LEFT]) + change))
+                state.progress[LEFT] = min(300, max(1, int(state.progress[LEFT]) + change))
             if rng.random() < 0.2:
                 learn(now, state, memo, context, 0, t, float(rng.random()), np.uint64(t))
             if rng.random() < 0.05:

@@ -14,7 +14,7 @@ import almoner as al
 from almoner.kernels import price as price_module
 from almoner.kernels.draws import round_key
 from almoner.kernels.price import ADJACENT, PASSES
-from almoner.kernels.state import LEAST_LEFT, REPORTED, Hulls, new_hulls, new_memo, new_state
+from almoner.kernels.state import KEPT_LEAST, UNIT_PRICE, Hulls, new_hulls, new_memo, new_state
 from almoner.kernels.steps import decide, take
 from almoner.policy.lowering import LoweredPolicy, lower
 
@@ -138,7 +138,7 @@ def test_sorted_steps_and_kept_hulls_decide_like_a_search_in_every_round(
         assert chosen[0] == expected[0]
         assert chosen[1] == pytest.approx(expected[1], abs=1e-9)
         if allowed is None:
-            assert kept.price[REPORTED] == pytest.approx(searched.price[REPORTED], abs=1e-9)
+            assert kept.price[UNIT_PRICE] == pytest.approx(searched.price[UNIT_PRICE], abs=1e-9)
         take(lowered, state, memo, kept, context, chosen[0])
 
 
@@ -158,7 +158,7 @@ def test_with_known_statistics_only_two_hulls_are_worked_out_in_a_round(name: st
     assert hulls is not None
     memo, key = new_memo(lowered, state), np.uint64(7)
     decide(lowered, state, memo, hulls, 0, key)
-    assert hulls.kept[LEAST_LEFT] == lowered.dearest
+    assert hulls.kept[KEPT_LEAST] == lowered.dearest
     hulls.gains[2] = 123.0  # would be overwritten
     take(lowered, state, memo, hulls, 0, 0)
     decide(lowered, state, memo, hulls, 1, key)
@@ -188,4 +188,4 @@ def test_the_reported_price_is_what_one_more_unit_is_worth(budget: int, price: f
         for hulls in (sorted_once, unsorted(fresh)):
             hulls.price[0] = start
             decide(lowered, state, new_memo(lowered, state), hulls, 0, np.uint64(1))
-            assert hulls.price[REPORTED] == pytest.approx(price)
+            assert hulls.price[UNIT_PRICE] == pytest.approx(price)

@@ -29,7 +29,7 @@ def decide_at(
     lowered: LoweredPolicy, rounds: int, left: int, context: int, key: np.uint64
 ) -> tuple[int, float]:
     state = new_state(lowered)
-    state.clock[ROUND], state.clock[LEFT] = rounds, left
+    state.progress[ROUND], state.progress[LEFT] = rounds, left
     action, probability = decide(
         lowered, state, new_memo(lowered, state), new_hulls(lowered), context, key
     )
@@ -80,9 +80,9 @@ def test_with_equal_costs_the_price_decides_as_the_ranking_does(
     state = new_state(lowered)
     state.counts[:] = rng.integers(1, 9, state.counts.shape)
     state.sums[:] = state.counts * rng.random(state.counts.shape)
-    state.clock[ROUND] = rng.integers(0, problem.horizon)
-    state.clock[LEFT] = rng.integers(0, lowered.budget + 1)
-    state.context_counts[:] = rng.multinomial(state.clock[ROUND], problem.context_probs)
+    state.progress[ROUND] = rng.integers(0, problem.horizon)
+    state.progress[LEFT] = rng.integers(0, lowered.budget + 1)
+    state.context_counts[:] = rng.multinomial(state.progress[ROUND], problem.context_probs)
     priced = lowered._replace(priced=1)
     for context in np.flatnonzero(problem.context_probs > 0):
         for key in keys(2):
@@ -246,7 +246,7 @@ def test_a_converged_learner_never_charges_a_context_whose_actions_gain_nothing(
     state.sums[:] = 1e6 * problem.reward_means
     state.skip_sums[:] = 1e6 * problem.default_rewards
     state.context_counts[:] = 5000 * problem.context_probs
-    state.clock[ROUND], state.clock[LEFT], state.clock[EXPLORED] = 5000, 4000, 500
+    state.progress[ROUND], state.progress[LEFT], state.progress[EXPLORED] = 5000, 4000, 500
     memo, hulls = new_memo(lowered, state), new_hulls(lowered)
     best = [SKIP, 0, 1]
     for key in keys(200):

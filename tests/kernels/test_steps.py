@@ -136,7 +136,7 @@ def test_ucb_alp_by_hand() -> None:
         take(lowered, state, memo, new_hulls(lowered), context, action)
         if action != SKIP:
             learn(lowered, state, memo, context, action, t, reward, key)
-    assert state.clock.tolist() == [5, 0, 0, 0, 0]
+    assert state.progress.tolist() == [5, 0, 0, 0, 0]
     assert state.counts.tolist() == [[0, 1], [1, 1]]
     assert state.sums.tolist() == [[0, 1], [0, 1]]
     assert state.context_counts.tolist() == [0, 0]  # it knows the shares and counts nothing
@@ -164,19 +164,19 @@ def test_truncated_shares_freeze_after_the_round_they_are_told() -> None:
     for context in (1, 0, 0, 0):
         take(lowered, state, memo, new_hulls(lowered), context, SKIP)
     assert state.context_counts.tolist() == [1, 1]
-    assert state.clock[FROZEN] == 2
-    state.clock[LEFT] = 3
+    assert state.progress[FROZEN] == 2
+    state.progress[LEFT] = 3
     assert decide(lowered, state, memo, new_hulls(lowered), 0, key_with(0.99)) == (1, 1.0)
     assert decide(lowered, state, memo, new_hulls(lowered), 1, key_with(0.0)) == (SKIP, 1.0)
 
 
 def frozen_at(horizon: int, budget: int, shares: tuple[float, float], t: int) -> int:
     lowered, state, memo = begin(al.ealp2(), horizon=horizon, budget=budget)
-    state.clock[ROUND] = t - 1
+    state.progress[ROUND] = t - 1
     state.context_counts[:] = np.multiply(shares, t)
     state.context_counts[0] -= 1  # arrives now
     take(lowered, state, memo, new_hulls(lowered), 0, SKIP)
-    return int(state.clock[FROZEN])
+    return int(state.progress[FROZEN])
 
 
 @pytest.mark.parametrize(
@@ -205,9 +205,9 @@ def test_the_paper_s_rule_never_freezes_at_a_boundary_or_within_a_real_horizon()
 
 @pytest.mark.parametrize("name", al.RECIPES)
 def test_nothing_is_bought_without_money_or_after_the_end(name: str) -> None:
-    for place, value in ((LEFT, 0), (ROUND, 10)):
+    for i, value in ((LEFT, 0), (ROUND, 10)):
         lowered, state, memo = begin(al.RECIPES[name](), horizon=10, budget=10)
-        state.clock[place] = value
+        state.progress[i] = value
         for context in (0, 1):
             assert decide(lowered, state, memo, new_hulls(lowered), context, key_with(0.0)) == (
                 SKIP,

@@ -1,4 +1,4 @@
-"""Experiments: settings as data, then rows, then figures."""
+"""Experiments: sweeps of settings, run as cells, saved as rows, drawn as figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells: the settings of one result each, and the rows that follow from them."""
+"""Cells: one policy on one problem each, computed or simulated into rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from almoner.simulation.simulate import simulate
 __all__ = ["Cell", "run_cell"]
 
 EXACT_WEIGHT = 20
-"""An exact cell takes about as long as twenty replications of its horizon."""
+"""Work of an exact cell, in replications of its horizon."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,15 +34,15 @@ class Cell:
     Attributes
     ----------
     problem_name, policy_name
-        What they are called in rows and figures.
+        Their names in rows and figures.
     problem
-        The world, at its horizon and with its budget.
+        The problem, at its horizon and with its budget.
     policy
-        What is played in it.
+        The policy to simulate on it.
     ratio
-        The budget per round that was asked for, before the budget was rounded.
+        The budget per round as requested, before the budget was rounded.
     runs, seed
-        Replications, and what they follow from; exact cells have no use for either.
+        Replications and their seed; exact cells use neither.
     """
 
     problem_name: str
@@ -55,32 +55,32 @@ class Cell:
 
     @property
     def columns(self) -> Columns:
-        """The columns of its rows."""
+        """Columns of the rows."""
         return RESULTS
 
     @property
-    def knowing(self) -> bool:
-        """Whether the policy knows all statistics, so that `exact_value` can be asked."""
+    def knows_statistics(self) -> bool:
+        """Whether the policy knows all statistics, so that `exact_value` applies."""
         return isinstance(self.policy.rewards, KnownRewards) and isinstance(
             self.policy.contexts, (KnownContexts, NoContexts)
         )
 
     @property
     def exact(self) -> bool:
-        """Whether it is certain that nothing is drawn.
+        """Whether the rows are certain not to be simulated.
 
-        Where a policy knows everything and costs differ, nothing is drawn either, unless the costs
-        lie on too fine a grid for `exact_value`. Only that can tell, so runs and seed count.
+        At unequal costs they are not either, unless the grid of costs is too fine for
+        `exact_value`. Only a call of it decides that, so runs and seed stay in the settings.
         """
-        return self.knowing and self._equal_costs
+        return self.knows_statistics and self._equal_costs
 
     @property
     def kind(self) -> str:
-        """Which kernels it runs; those for unequal costs also learn default rewards."""
-        if self.knowing:
+        """Kernels that the cell runs; those for unequal costs also learn default rewards."""
+        if self.knows_statistics:
             return "exact" if self.exact else "exact, unequal"
-        plain = self._equal_costs and not self.problem.default_rewards.any()
-        return "simulated" if plain else "unequal"
+        unpriced = self._equal_costs and not self.problem.default_rewards.any()
+        return "simulated" if unpriced else "unequal"
 
     @property
     def _equal_costs(self) -> bool:
@@ -88,12 +88,12 @@ class Cell:
 
     @property
     def weight(self) -> float:
-        """Roughly how long it takes, to run the longest first."""
+        """Estimated work, to run the longest cells first."""
         return self.problem.horizon * (EXACT_WEIGHT if self.exact else self.runs)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """All that the rows follow from, as JSON has it."""
+        """Settings that determine the rows, in JSON types."""
         table = {
             "version": __version__,
             "problem": [self.problem_name, self.problem.to_dict()],
@@ -105,12 +105,12 @@ class Cell:
         return json.loads(json.dumps(table))  # type: ignore[no-any-return]  # tuples become lists
 
     def run(self) -> list[Row]:
-        """Return its rows."""
+        """Return the rows of the cell."""
         return run_cell(self)
 
 
 def run_cell(cell: Cell) -> list[Row]:
-    """Return the rows of a cell: against the oracle, where there is one, and the upper bound."""
+    """Compute the rows of a cell: against the oracle, if computable, and the upper bound."""
     from almoner.lp import solve
 
     problem, ceiling = cell.problem, upper_bound(cell.problem)
@@ -131,7 +131,7 @@ def run_cell(cell: Cell) -> list[Row]:
     }
     rows = []
     for against, benchmark in _benchmarks(problem, ceiling).items():
-        floor = ceiling - benchmark  # the same for every run: it shifts all but the error
+        floor = ceiling - benchmark  # the same for every run: the standard error is unchanged
         regret = {
             "regret_mean": mean - floor,
             "regret_stderr": stderr,
@@ -142,11 +142,11 @@ def run_cell(cell: Cell) -> list[Row]:
     return rows
 
 
-Figures = tuple[float, float | None, float | None, float | None]
+RegretFigures = tuple[float, float | None, float | None, float | None]
 
 
-def _exact(cell: Cell, ceiling: float) -> Figures | None:
-    if not cell.knowing:
+def _exact(cell: Cell, ceiling: float) -> RegretFigures | None:
+    if not cell.knows_statistics:
         return None
     try:
         return ceiling - exact_value(cell.problem, cell.policy), 0.0, None, None
@@ -154,16 +154,16 @@ def _exact(cell: Cell, ceiling: float) -> Figures | None:
         return None
 
 
-def _simulated(cell: Cell) -> Figures:
+def _simulated(cell: Cell) -> RegretFigures:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UntriedPairs)  # rows show what too short a length costs
+        warnings.simplefilter("ignore", UntriedPairs)  # rows show the regret of too short a length
         regret = simulate(
             cell.problem,
             cell.policy,
             runs=cell.runs,
             seed=cell.seed,
             against="upper bound",
-            threads=1,  # cells run side by side; threads inside them would fight for the cores
+            threads=1,  # cells run in parallel; threads inside them would compete for the cores
         ).regret
     stderr = None if math.isnan(regret.stderr) else regret.stderr
     return regret.mean, stderr, regret.quantile(0.99), regret.max

@@ -1,4 +1,4 @@
-"""Rows: what an experiment leaves behind, as plain dictionaries and as CSV.
+"""Rows of results, as dictionaries and in CSV files.
 
 A row carries its own provenance (version, seed, policy, problem), so that a figure or a report can
 be made from a file alone, long after the run.
@@ -31,19 +31,19 @@ RESULTS: Columns = {
     "problem": str,
     "policy": str,
     "horizon": int,
-    "ratio": float,  # as asked for; the budget is rounded to whole actions
+    "ratio": float,  # as requested; the budget is rounded to whole actions
     "budget": float,
     "boundary_distance": float,  # from the ratio to the nearest boundary of the problem
-    "runs": int,  # 0 where nothing was drawn
+    "runs": int,  # 0 for exact results
     "seed": int,
     "against": str,  # oracle, or upper bound: two rows for each result
-    "benchmark": float,  # expected reward of what the regret is measured from
+    "benchmark": float,  # expected reward that regret is measured from
     "regret_mean": float,
     "regret_stderr": _optional,  # empty for a single run
-    "regret_q99": _optional,  # empty where nothing was drawn
+    "regret_q99": _optional,  # empty for exact results
     "regret_max": _optional,
 }
-"""The columns of a result, and how each is read back."""
+"""The columns of a result, with the parser of each."""
 
 BUDGETS: Columns = {
     "version": str,
@@ -59,10 +59,10 @@ BUDGETS: Columns = {
     "simulated": float,  # quantile of budget left / rounds left, over the runs
     "law": float,  # the same quantile of the hypergeometric law
     "law_low": float,  # quantiles of the law four standard errors of the level below and above:
-    "law_high": float,  # where a simulated quantile may fall by chance
-    "bound": float,  # where the paper's tail bound puts that quantile at worst
+    "law_high": float,  # the range of a simulated quantile
+    "bound": float,  # the quantile at worst, by the paper's tail bound
 }
-"""The columns of a quantile of the budget left."""
+"""The columns of a quantile of the budget left, with the parser of each."""
 
 
 def write_rows(rows: Iterable[Row], path: str | Path, *, columns: Columns = RESULTS) -> None:
@@ -75,7 +75,7 @@ def write_rows(rows: Iterable[Row], path: str | Path, *, columns: Columns = RESU
 
 
 def read_rows(path: str | Path, *, columns: Columns = RESULTS) -> list[Row]:
-    """Read what `write_rows` wrote; another header is refused."""
+    """Read the rows of a file by `write_rows`; refuse any other header."""
     path = Path(path)
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
@@ -88,10 +88,10 @@ def read_rows(path: str | Path, *, columns: Columns = RESULTS) -> list[Row]:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write a file that is either wholly there or not there at all.
+    """Write a file atomically, by renaming a temporary one.
 
-    A process killed half-way leaves at most a ``.tmp`` of its own. Nothing is synced to the disk:
-    what a power cut may tear is noticed when read, and made again.
+    A killed process leaves at most its own ``.tmp`` file. Nothing is synced to the disk: a file
+    torn by a power cut is noticed when read, and computed again.
     """
     draft = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     draft.write_text(text, encoding="utf-8", newline="\n")

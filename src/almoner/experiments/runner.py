@@ -1,8 +1,8 @@
-"""Tasks: run many, side by side or on a cluster, and never one twice.
+"""Runner of tasks in parallel processes or on a dask cluster; finished tasks are kept in files.
 
-A finished task is a file, named by a hash of its settings and written in one step. So whatever was
-killed goes on where it stopped, and settings that changed never meet old numbers. Nor does code
-that changed: the file says which sources made it, and what other sources made is made again.
+The file of a finished task is named by a hash of its settings and written atomically, so that a
+killed run resumes, and changed settings are computed anew. It holds the fingerprint of the code
+too: tasks finished by other code are computed again.
 """
 
 from __future__ import annotations
@@ -23,18 +23,26 @@ from almoner.errors import InvalidInput
 from almoner.experiments.fingerprint import fingerprint
 from almoner.experiments.rows import Columns, Row, write_atomically
 
-__all__ = ["Finished", "Progress", "Task", "keep", "kept", "key_of", "run_tasks"]
+__all__ = [
+    "Finished",
+    "Progress",
+    "Task",
+    "key_of",
+    "load_finished",
+    "run_tasks",
+    "save_finished",
+]
 
 log = logging.getLogger("almoner")
 
 Progress = Callable[[int, int], object]
-"""Called with how many are done, and how many there are."""
+"""Called with the number of finished tasks, and of all tasks."""
 
 
 class Task(Protocol):
-    """Settings that can be hashed, and rows that follow from them alone.
+    """A unit of work: settings in JSON types, and rows that depend on nothing else.
 
-    ``weight`` is roughly how long it takes, and ``kind`` tells apart what different kernels run.
+    ``weight`` is the estimated work, and ``kind`` names the kernels that it runs.
     """
 
     @property
@@ -49,7 +57,7 @@ class Task(Protocol):
 
 
 class Finished(NamedTuple):
-    """What came of a task, and the fingerprint of the sources that it came of."""
+    """The rows of a finished task, and the fingerprint of the sources that computed them."""
 
     rows: list[Row]
     sources: str
@@ -65,19 +73,19 @@ def run_tasks(
 ) -> list[list[Row]]:
     """Return the rows of every task, running only those whose file is not in the folder.
 
-    Files that other sources of almoner have made are made again, and the log says how many.
+    Tasks finished by other sources of almoner run again; a warning is logged with their number.
 
     Parameters
     ----------
     tasks
-        What to run; the answer has their order, and equal ones run once.
+        The tasks; results have their order, and equal tasks run once.
     folder
-        Where finished tasks are kept. Interrupted at any moment, it holds every task that was
-        finished, and the same call goes on from there.
+        Folder of finished tasks. After an interrupt it holds every task that was finished, and the
+        same call resumes from there.
     jobs
-        How many run at once; all cores if left out, and without other processes if 1.
+        Number of processes; one per core if left out, and no other process if 1.
     dask
-        Address of a dask scheduler to run them on instead.
+        Address of a dask scheduler to run the tasks on instead.
     progress
         Called at the start and after each task.
     """
@@ -88,36 +96,36 @@ def run_tasks(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {key_of(task): task for task in tasks}
-    found = {key: each for key, task in wanted.items() if (each := kept(task, folder)) is not None}
-    done = {key: each.rows for key, each in found.items() if each.sources == fingerprint()}
-    if len(done) < len(found):
+    saved = {key: each for key, task in wanted.items() if (each := load_finished(task, folder))}
+    done = {key: each.rows for key, each in saved.items() if each.sources == fingerprint()}
+    if len(done) < len(saved):
         log.warning(
             "%s of %s finished tasks in %s were made by other sources of almoner than these, and "
             "are made again; to keep them, stop now and choose another folder",
-            f"{len(found) - len(done):,}",
-            f"{len(found):,}",
+            f"{len(saved) - len(done):,}",
+            f"{len(saved):,}",
             folder,
         )
     missing = _order({key: task for key, task in wanted.items() if key not in done})
-    tell: Progress = progress or (lambda done, total: None)
-    tell(len(done), len(wanted))
+    report: Progress = progress or (lambda done, total: None)
+    report(len(done), len(wanted))
     with _workers(dask):
-        # One task at a time, handed over as each is done: the fewest are lost when killed.
+        # Batches of one, returned as each is finished: a kill loses the fewest tasks.
         finished = Parallel(
             n_jobs=-1 if jobs is None else jobs, batch_size=1, return_as="generator_unordered"
         )(delayed(_run)(key, wanted[key], os.getpid(), fingerprint()) for key in missing)
         for key, rows in finished:
-            keep(wanted[key], rows, folder)
+            save_finished(wanted[key], rows, folder)
             done[key] = rows
-            tell(len(done), len(wanted))
+            report(len(done), len(wanted))
     return [done[key_of(task)] for task in tasks]
 
 
 def _order(tasks: Mapping[str, Task]) -> list[str]:
-    """Put a short task of each kind first, and then the longest first.
+    """Sort keys: a short task of each kind first, then the longest first.
 
-    With nothing compiled yet, processes then compile different kernels at the same time and find
-    each other's on the disk; and at the end no core is left with a long task.
+    With a cold cache, processes then compile different kernels at the same time and load each
+    other's from the disk; and at the end no core is left with a long task.
     """
     longest = sorted(tasks, key=lambda key: (-tasks[key].weight, key))
     shortest = {tasks[key].kind: key for key in longest}
@@ -131,18 +139,21 @@ def _run(key: str, task: Task, caller: int, sources: str) -> tuple[str, list[Row
             "workers must run the same sources of almoner as the process that hands them tasks; "
             "install the same on all, or leave the code alone while it runs, and start again"
         )
-    if os.getppid() == caller and FOLLOWER not in {each.name for each in threading.enumerate()}:
-        threading.Thread(target=_follow, args=[caller], name=FOLLOWER, daemon=True).start()
+    if os.getppid() == caller and WATCHDOG not in {each.name for each in threading.enumerate()}:
+        watchdog = threading.Thread(
+            target=_exit_with_parent, args=[caller], name=WATCHDOG, daemon=True
+        )
+        watchdog.start()
     return key, task.run()
 
 
-FOLLOWER = "end with the caller"
+WATCHDOG = "exit with the parent process"
 
 
-def _follow(caller: int) -> None:
-    """End this worker soon after the process that started it was killed.
+def _exit_with_parent(caller: int) -> None:
+    """End this worker process soon after its parent was killed.
 
-    By themselves workers finish what they were handed and then wait five minutes for more.
+    By default workers finish their tasks and then wait five minutes for more.
     """
     while os.getppid() == caller:
         time.sleep(0.5)
@@ -151,6 +162,7 @@ def _follow(caller: int) -> None:
 
 @contextmanager
 def _workers(address: str | None) -> Iterator[None]:
+    """Run joblib on local processes, or on the dask scheduler at an address."""
     from joblib import parallel_config
 
     if address is None:
@@ -175,33 +187,33 @@ def _workers(address: str | None) -> Iterator[None]:
 
 
 def key_of(task: Task) -> str:
-    """Return the name of a task's file: a hash of its settings."""
+    """Return the hash of a task's settings, which names its file."""
     text = json.dumps(task.settings, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def keep(task: Task, rows: list[Row], folder: Path) -> None:
-    """Keep the rows of a finished task, with its settings and its sources beside them."""
+def save_finished(task: Task, rows: list[Row], folder: Path) -> None:
+    """Write the file of a finished task: settings, fingerprint of the sources, rows."""
     table = {"settings": task.settings, "sources": fingerprint(), "rows": rows}
     text = json.dumps(table, indent=1, ensure_ascii=False)
     write_atomically(folder / f"{key_of(task)}.json", text + "\n")
 
 
-def kept(task: Task, folder: Path) -> Finished | None:
-    """Return what came of a task that is finished, whatever sources made it, or None.
+def load_finished(task: Task, folder: Path) -> Finished | None:
+    """Read the file of a finished task, of whatever sources; None if there is none.
 
-    A file that is torn, or holds other settings or columns than the task has, counts as missing.
+    A torn file, or one with other settings or columns, counts as missing.
     """
     try:
-        found = json.loads((folder / f"{key_of(task)}.json").read_text(encoding="utf-8"))
+        content = json.loads((folder / f"{key_of(task)}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if not isinstance(found, dict) or found.get("settings") != task.settings:
+    if not isinstance(content, dict) or content.get("settings") != task.settings:
         return None
-    rows, columns = found.get("rows"), list(task.columns)
+    rows, columns = content.get("rows"), list(task.columns)
     sound = (
         isinstance(rows, list)
         and rows
         and all(isinstance(row, dict) and list(row) == columns for row in rows)
     )
-    return Finished(found["rows"], str(found.get("sources"))) if sound else None
+    return Finished(content["rows"], str(content.get("sources"))) if sound else None

@@ -1,4 +1,4 @@
-"""Sweep: problems × policies × horizons × ratios, described as data.
+"""Sweeps: problems × policies × horizons × ratios, described as data and run as cells.
 
 >>> sweep = Sweep.from_dict({
 ...     "problems": ["scenario:paper-two"],
@@ -35,18 +35,18 @@ __all__ = ["Sweep", "run_sweep"]
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """Every policy on every problem, at every horizon and ratio.
+    """Settings of every policy on every problem, at every horizon and ratio.
 
     Attributes
     ----------
     problems, policies
-        By the name that rows and figures call them.
+        By their names in rows and figures.
     horizons
         Rounds; each problem's own if left out.
     ratios
         Budgets per round; each problem's own if left out.
     runs
-        Replications of what cannot be computed exactly.
+        Replications of results that are not computed exactly.
     seed
         Everything random follows from it.
     """
@@ -68,10 +68,10 @@ class Sweep:
             "seed": checks.whole("seed", self.seed, low=0),
         }
         for name, value in valid.items():
-            object.__setattr__(self, name, value)  # the one way to fill a frozen dataclass
+            object.__setattr__(self, name, value)  # a frozen dataclass allows no other way
 
     def cells(self) -> tuple[Cell, ...]:
-        """Return the cells in order; a policy that cannot play a problem is refused here."""
+        """Return the cells in order; refuse a policy that does not apply to a problem."""
         return tuple(self._cells())
 
     def _cells(self) -> Iterator[Cell]:
@@ -80,7 +80,7 @@ class Sweep:
                 for policy_name, policy in self.policies.items():
                     for horizon in self.horizons or (problem.horizon,):
                         scaled = _scaled(problem, horizon, ratio)
-                        lower(policy, **scaled.terms())  # better now than after an hour
+                        lower(policy, **scaled.terms())  # refuses it now, not after an hour
                         yield Cell(
                             problem_name=problem_name,
                             policy_name=policy_name,
@@ -93,11 +93,11 @@ class Sweep:
 
     @classmethod
     def from_dict(cls, table: Any, *, folder: str | Path = ".") -> Sweep:
-        """Build a sweep from plain data; unknown keys are refused.
+        """Build a sweep from a mapping; refuse unknown keys.
 
-        ``problems`` is a list of paths (seen from ``folder``) or ``scenario:NAME``, or a table of
-        names and such sources, or problems themselves; ``policies`` a list of recipes, or a table
-        of names and recipes, or policies themselves.
+        ``problems`` is a list of paths (relative to ``folder``) or ``scenario:NAME``, or a mapping
+        from names to such sources or to problems; ``policies`` a list of recipes, or a mapping from
+        names to recipes or policies.
         """
         if not isinstance(table, Mapping):
             raise InvalidInput("a sweep must be a table of names and values")
@@ -114,15 +114,15 @@ class Sweep:
                 return recipe(value)
             return value if isinstance(value, Policy) else Policy.from_dict(value)
 
-        known = {
+        built = {
             "problems": _built("problems", table["problems"], problem, _problem_name),
             "policies": _built("policies", table["policies"], policy, _policy_name),
         }
-        return cls(**{**table, **known})
+        return cls(**{**table, **built})
 
     @classmethod
     def from_file(cls, path: str | Path) -> Sweep:
-        """Read a sweep from a ``.toml`` or ``.json`` file; its paths are seen from the file."""
+        """Read a sweep from a ``.toml`` or ``.json`` file; its paths are relative to it."""
         folder = Path(path).parent
         return read_table(path, "sweep", lambda table: cls.from_dict(table, folder=folder))
 
@@ -135,9 +135,9 @@ def run_sweep(
     dask: str | None = None,
     progress: Progress | None = None,
 ) -> list[Row]:
-    """Run what is missing of a sweep, write ``rows.csv`` into the folder, and return the rows.
+    """Run the missing cells of a sweep, write ``rows.csv`` into the folder, and return the rows.
 
-    The cells stand in ``folder/cells``, each from the moment it is finished. See `run_tasks`.
+    Finished cells are kept in ``folder/cells``. See `run_tasks`.
     """
     folder = Path(folder)
     results = run_tasks(sweep.cells(), folder / "cells", jobs=jobs, dask=dask, progress=progress)
@@ -148,12 +148,12 @@ def run_sweep(
 
 def _scaled(problem: Problem, horizon: int, ratio: float | None) -> Problem:
     if ratio is None and horizon == problem.horizon:
-        return problem  # to the last digit of its budget
+        return problem  # keeps the budget to its last digit
     return problem.scaled(horizon, ratio=ratio)
 
 
 def _named(name: str, value: Any, kind: type[Any]) -> dict[str, Any]:
-    """Return a table of at least one thing of a kind, each under its name."""
+    """Check a mapping from names to values of a class, at least one."""
     if not isinstance(value, Mapping) or not value:
         raise checks.refuse(name, "be a table of at least one name", value)
     for key, entry in value.items():
@@ -164,14 +164,14 @@ def _named(name: str, value: Any, kind: type[Any]) -> dict[str, Any]:
 
 
 def _built(
-    name: str, value: Any, build: Callable[[Any], Any], call: Callable[[str], str]
+    name: str, value: Any, build: Callable[[Any], Any], name_of: Callable[[str], str]
 ) -> dict[str, Any]:
-    """Return what a list of sources stands for, under what they are called, or a table of them."""
+    """Build the values of a list of sources, by name, or of a mapping from names to sources."""
     if isinstance(value, Mapping):
         return {key: build(entry) for key, entry in value.items()}
     if not isinstance(value, (list, tuple)) or not all(isinstance(each, str) for each in value):
         raise checks.refuse(name, "be a list of names, or a table", value)
-    keys = [call(each) for each in value]
+    keys = [name_of(each) for each in value]
     if len(set(keys)) < len(keys):
         raise checks.refuse(name, "be different", value, "give a table of names instead of a list")
     return {key: build(each) for key, each in zip(keys, value, strict=True)}
@@ -188,7 +188,7 @@ def _policy_name(name: str) -> str:
 def _different(name: str, value: Any, check: Callable[[str, Any], Any]) -> tuple[Any, ...]:
     if not isinstance(value, (list, tuple)):
         raise checks.refuse(name, "be a list", value)
-    result = tuple(check(f"{name}[{place}]", entry) for place, entry in enumerate(value))
+    result = tuple(check(f"{name}[{i}]", entry) for i, entry in enumerate(value))
     if len(set(result)) < len(result):
         raise checks.refuse(name, "be different", value)
     return result

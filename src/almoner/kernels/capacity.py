@@ -20,8 +20,8 @@ __all__ = ["HAS_ROWS", "Buffers", "doubled", "first_contexts", "new_buffers"]
 
 _BY_CONTEXT: dict[Any, set[str]] = {
     LoweredPolicy: {"context_weights", "prior", "costs", "defaults"},
-    State: {*State._fields} - {"clock"},
-    Memo: {*Memo._fields} - {"levels", "row", "holds"},
+    State: {*State._fields} - {"progress"},
+    Memo: {*Memo._fields} - {"levels", "row", "validity"},
     Hulls: {*Hulls._fields} - {"price", "ranked", "filled", "kept"},
 }
 HAS_ROWS: dict[Any, list[bool]] = {

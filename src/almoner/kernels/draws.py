@@ -15,9 +15,15 @@ import numpy as np
 from almoner.jit import jit, jit_callable
 
 __all__ = [
+    "BINARISE_LANE",
     "CONTEXTS",
+    "ONLY_LANE",
     "POLICY",
+    "REDRAW_LANE",
     "REWARDS",
+    "SERVE_LANE",
+    "THOMPSON_LANE",
+    "TIE_LANE",
     "beta",
     "round_key",
     "stream_key",
@@ -26,6 +32,19 @@ __all__ = [
 
 CONTEXTS, REWARDS, POLICY = np.uint64(0), np.uint64(1), np.uint64(2)
 """The named streams of a replication."""
+
+ONLY_LANE = 0
+"""Lane of the one draw that a round makes in each of the streams CONTEXTS and REWARDS."""
+
+SERVE_LANE, TIE_LANE, BINARISE_LANE = 0, 1, 2
+"""Lanes of the stream POLICY: whether to serve, which of the tied actions, success of a reward."""
+
+THOMPSON_LANE = 8
+"""First of the lanes of Thompson's indices in the stream POLICY: one per pair, then one per context
+for skipping."""
+
+REDRAW_LANE = -1
+"""Factor from the number of a redraw to its lane in the stream POLICY."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

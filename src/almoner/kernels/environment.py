@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.jit import jit_callable
-from almoner.kernels.draws import CONTEXTS, POLICY, REWARDS, beta, stream_key, uniform
+from almoner.kernels.draws import CONTEXTS, ONLY_LANE, POLICY, REWARDS, beta, stream_key, uniform
 from almoner.types import Floats
 
 __all__ = [
@@ -84,7 +84,7 @@ def draw_context(environment: Environment, key: np.uint64) -> int:
     The table of both outcomes avoids a branch that no processor can predict; it is unsigned, so
     that indexing with the context needs no check of its sign.
     """
-    position = uniform(key, 0) * len(environment.cuts)
+    position = uniform(key, ONLY_LANE) * len(environment.cuts)
     column = int(position)
     outcome = int(position - column >= environment.cuts[column])
     return int(np.int64(environment.aliases[column, outcome]))
@@ -100,7 +100,7 @@ def draw_reward(environment: Environment, context: int, action: int, key: np.uin
     if mean == 0.0:
         return 0.0
     if environment.spread == 1.0:
-        return 1.0 if uniform(key, 0) < mean else 0.0
+        return 1.0 if uniform(key, ONLY_LANE) < mean else 0.0
     if environment.spread == 0.0 or mean in (0.0, 1.0):
         return mean
     strength = 1.0 / environment.spread - 1.0

@@ -117,7 +117,7 @@ def policy_gain_on_grid(
     total = 0.0
     for t in range(1, policy.horizon + 1):
         remaining, raised = policy.horizon - t + 1, False
-        state.clock[ROUND] = t - 1
+        state.progress[ROUND] = t - 1
         for left in range(max(low - dearest, 0), high + 1):
             later[left] = 0.0
         for left in range(low, high + 1):
@@ -128,7 +128,7 @@ def policy_gain_on_grid(
                 later[left] += chance
                 continue
             if not raised:
-                state.clock[LEFT] = left
+                state.progress[LEFT] = left
                 raise_hulls(policy, state, memo, hulls, -1, none)
                 raised = left >= dearest
             price, rate = find_price(policy, hulls, 1.0, priced_ratio(policy, left, remaining))

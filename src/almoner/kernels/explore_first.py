@@ -14,12 +14,13 @@ import math
 import numpy as np
 
 from almoner.jit import jit, jit_callable, jit_inline
-from almoner.kernels.draws import uniform
+from almoner.kernels.draws import TIE_LANE, uniform
 from almoner.kernels.hulls import raise_hulls
 from almoner.kernels.price import find_price, nearness
 from almoner.kernels.priced import SKIP
-from almoner.kernels.ranking import TIE_LANE, TOLERANCE, weights_of
+from almoner.kernels.ranking import weights_of
 from almoner.kernels.state import LEFT, ROUND, TESTED, Hulls, Memo, State
+from almoner.lp import TOLERANCE
 from almoner.policy.lowering import LEARNED_DEFAULTS, LITERAL_TEST, USABLE_TEST, LoweredPolicy
 from almoner.types import Mask
 
@@ -68,19 +69,19 @@ def _to_be_had(
         return True
     if available is not None and not available[action]:
         return False
-    return policy.costs[context, action] <= state.clock[LEFT]
+    return policy.costs[context, action] <= state.progress[LEFT]
 
 
 @jit_callable
 def exploration_over(policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls) -> bool:
     """Return whether exploration ends after the round just booked."""
-    t, spent = state.clock[ROUND], policy.budget - state.clock[LEFT]
+    t, spent = state.progress[ROUND], policy.budget - state.progress[LEFT]
     if t >= policy.exploration.rounds or spent >= policy.exploration.spend:
         return True
-    last = state.clock[TESTED]
+    last = state.progress[TESTED]
     if policy.exploration.test == 0 or t < max(last + 5, 1.02 * last) or t >= policy.horizon:
         return False
-    state.clock[TESTED] = t
+    state.progress[TESTED] = t
     weights, total, _ = weights_of(policy, state, t)
     for context in range(policy.costs.shape[0]):
         for action in range(policy.costs.shape[1]):
@@ -96,8 +97,8 @@ def exploration_over(policy: LoweredPolicy, state: State, memo: Memo, hulls: Hul
 
 @jit
 def _mistakes_are_cheap(policy: LoweredPolicy, state: State, hulls: Hulls, total: float) -> bool:
-    remaining = policy.horizon - state.clock[ROUND]
-    price, _ = find_price(policy, hulls, total, state.clock[LEFT] / remaining * total)
+    remaining = policy.horizon - state.progress[ROUND]
+    price, _ = find_price(policy, hulls, total, state.progress[LEFT] / remaining * total)
     edge, start, end = _marginal_step(policy, hulls, price)
     risk, spent = 0.0, 0.0
     for context in range(policy.costs.shape[0]):
@@ -143,10 +144,10 @@ def _marginal_step(policy: LoweredPolicy, hulls: Hulls, price: float) -> tuple[i
     """Return the context and the two options between which the money runs out; −1 if none."""
     for context in range(policy.costs.shape[0]):
         start = SKIP
-        for place in range(hulls.sizes[context]):
-            if abs(hulls.slopes[context, place] - price) <= nearness(policy, price):
-                return context, start, hulls.tops[context, place]
-            start = hulls.tops[context, place]
+        for i in range(hulls.sizes[context]):
+            if abs(hulls.slopes[context, i] - price) <= nearness(policy, price):
+                return context, start, hulls.tops[context, i]
+            start = hulls.tops[context, i]
     return -1, SKIP, SKIP
 
 
@@ -219,12 +220,12 @@ def _all_comparisons_pass(policy: LoweredPolicy, state: State, hulls: Hulls) -> 
 def _hull_is_sure(policy: LoweredPolicy, state: State, hulls: Hulls, context: int) -> bool:
     """Return whether at each vertex the steepest way on is significantly the steepest."""
     start = SKIP
-    for place in range(hulls.sizes[context]):
-        top = hulls.tops[context, place]
+    for i in range(hulls.sizes[context]):
+        top = hulls.tops[context, i]
         cost = policy.costs[context, start] if start != SKIP else 0
         for action in range(policy.costs.shape[1]):
             if action != top and policy.costs[context, action] > cost:
-                gap = hulls.slopes[context, place] - _slope(policy, hulls, context, start, action)
+                gap = hulls.slopes[context, i] - _slope(policy, hulls, context, start, action)
                 fewest = min(state.counts[context, top], state.counts[context, action])
                 if start != SKIP:
                     fewest = min(fewest, state.counts[context, start])
@@ -238,24 +239,22 @@ def _hull_is_sure(policy: LoweredPolicy, state: State, hulls: Hulls, context: in
 def _order_is_sure(policy: LoweredPolicy, state: State, hulls: Hulls) -> bool:
     """Return whether any two hull steps differ significantly in slope."""
     for one in range(policy.costs.shape[0]):
-        for place in range(hulls.sizes[one]):
+        for i in range(hulls.sizes[one]):
             for two in range(one + 1):
-                for other in range(place if two == one else hulls.sizes[two]):
-                    gap = hulls.slopes[one, place] - hulls.slopes[two, other]
-                    fewest = min(
-                        _fewest(state, hulls, one, place), _fewest(state, hulls, two, other)
-                    )
+                for other in range(i if two == one else hulls.sizes[two]):
+                    gap = hulls.slopes[one, i] - hulls.slopes[two, other]
+                    fewest = min(_fewest(state, hulls, one, i), _fewest(state, hulls, two, other))
                     if not _differ(policy, gap, fewest):
                         return False
     return True
 
 
 @jit_inline
-def _fewest(state: State, hulls: Hulls, context: int, place: int) -> float:
+def _fewest(state: State, hulls: Hulls, context: int, i: int) -> float:
     """Return the smaller count of the two ends of a hull step; skipping was seen for ever."""
-    fewest = state.counts[context, hulls.tops[context, place]]
-    if place > 0:
-        fewest = min(fewest, state.counts[context, hulls.tops[context, place - 1]])
+    fewest = state.counts[context, hulls.tops[context, i]]
+    if i > 0:
+        fewest = min(fewest, state.counts[context, hulls.tops[context, i - 1]])
     return fewest
 
 

@@ -119,16 +119,16 @@ def _advance_cycle(
 @jit
 def _improve(best: Floats, rest: Floats, gain: float) -> None:
     """Replace the best values by those of one action where these are larger."""
-    for place in range(len(best)):
-        value = gain + rest[place]
-        best[place] = value if value > best[place] else best[place]
+    for i in range(len(best)):
+        value = gain + rest[i]
+        best[i] = value if value > best[i] else best[i]
 
 
 @jit
 def _add(total: Floats, best: Floats, prob: float) -> None:
     """Add the best values of a context, weighted by its probability."""
-    for place in range(len(total)):
-        total[place] += prob * best[place]
+    for i in range(len(total)):
+        total[i] += prob * best[i]
 
 
 @jit

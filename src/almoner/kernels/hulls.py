@@ -12,16 +12,16 @@ import math
 import numpy as np
 
 from almoner.jit import jit_inline
-from almoner.kernels.draws import round_key
-from almoner.kernels.indices import THOMPSON_LANE, index
+from almoner.kernels.draws import THOMPSON_LANE, round_key
+from almoner.kernels.indices import index
 from almoner.kernels.ranking import index_of, level_at, level_of, weights_of
 from almoner.kernels.state import (
-    BEFORE,
-    BEYOND_LEFT,
-    LEAST_LEFT,
+    KEPT_BELOW,
+    KEPT_LEAST,
+    LAST_CONTEXT,
     LEFT,
-    NOW,
     ROUND,
+    THIS_CONTEXT,
     Hulls,
     Memo,
     State,
@@ -53,13 +53,13 @@ def raise_hulls(
     Contexts that were never rewarded, but cost and promise the same, have the same hull. It is
     worked out for the first of them, and copied to the others only if it has changed.
     """
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     weights, total, arrival = weights_of(policy, state, t)
-    clock, source, unchanged = level_at(policy, memo, t), -1, False
-    hulls.kept[BEFORE], hulls.kept[NOW] = hulls.kept[NOW], context
-    holds = hulls.kept[LEAST_LEFT] <= left < hulls.kept[BEYOND_LEFT]
-    for place in range(2 if holds else policy.costs.shape[0]):
-        other = hulls.kept[BEFORE + place] if holds else place
+    common, source, unchanged = level_at(policy, memo, t), -1, False
+    hulls.kept[LAST_CONTEXT], hulls.kept[THIS_CONTEXT] = hulls.kept[THIS_CONTEXT], context
+    kept = hulls.kept[KEPT_LEAST] <= left < hulls.kept[KEPT_BELOW]
+    for i in range(2 if kept else policy.costs.shape[0]):
+        other = hulls.kept[LAST_CONTEXT + i] if kept else i
         if other < 0:
             continue
         hulls.weights[other] = weights[other] + (arrival if other == context else 0.0)
@@ -73,13 +73,13 @@ def raise_hulls(
             if _same_terms(policy, memo, source, other):
                 _copy_hull(policy, hulls, source, other)
                 continue
-        level = level_of(policy, clock, hulls.weights[other] / total, t, float(left))
+        level = level_of(policy, common, hulls.weights[other] / total, t, float(left))
         same = _update_gains(policy, state, memo, hulls, other, level, key, fresh)
         if fresh:
             source, unchanged = other, same and hulls.sources[other] == other
         hulls.sources[other] = other if fresh else -1
         _raise_hull(policy, hulls, other)
-    if len(hulls.ranked) > 0 and not holds:
+    if len(hulls.ranked) > 0 and not kept:
         _keep(policy, hulls, left)
 
 
@@ -101,7 +101,7 @@ def _update_gains(
     idle, same = _default_index(policy, state, context, level, key), True
     for action in range(policy.costs.shape[1]):
         gain = -math.inf
-        if policy.costs[context, action] <= state.clock[LEFT]:
+        if policy.costs[context, action] <= state.progress[LEFT]:
             gain = index_of(policy, state, memo, context, action, level, key) - idle
         if compare:
             same &= hulls.gains[context, action] == gain
@@ -157,10 +157,10 @@ def _copy_hull(policy: LoweredPolicy, hulls: Hulls, source: int, target: int) ->
     for action in range(policy.costs.shape[1]):
         hulls.gains[target, action] = hulls.gains[source, action]
     hulls.sizes[target], hulls.sources[target] = hulls.sizes[source], source
-    for place in range(hulls.sizes[source]):
-        hulls.tops[target, place] = hulls.tops[source, place]
-        hulls.slopes[target, place] = hulls.slopes[source, place]
-        hulls.spans[target, place] = hulls.spans[source, place]
+    for i in range(hulls.sizes[source]):
+        hulls.tops[target, i] = hulls.tops[source, i]
+        hulls.slopes[target, i] = hulls.slopes[source, i]
+        hulls.spans[target, i] = hulls.spans[source, i]
 
 
 @jit_inline
@@ -169,11 +169,11 @@ def _raise_hull(policy: LoweredPolicy, hulls: Hulls, context: int) -> None:
     count = candidates(hulls.gains[context], policy.costs[context], hulls.tops[context])
     hulls.sizes[context] = count
     gain, cost = 0.0, 0
-    for place in range(count):
-        action = hulls.tops[context, place]
+    for i in range(count):
+        action = hulls.tops[context, i]
         run = policy.costs[context, action] - cost
-        hulls.slopes[context, place] = (hulls.gains[context, action] - gain) / run
-        hulls.spans[context, place] = run
+        hulls.slopes[context, i] = (hulls.gains[context, action] - gain) / run
+        hulls.spans[context, i] = run
         gain, cost = hulls.gains[context, action], policy.costs[context, action]
 
 
@@ -188,7 +188,7 @@ def _keep(policy: LoweredPolicy, hulls: Hulls, left: int) -> None:
                 least = max(least, cost)
             else:
                 beyond = min(beyond, cost)
-    hulls.kept[LEAST_LEFT], hulls.kept[BEYOND_LEFT] = least, beyond
+    hulls.kept[KEPT_LEAST], hulls.kept[KEPT_BELOW] = least, beyond
 
 
 @jit_inline

@@ -27,7 +27,6 @@ from almoner.types import Floats
 
 __all__ = [
     "LAST_AFFINE",
-    "THOMPSON_LANE",
     "clock_level",
     "fill_levels",
     "index",
@@ -37,13 +36,10 @@ __all__ = [
 
 _KNOWN, _MEAN, _EXPLORE = KnownRewards.code, EmpiricalMean.code, ExploreFirst.code
 _UCB, _KL, _LOG_PLUS = UCB.code, KLUCB.code, LogPlus.code
-_THOMPSON, _WILSON, _HORIZON = Thompson.code, Wilson.code, HorizonUCB.code
+_THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
 
 LAST_AFFINE = _UCB
 """Codes up to this one are ū + level/√C, with level 0 where nothing is explored."""
-
-THOMPSON_LANE = 8
-"""Lanes of a round's key below this one are for other draws of the policy."""
 
 
 @jit
@@ -59,7 +55,7 @@ def clock_level(reward: int, width: float, t: int) -> float:
         return width * math.log(t)
     if reward == _LOG_PLUS:
         return math.log(t)
-    if reward in (_KNOWN, _MEAN, _EXPLORE, _THOMPSON, _WILSON, _HORIZON):
+    if reward in (_KNOWN, _MEAN, _EXPLORE, _THOMPSON, _WILSON, _HORIZON_UCB):
         return 0.0
     return math.nan
 
@@ -92,7 +88,7 @@ def index(
         return kl_bound(mean, level / count)
     if reward == _LOG_PLUS:
         return mean + math.sqrt(width * max(0.0, level - math.log(count))) * root
-    if reward == _HORIZON:
+    if reward == _HORIZON_UCB:
         return mean + math.sqrt(width * math.log(1.0 + level / count)) * root
     if reward == _WILSON:
         return wilson_bound(mean, count, level)

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from almoner.jit import jit_callable, jit_entry, jit_inline
-from almoner.kernels.draws import round_key
-from almoner.kernels.ranking import TOLERANCE, level_at, level_of, value_of, weights_of
-from almoner.kernels.state import EXPLORED, LEFT, REPORTED, ROUND, Hulls, Memo, State
+from almoner.kernels.draws import REDRAW_LANE, round_key
+from almoner.kernels.ranking import level_at, level_of, value_of, weights_of
+from almoner.kernels.state import EXPLORED, LEFT, ROUND, UNIT_PRICE, Hulls, Memo, State
 from almoner.kernels.steps import SKIP, decide, learn, ratio_of, take
+from almoner.lp import TOLERANCE
 from almoner.policy.allocation import Procrastinate, SkipAlways
 from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import ExploreFirst, Thompson
@@ -24,26 +25,26 @@ from almoner.types import Floats, Ints, Mask
 
 __all__ = [
     "ACTED",
-    "BOOKED",
-    "LEARNED",
+    "CANCEL",
+    "LEARN",
     "NOT_ALLOWED",
-    "POOR",
-    "SAVED",
-    "SYNCED",
-    "TOO_LATE",
-    "WITHDRAWN",
-    "Line",
+    "PAST_HORIZON",
+    "POLICY_SKIP",
+    "SET_LEFT",
+    "TAKE",
+    "UNAFFORDABLE",
+    "Batch",
     "advance",
-    "advance_at_length",
-    "new_line",
+    "advance_without_gil",
+    "new_batch",
     "replay",
 ]
 
-BOOKED, LEARNED, WITHDRAWN, SYNCED = 0, 1, 2, 3
+TAKE, LEARN, CANCEL, SET_LEFT = 0, 1, 2, 3
 """Kinds of a row to `replay`: a decision to take, a reward to learn, an action that will have no
 reward, units left to set."""
 
-ACTED, SAVED, POOR, TOO_LATE, NOT_ALLOWED = 0, 1, 2, 3, 4
+ACTED, POLICY_SKIP, UNAFFORDABLE, PAST_HORIZON, NOT_ALLOWED = 0, 1, 2, 3, 4
 """Why a skip, if it is one: the policy saves, nothing can be afforded, the horizon is reached, the
 request allows nothing."""
 
@@ -54,7 +55,7 @@ _PROCRASTINATE, _SKIP_ALWAYS = Procrastinate.code, SkipAlways.code
 _THOMPSON, _EXPLORE = Thompson.code, ExploreFirst.code
 
 
-class Line(NamedTuple):
+class Batch(NamedTuple):
     """Requests that stand in line, a place for each, and what becomes of them.
 
     ``contexts`` and ``allowed`` (places, actions) say what is asked; ``choices`` gets the action
@@ -66,19 +67,19 @@ class Line(NamedTuple):
     contexts: Ints
     allowed: Mask
     choices: Ints
-    odds: Floats
-    tally: Floats
+    figures: Floats
+    draw_counts: Floats
     price: Floats
 
 
-def new_line(actions: int, *, places: int) -> Line:
+def new_batch(actions: int, *, size: int) -> Batch:
     """Return an empty line, in which requests allow everything."""
-    return Line(
-        contexts=np.zeros(places, np.int64),
-        allowed=np.ones((places, actions), np.bool_),
-        choices=np.zeros((places, 2), np.int64),
-        odds=np.zeros((places, 2)),
-        tally=np.zeros(actions + 1),
+    return Batch(
+        contexts=np.zeros(size, np.int64),
+        allowed=np.ones((size, actions), np.bool_),
+        choices=np.zeros((size, 2), np.int64),
+        figures=np.zeros((size, 2)),
+        draw_counts=np.zeros(actions + 1),
         price=np.zeros(1),
     )
 
@@ -90,7 +91,7 @@ def advance(
     memo: Memo,
     hulls: Hulls | None,
     stream: np.uint64,
-    line: Line,
+    batch: Batch,
     size: int,
     reserves: Ints,
     left: int,
@@ -100,39 +101,39 @@ def advance(
     An action is admitted while its reserve fits what is ``left``. Afterwards the line allows
     everything again.
     """
-    for place in range(size):
-        context, allowed = line.contexts[place], line.allowed[place]
-        asked = False
+    for i in range(size):
+        context, allowed = batch.contexts[i], batch.allowed[i]
+        any_allowed = False
         for action in range(len(allowed)):
-            asked |= allowed[action]
+            any_allowed |= allowed[action]
             allowed[action] &= reserves[context, action] <= left
         action, probability = _drawn(
-            policy, state, memo, hulls, stream, context, allowed, line.tally
+            policy, state, memo, hulls, stream, context, allowed, batch.draw_counts
         )
-        line.price[0] = _price(policy, state, memo, hulls, context, line.price[0])
-        line.odds[place, 0], line.odds[place, 1] = probability, line.price[0]
+        batch.price[0] = _price(policy, state, memo, hulls, context, batch.price[0])
+        batch.figures[i, 0], batch.figures[i, 1] = probability, batch.price[0]
         take(policy, state, memo, hulls, context, action)
-        line.choices[place, 0] = action
-        line.choices[place, 1] = _reason(policy, state, context, action, allowed, asked)
+        batch.choices[i, 0] = action
+        batch.choices[i, 1] = _reason(policy, state, context, action, allowed, any_allowed)
         if action != SKIP:
             left -= reserves[context, action]
         allowed[:] = True
 
 
 @jit_callable
-def advance_at_length(
+def advance_without_gil(
     policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
     stream: np.uint64,
-    line: Line,
+    batch: Batch,
     size: int,
     reserves: Ints,
     left: int,
 ) -> None:
     """Do what `advance` does, and let other threads run meanwhile: for what takes long."""
-    advance(policy, state, memo, hulls, stream, line, size, reserves, left)
+    advance(policy, state, memo, hulls, stream, batch, size, reserves, left)
 
 
 @jit_inline
@@ -144,7 +145,7 @@ def _drawn(
     stream: np.uint64,
     context: int,
     allowed: Mask,
-    tally: Floats,
+    draw_counts: Floats,
 ) -> tuple[int, float]:
     """Return the action and its probability.
 
@@ -152,32 +153,32 @@ def _drawn(
     choose the same, that of the decision itself included, so that what is done never has
     probability 0.
     """
-    key = round_key(stream, state.clock[ROUND])
+    key = round_key(stream, state.progress[ROUND])
     draws = REDRAWS if policy.reward == _THOMPSON else 1
-    tally[:] = 0.0
+    draw_counts[:] = 0.0
     action, probability = SKIP, 1.0
     for again in range(draws - 1, -1, -1):  # the decision itself comes last, and leaves its price
-        drawn = key if again == 0 else round_key(key, -again)
+        drawn = key if again == 0 else round_key(key, REDRAW_LANE * again)
         action, probability = decide(policy, state, memo, hulls, context, drawn, allowed)
-        tally[action + 1] += 1.0
-    return action, probability if draws == 1 else tally[action + 1] / draws
+        draw_counts[action + 1] += 1.0
+    return action, probability if draws == 1 else draw_counts[action + 1] / draws
 
 
 @jit_inline
 def _reason(
-    policy: LoweredPolicy, state: State, context: int, action: int, allowed: Mask, asked: bool
+    policy: LoweredPolicy, state: State, context: int, action: int, allowed: Mask, any_allowed: bool
 ) -> int:
     """Return why a decision that was taken is a skip."""
     if action != SKIP:
         return ACTED
-    if state.clock[ROUND] > policy.horizon:
-        return TOO_LATE
-    if not asked:
+    if state.progress[ROUND] > policy.horizon:
+        return PAST_HORIZON
+    if not any_allowed:
         return NOT_ALLOWED
     for other in range(len(allowed)):
-        if allowed[other] and policy.costs[context, other] <= state.clock[LEFT]:
-            return SAVED
-    return POOR
+        if allowed[other] and policy.costs[context, other] <= state.progress[LEFT]:
+            return POLICY_SKIP
+    return UNAFFORDABLE
 
 
 @jit_entry
@@ -198,15 +199,15 @@ def replay(
     """
     for row in range(len(rows)):
         kind, one, action, t = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
-        if kind == BOOKED:
+        if kind == TAKE:
             take(policy, state, memo, hulls, one, action)
-        elif kind == LEARNED:
+        elif kind == LEARN:
             learn(policy, state, memo, one, action, t, rewards[row], round_key(stream, t))
-        elif kind == WITHDRAWN:
+        elif kind == CANCEL:
             state.pending[one, action] -= 1.0
-            state.clock[LEFT] = t
+            state.progress[LEFT] = t
         else:
-            state.clock[LEFT] = one
+            state.progress[LEFT] = one
 
 
 @jit_inline
@@ -214,13 +215,13 @@ def _price(
     policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls | None, context: int, start: float
 ) -> float:
     """Return the price of a unit of budget now; NaN where the policy has none."""
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     remaining = policy.horizon - t + 1
     if remaining < 1 or left < policy.cheapest or policy.rule in (_PROCRASTINATE, _SKIP_ALWAYS):
         return math.nan
     if hulls is not None:
-        exploring = policy.reward == _EXPLORE and state.clock[EXPLORED] == 0
-        return math.nan if exploring else hulls.price[REPORTED]
+        exploring = policy.reward == _EXPLORE and state.progress[EXPLORED] == 0
+        return math.nan if exploring else hulls.price[UNIT_PRICE]
     if policy.reward == _THOMPSON:
         return math.nan
     _, total, _ = weights_of(policy, state, t)
@@ -240,9 +241,9 @@ def _marginal_value(
     the value sought. Each step goes to a value or to an end of a bracket, and never back: at most
     three of each context, upwards or downwards.
     """
-    t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
+    t, left = state.progress[ROUND] + 1, float(state.progress[LEFT])
     weights, total, arrival = weights_of(policy, state, t)
-    clock, none = level_at(policy, memo, t), np.uint64(0)
+    common, none = level_at(policy, memo, t), np.uint64(0)
     slack = TOLERANCE * max(total, room)
     low, high = 0.0, math.inf
     for _ in range(3 * policy.costs.shape[0] + 3):
@@ -253,7 +254,7 @@ def _marginal_value(
             if top < price - TOLERANCE:
                 value = top
             elif value <= price + TOLERANCE and value < top:
-                level = level_of(policy, clock, weight / total, t, left)
+                level = level_of(policy, common, weight / total, t, left)
                 value = value_of(policy, state, memo, other, level, none)
             if value > price + TOLERANCE:
                 used += weight

@@ -22,10 +22,10 @@ FIGURES = 5
 def untried_pairs(policy: LoweredPolicy, environment: Environment, state: State) -> int:
     """Return how many pairs were never tried, of those that may come and can still be afforded."""
     untried = 0
-    if state.clock[ROUND] < policy.horizon:
+    if state.progress[ROUND] < policy.horizon:
         for context in range(policy.costs.shape[0]):
             for action in range(policy.costs.shape[1]):
-                fits = policy.costs[context, action] <= state.clock[LEFT]
+                fits = policy.costs[context, action] <= state.progress[LEFT]
                 unseen = state.counts[context, action] == 0.0
                 untried += unseen and fits and environment.probs[context] > 0.0
     return untried
@@ -62,7 +62,7 @@ def play(
         coming = draw_context(environment, round_key(streams.contexts, 0))
         for t in range(policy.horizon):
             while mark < len(marks) and marks[mark] == t + 1:
-                left_at[row, mark] = state.clock[LEFT]
+                left_at[row, mark] = state.progress[LEFT]
                 mark += 1
             # Drawn a round ahead, so that it is at hand when the processor has guessed wrong.
             context, coming = coming, draw_context(environment, round_key(streams.contexts, t + 1))
@@ -71,7 +71,7 @@ def play(
             take(policy, state, memo, hulls, context, action)
             reward = draw_reward(environment, context, action, round_key(streams.rewards, t))
             learn(policy, state, memo, context, action, t, reward, key)
-            if hulls is not None and state.clock[EXPLORED] == t + 1:
+            if hulls is not None and state.progress[EXPLORED] == t + 1:
                 untried = untried_pairs(policy, environment, state)
             expected += environment.worth[context, action + 1]
             loss += environment.losses[context, action + 1]
@@ -79,6 +79,6 @@ def play(
             if len(choices) > 0:
                 choices[t, 0], choices[t, 1] = context, action
                 numbers[t, 0], numbers[t, 1] = probability, reward
-                numbers[t, 2] = state.clock[LEFT]
+                numbers[t, 2] = state.progress[LEFT]
         out[row, 0], out[row, 1], out[row, 2] = expected, drawn, loss
-        out[row, 3], out[row, 4] = policy.budget - state.clock[LEFT], untried
+        out[row, 3], out[row, 4] = policy.budget - state.progress[LEFT], untried

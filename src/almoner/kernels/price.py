@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from almoner.jit import jit_inline
-from almoner.kernels.ranking import TOLERANCE
-from almoner.kernels.state import FOUND, LEAST_LEFT, REPORTED, Hulls
+from almoner.kernels.state import KEPT_LEAST, LAST_PRICE, UNIT_PRICE, Hulls
+from almoner.lp import TOLERANCE
 from almoner.policy.lowering import LoweredPolicy
 from almoner.types import Floats
 
@@ -48,12 +48,12 @@ def find_price(
     everything fits.
     """
     slack = TOLERANCE * max(total, room)
-    if len(hulls.ranked) > 0 and hulls.kept[LEAST_LEFT] == policy.dearest:
+    if len(hulls.ranked) > 0 and hulls.kept[KEPT_LEAST] == policy.dearest:
         price, used, tied, under = _bisect(policy, hulls, room - slack)
     else:
         price, used, tied, under = _search(policy, hulls, room, slack)
-    hulls.price[FOUND] = price
-    hulls.price[REPORTED] = price if used + tied > room + slack else under
+    hulls.price[LAST_PRICE] = price
+    hulls.price[UNIT_PRICE] = price if used + tied > room + slack else under
     if tied <= 0.0 or used + tied <= room:
         return price, 1.0
     return price, min(1.0, max(0.0, (room - used) / tied))
@@ -65,8 +65,8 @@ def _bisect(policy: LoweredPolicy, hulls: Hulls, room: float) -> tuple[float, fl
 
     It is the slope of the step that reaches ``room``, or of the last one if all of them fit.
     """
-    place = min(_count_below(hulls.filled[1:], room), len(hulls.ranked) - 1)
-    price = -hulls.ranked[place]
+    i = min(_count_below(hulls.filled[1:], room), len(hulls.ranked) - 1)
+    price = -hulls.ranked[i]
     near = nearness(policy, price)
     first = _count_below(hulls.ranked, -(price + near))
     after = _count_below(hulls.ranked, -(price - near))
@@ -97,7 +97,7 @@ def _search(
     the steps from ``low`` up use more than there is room for, those beyond ``high`` use less.
     """
     low, high = 0.0, math.inf
-    price, used, tied, under = hulls.price[FOUND], 0.0, 0.0, 0.0
+    price, used, tied, under = hulls.price[LAST_PRICE], 0.0, 0.0, 0.0
     for attempt in range(PASSES):
         used, tied, above, under = _fill(policy, hulls, price)
         if used > room + slack:
@@ -119,8 +119,8 @@ def _fill(policy: LoweredPolicy, hulls: Hulls, price: float) -> tuple[float, flo
     near = nearness(policy, price)
     for other in range(policy.costs.shape[0]):
         weight = hulls.weights[other]
-        for place in range(hulls.sizes[other]):
-            slope, cost = hulls.slopes[other, place], weight * hulls.spans[other, place]
+        for i in range(hulls.sizes[other]):
+            slope, cost = hulls.slopes[other, i], weight * hulls.spans[other, i]
             if slope > price + near:
                 used += cost
                 above = min(above, slope)

@@ -12,11 +12,12 @@ import math
 import numpy as np
 
 from almoner.jit import jit_inline
-from almoner.kernels.draws import uniform
+from almoner.kernels.draws import SERVE_LANE, TIE_LANE, uniform
 from almoner.kernels.hulls import raise_hulls, restrict
 from almoner.kernels.price import find_price, nearness
-from almoner.kernels.ranking import TIE_LANE, TOLERANCE, weights_of
-from almoner.kernels.state import LEFT, REPORTED, ROUND, Hulls, Memo, State
+from almoner.kernels.ranking import weights_of
+from almoner.kernels.state import LEFT, ROUND, UNIT_PRICE, Hulls, Memo, State
+from almoner.lp import TOLERANCE
 from almoner.policy.allocation import AdaptiveLP, EagerRounding, FixedLP, RoundedLP, SkipAlways
 from almoner.policy.lowering import LoweredPolicy
 from almoner.types import Mask
@@ -25,8 +26,6 @@ __all__ = ["SKIP", "allocate", "options_at", "priced_ratio"]
 
 SKIP = -1
 """The action of doing nothing."""
-
-SERVE_LANE = 0
 
 _ADAPTIVE, _FIXED, _ROUNDED = AdaptiveLP.code, FixedLP.code, RoundedLP.code
 _EAGER, _SKIP_ALWAYS = EagerRounding.code, SkipAlways.code
@@ -47,7 +46,7 @@ def allocate(
     The price is that of all actions in all contexts; what is available to this request is then
     weighed at that price.
     """
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     remaining = policy.horizon - t + 1
     if policy.rule == _SKIP_ALWAYS:
         return SKIP, 1.0
@@ -69,7 +68,7 @@ def _price_beyond(hulls: Hulls, price: float, rate: float) -> tuple[float, float
 
     Of a slope that is not reached yet nothing is bought.
     """
-    beyond = hulls.price[REPORTED]
+    beyond = hulls.price[UNIT_PRICE]
     if beyond == price:
         return price, rate
     return beyond, 0.0 if beyond > 0.0 else 1.0
@@ -84,12 +83,12 @@ def options_at(
     ``rate`` is that of the steps at the price itself. NaN for the code of an unknown rule.
     """
     base, step, near = SKIP, SKIP, nearness(policy, price)
-    for place in range(hulls.sizes[context]):
-        slope = hulls.slopes[context, place]
+    for i in range(hulls.sizes[context]):
+        slope = hulls.slopes[context, i]
         if slope > price + near:
-            base = hulls.tops[context, place]
+            base = hulls.tops[context, i]
         elif slope >= price - near:
-            step = hulls.tops[context, place]
+            step = hulls.tops[context, i]
     if step == SKIP:
         return base, step, 0.0
     if policy.rule == _ROUNDED:

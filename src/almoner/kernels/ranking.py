@@ -14,20 +14,21 @@ import math
 import numpy as np
 
 from almoner.jit import jit_inline
-from almoner.kernels.draws import round_key, uniform
-from almoner.kernels.indices import LAST_AFFINE, THOMPSON_LANE, clock_level, index
+from almoner.kernels.draws import THOMPSON_LANE, TIE_LANE, round_key, uniform
+from almoner.kernels.indices import LAST_AFFINE, clock_level, index
 from almoner.kernels.state import (
-    EXPIRY,
     FROZEN,
-    HORIZON,
-    LEAST,
     LEFT,
-    MOST,
     ROUND,
+    VALID_HORIZON,
+    VALID_LEAST,
+    VALID_MOST,
+    VALID_UNTIL,
     Memo,
     State,
     loosen,
 )
+from almoner.lp import TOLERANCE
 from almoner.policy.contexts import (
     EmpiricalContexts,
     KnownContexts,
@@ -39,7 +40,6 @@ from almoner.policy.rewards import HorizonUCB, Thompson, Wilson
 from almoner.types import Floats, Mask
 
 __all__ = [
-    "TOLERANCE",
     "choose",
     "cover_arrival",
     "cover_reward",
@@ -53,18 +53,13 @@ __all__ = [
     "weights_of",
 ]
 
-TOLERANCE = 1e-12
-"""Two values nearer than this are tied."""
-
-TIE_LANE = 1
-
 HEADROOM = 1.25
 """A level that falls with time rises when its context arrives: this much is allowed for."""
 
 LEEWAY = 16
 """Bills and refunds move the money left: by one part in this many, brackets allow for it."""
 
-_THOMPSON, _WILSON, _HORIZON = Thompson.code, Wilson.code, HorizonUCB.code
+_THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
 _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
 _KNOWN_CONTEXTS, _NO_CONTEXTS = KnownContexts.code, NoContexts.code
 
@@ -78,7 +73,7 @@ def weights_of(policy: LoweredPolicy, state: State, t: int) -> tuple[Floats, flo
     if policy.context not in (_EMPIRICAL, _TRUNCATED):
         known = policy.context in (_KNOWN_CONTEXTS, _NO_CONTEXTS)
         return policy.context_weights, 1.0 if known else math.nan, 0.0
-    frozen = state.clock[FROZEN]
+    frozen = state.progress[FROZEN]
     if frozen > 0:
         return state.context_counts, float(frozen), 0.0
     return state.context_counts, float(t), 1.0
@@ -93,16 +88,16 @@ def level_at(policy: LoweredPolicy, memo: Memo, t: int) -> float:
 
 
 @jit_inline
-def level_of(policy: LoweredPolicy, clock: float, share: float, t: int, left: float) -> float:
+def level_of(policy: LoweredPolicy, common: float, share: float, t: int, left: float) -> float:
     """Return the index level of a context with this share in round t, with ``left`` units left.
 
     It is that of the clock, unless the index looks at what its context can still use.
     """
     if policy.reward == _WILSON:
         return max(1.0, min(share * (policy.horizon - t + 1), left / policy.cheapest))
-    if policy.reward == _HORIZON:
+    if policy.reward == _HORIZON_UCB:
         return share * (policy.horizon - t + 1)
-    return clock
+    return common
 
 
 @jit_inline
@@ -132,13 +127,13 @@ def refresh(policy: LoweredPolicy, state: State, memo: Memo, context: int, level
     An epoch is a sixteenth of the rounds gone or to come, at one horizon and with about the same
     money. A context that has come more often than its bracket allowed for has a level above it.
     """
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     start, stop = context, context
     if not _brackets_hold(policy, memo, t, left):
         last = t + min(t, policy.horizon - t) // 16
-        memo.holds[EXPIRY], memo.holds[HORIZON] = last, policy.horizon
-        memo.holds[LEAST] = left - left // LEEWAY - (last - t) * policy.dearest
-        memo.holds[MOST] = left + left // LEEWAY
+        memo.validity[VALID_UNTIL], memo.validity[VALID_HORIZON] = last, policy.horizon
+        memo.validity[VALID_LEAST] = left - left // LEEWAY - (last - t) * policy.dearest
+        memo.validity[VALID_MOST] = left + left // LEEWAY
         start, stop = 0, policy.costs.shape[0]
     elif level > memo.top[context]:
         stop = context + 1
@@ -150,9 +145,9 @@ def refresh(policy: LoweredPolicy, state: State, memo: Memo, context: int, level
 def _brackets_hold(policy: LoweredPolicy, memo: Memo, t: int, left: int) -> bool:
     """Return whether the brackets were made for this round, this horizon and this money left."""
     return (
-        t <= memo.holds[EXPIRY]
-        and policy.horizon == memo.holds[HORIZON]
-        and memo.holds[LEAST] <= left <= memo.holds[MOST]
+        t <= memo.validity[VALID_UNTIL]
+        and policy.horizon == memo.validity[VALID_HORIZON]
+        and memo.validity[VALID_LEAST] <= left <= memo.validity[VALID_MOST]
     )
 
 
@@ -163,15 +158,15 @@ def _bracket_context(policy: LoweredPolicy, state: State, memo: Memo, context: i
     A level rises with the clock, or falls with the rounds and the share while its context stays
     away, so that the two ends of the epoch bound it; and it rises with the money left.
     """
-    first, last = state.clock[ROUND] + 1, memo.holds[EXPIRY]
-    least, most = float(memo.holds[LEAST]), float(memo.holds[MOST])
+    first, last = state.progress[ROUND] + 1, memo.validity[VALID_UNTIL]
+    least, most = float(memo.validity[VALID_LEAST]), float(memo.validity[VALID_MOST])
     weights, total, arrival = weights_of(policy, state, first)
-    clock = level_at(policy, memo, first)
-    now = level_of(policy, clock, weights[context] / total, first, least)
-    risen = level_of(policy, clock, (weights[context] + arrival) / total, first, most)
+    common = level_at(policy, memo, first)
+    now = level_of(policy, common, weights[context] / total, first, least)
+    risen = level_of(policy, common, (weights[context] + arrival) / total, first, most)
     weights, total, _ = weights_of(policy, state, last)
-    clock = level_at(policy, memo, last)
-    then = level_of(policy, clock, weights[context] / total, last, least)
+    common = level_at(policy, memo, last)
+    then = level_of(policy, common, weights[context] / total, last, least)
     memo.bottom[context] = min(now, then)
     memo.top[context] = max(risen * HEADROOM, then) if policy.reward >= _WILSON else max(now, then)
     for action in range(policy.costs.shape[1]):
@@ -187,10 +182,10 @@ def cover_arrival(policy: LoweredPolicy, state: State, memo: Memo, context: int)
     """
     if policy.reward < _WILSON:
         return
-    t = state.clock[ROUND] + 1
-    share, left = state.context_counts[context] / t, float(memo.holds[MOST])
+    t = state.progress[ROUND] + 1
+    share, left = state.context_counts[context] / t, float(memo.validity[VALID_MOST])
     beyond = level_of(policy, 0.0, share, t, left) > memo.top[context]
-    if beyond or policy.horizon != memo.holds[HORIZON]:
+    if beyond or policy.horizon != memo.validity[VALID_HORIZON]:
         loosen(policy, memo, context)
 
 
@@ -199,7 +194,7 @@ def cover_reward(
     policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
 ) -> None:
     """Bracket a pair anew after a reward, unless its context has no brackets at present."""
-    if state.clock[ROUND] < memo.holds[EXPIRY] and memo.top[context] >= 0.0:
+    if state.progress[ROUND] < memo.validity[VALID_UNTIL] and memo.top[context] >= 0.0:
         _bracket_pair(policy, state, memo, context, action)
         _bracket_value(policy, memo, context)
 
@@ -293,14 +288,14 @@ def rank(
     memo: Memo,
     context: int,
     value: float,
-    clock: float,
+    common: float,
     key: np.uint64,
 ) -> tuple[float, float]:
     """Return the weights ranked ahead of a context, and tied with it (its own not counted).
 
     ``clock`` is the level that the clock gives to all contexts in this round.
     """
-    t = state.clock[ROUND] + 1
+    t = state.progress[ROUND] + 1
     weights, total, _ = weights_of(policy, state, t)
     above, below = value + TOLERANCE, value - TOLERANCE
     ahead, tied, unclear = 0.0, 0.0, 0
@@ -320,12 +315,12 @@ def rank(
         tied += weights[other] * listed
     if inexact == 0:  # most often where many contexts were never rewarded
         return ahead, tied
-    left, tied = float(state.clock[LEFT]), 0.0
-    for place in range(unclear):
-        other = int(np.int64(memo.unclear[place]))
+    left, tied = float(state.progress[LEFT]), 0.0
+    for i in range(unclear):
+        other = int(np.int64(memo.unclear[i]))
         weight, exact = weights[other], memo.low[other]
         if exact < memo.high[other]:
-            level = level_of(policy, clock, weight / total, t, left)
+            level = level_of(policy, common, weight / total, t, left)
             exact = value_of(policy, state, memo, other, level, key)
         ahead += weight * (exact > above)
         tied += weight * ((exact >= below) & (exact <= above))
@@ -340,11 +335,11 @@ def is_between(
     context: int,
     floor: float,
     value: float,
-    clock: float,
+    common: float,
     key: np.uint64,
 ) -> bool:
     """Return whether another context that can come has a value strictly between two others."""
-    t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
+    t, left = state.progress[ROUND] + 1, float(state.progress[LEFT])
     weights, total, _ = weights_of(policy, state, t)
     below = value - TOLERANCE
     for other in range(policy.costs.shape[0]):
@@ -353,7 +348,7 @@ def is_between(
             continue
         exact = low
         if low <= floor or high >= below:
-            level = level_of(policy, clock, weight / total, t, left)
+            level = level_of(policy, common, weight / total, t, left)
             exact = value_of(policy, state, memo, other, level, key)
         if floor < exact < below:
             return True

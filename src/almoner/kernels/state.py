@@ -17,20 +17,20 @@ from almoner.policy.rewards import KnownRewards
 from almoner.types import Floats, Ints
 
 __all__ = [
-    "BEFORE",
-    "BEYOND_LEFT",
-    "EXPIRY",
     "EXPLORED",
-    "FOUND",
     "FROZEN",
-    "HORIZON",
-    "LEAST",
-    "LEAST_LEFT",
+    "KEPT_BELOW",
+    "KEPT_LEAST",
+    "LAST_CONTEXT",
+    "LAST_PRICE",
     "LEFT",
-    "MOST",
-    "NOW",
-    "REPORTED",
     "ROUND",
+    "THIS_CONTEXT",
+    "UNIT_PRICE",
+    "VALID_HORIZON",
+    "VALID_LEAST",
+    "VALID_MOST",
+    "VALID_UNTIL",
     "Hulls",
     "Memo",
     "State",
@@ -45,13 +45,13 @@ ROUND, LEFT, FROZEN, EXPLORED, TESTED = 0, 1, 2, 3, 4
 """Places in ``State.clock``: rounds completed, units left, and the rounds (0: none) of the freeze,
 of the end of exploration and of the last test for it."""
 
-FOUND, REPORTED = 0, 1
+LAST_PRICE, UNIT_PRICE = 0, 1
 """Places in ``Hulls.price``: where the search for it ended, and what one more unit is worth."""
 
-EXPIRY, HORIZON, LEAST, MOST = 0, 1, 2, 3
+VALID_UNTIL, VALID_HORIZON, VALID_LEAST, VALID_MOST = 0, 1, 2, 3
 """Places in ``Memo.holds``: the last round, the horizon, the least and the most units left."""
 
-LEAST_LEFT, BEYOND_LEFT, BEFORE, NOW = 0, 1, 2, 3
+KEPT_LEAST, KEPT_BELOW, LAST_CONTEXT, THIS_CONTEXT = 0, 1, 2, 3
 """Places in ``Hulls.kept``: the units left for which the hulls of known statistics hold, from the
 first to below the second, and the contexts (-1: none) that they were last asked for."""
 
@@ -71,7 +71,7 @@ class State(NamedTuple):
     context_counts: Floats
     skip_counts: Floats
     skip_sums: Floats
-    clock: Ints
+    progress: Ints
 
 
 class Memo(NamedTuple):
@@ -97,7 +97,7 @@ class Memo(NamedTuple):
     row: Floats
     values: Floats
     unclear: npt.NDArray[np.uint32]
-    holds: Ints
+    validity: Ints
 
 
 class Hulls(NamedTuple):
@@ -163,7 +163,7 @@ def new_state(policy: LoweredPolicy) -> State:
         np.zeros(shape[0]),
         np.zeros(5, np.int64),
     )
-    state.clock[LEFT] = policy.budget
+    state.progress[LEFT] = policy.budget
     return state
 
 
@@ -188,7 +188,7 @@ def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) 
         row=np.empty(actions),
         values=np.empty(contexts),
         unclear=np.empty(contexts, np.uint32),
-        holds=np.zeros(4, np.int64),
+        validity=np.zeros(4, np.int64),
     )
     if levels is None:
         fill_levels(policy.reward, policy.width, memo.levels)
@@ -208,9 +208,9 @@ def reset(policy: LoweredPolicy, state: State, memo: Memo) -> None:
             state.pending[context, action] = 0.0
             memo.means[context, action] = policy.prior[context, action]
             memo.roots[context, action] = 0.0
-    state.clock[ROUND], state.clock[LEFT] = 0, policy.budget
-    state.clock[FROZEN], state.clock[EXPLORED], state.clock[TESTED] = 0, 0, 0
-    memo.holds[EXPIRY] = 0
+    state.progress[ROUND], state.progress[LEFT] = 0, policy.budget
+    state.progress[FROZEN], state.progress[EXPLORED], state.progress[TESTED] = 0, 0, 0
+    memo.validity[VALID_UNTIL] = 0
 
 
 @jit_inline

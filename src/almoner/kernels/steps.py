@@ -11,11 +11,10 @@ import math
 import numpy as np
 
 from almoner.jit import jit_callable, jit_inline
-from almoner.kernels.draws import uniform
+from almoner.kernels.draws import BINARISE_LANE, SERVE_LANE, uniform
 from almoner.kernels.explore_first import exploration_over, least_tried
 from almoner.kernels.priced import SKIP, allocate
 from almoner.kernels.ranking import (
-    TOLERANCE,
     choose,
     cover_arrival,
     cover_reward,
@@ -28,7 +27,8 @@ from almoner.kernels.ranking import (
     value_of,
     weights_of,
 )
-from almoner.kernels.state import EXPIRY, EXPLORED, FROZEN, LEFT, ROUND, Hulls, Memo, State
+from almoner.kernels.state import EXPLORED, FROZEN, LEFT, ROUND, VALID_UNTIL, Hulls, Memo, State
+from almoner.lp import TOLERANCE
 from almoner.policy.allocation import (
     AdaptiveLP,
     EagerRounding,
@@ -43,8 +43,6 @@ from almoner.policy.rewards import ExploreFirst, KnownRewards, Thompson
 from almoner.types import Mask
 
 __all__ = ["SKIP", "decide", "learn", "ratio_of", "serve_share", "take"]
-
-SERVE_LANE, BINARISE_LANE = 0, 2
 
 TRUST = 4.0
 """Rewards of a pair that must have come, for each that has not, before it is served eagerly."""
@@ -69,12 +67,12 @@ def decide(
 
     ``available`` restricts the actions of this request; other arrivals are taken to have all.
     """
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     remaining = policy.horizon - t + 1
     if remaining < 1 or left < policy.cheapest:
         return SKIP, 1.0
     if hulls is not None:
-        if policy.reward == _EXPLORE and state.clock[EXPLORED] == 0:
+        if policy.reward == _EXPLORE and state.progress[EXPLORED] == 0:
             return least_tried(policy, state, context, key, available)
         return allocate(policy, state, memo, hulls, context, key, available)
     return serve_or_skip(policy, state, memo, context, key, available)
@@ -90,17 +88,17 @@ def serve_or_skip(
     available: Mask | None,
 ) -> tuple[int, float]:
     """Decide where every action costs the same: the best action of the context, or nothing."""
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     remaining = policy.horizon - t + 1
     weights, total, arrival = weights_of(policy, state, t)
     own = weights[context] + arrival
-    clock = level_at(policy, memo, t)
-    level = level_of(policy, clock, own / total, t, float(left))
+    common = level_at(policy, memo, t)
+    level = level_of(policy, common, own / total, t, float(left))
     refresh(policy, state, memo, context, level)
     value, action, ties = choose(policy, state, memo, context, level, key, available)
     if value <= 0.0:  # no gain is worth no money
         return SKIP, 1.0
-    ahead, tied = rank(policy, state, memo, context, value, clock, key)
+    ahead, tied = rank(policy, state, memo, context, value, common, key)
     if available is not None and _is_set_back(policy, state, memo, context, level, key, value):
         counted = memo.low[context] > value + TOLERANCE
         ahead += arrival if counted else own
@@ -112,7 +110,7 @@ def serve_or_skip(
         share = serve_share(policy, left >= remaining, room, own, ahead, tied)
     if policy.rule == _EAGER and share == 0.0 and room > TOLERANCE * total:
         floor = _best_mean(policy, state, memo, context, available)
-        share = 1.0 if is_between(policy, state, memo, context, floor, value, clock, key) else 0.0
+        share = 1.0 if is_between(policy, state, memo, context, floor, value, common, key) else 0.0
     if uniform(key, SERVE_LANE) < share:
         return action, share / ties
     return SKIP, 1.0 - share
@@ -202,22 +200,22 @@ def take(
     policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls | None, context: int, action: int
 ) -> None:
     """Book a decision: the round, the arrival, and the money. The budget changes here only."""
-    state.clock[ROUND] += 1
+    state.progress[ROUND] += 1
     if action != SKIP:
-        state.clock[LEFT] -= policy.costs[context, action]
+        state.progress[LEFT] -= policy.costs[context, action]
         state.pending[context, action] += 1.0
     if hulls is not None:
-        exploring = policy.reward == _EXPLORE and state.clock[EXPLORED] == 0
+        exploring = policy.reward == _EXPLORE and state.progress[EXPLORED] == 0
         if exploring and exploration_over(policy, state, memo, hulls):
-            state.clock[EXPLORED] = state.clock[ROUND]
-    if policy.context not in (_EMPIRICAL, _TRUNCATED) or state.clock[FROZEN] > 0:
+            state.progress[EXPLORED] = state.progress[ROUND]
+    if policy.context not in (_EMPIRICAL, _TRUNCATED) or state.progress[FROZEN] > 0:
         return
     state.context_counts[context] += 1.0
     if hulls is None:
         cover_arrival(policy, state, memo, context)
     if policy.context == _TRUNCATED and _freeze_due(policy, state, memo):
-        state.clock[FROZEN] = state.clock[ROUND]
-        memo.holds[EXPIRY] = 0
+        state.progress[FROZEN] = state.progress[ROUND]
+        memo.validity[VALID_UNTIL] = 0
 
 
 @jit_callable
@@ -254,13 +252,13 @@ def learn(
 @jit_inline
 def _is_closed(policy: LoweredPolicy, state: State, t: int) -> bool:
     """Return whether nothing is learned from round t: exploration was over, and that was all."""
-    return policy.exploration.update == 0 and 0 < state.clock[EXPLORED] <= t
+    return policy.exploration.update == 0 and 0 < state.progress[EXPLORED] <= t
 
 
 @jit_inline
 def _freeze_due(policy: LoweredPolicy, state: State, memo: Memo) -> bool:
     """Return whether context shares are to be frozen after this round."""
-    t = state.clock[ROUND]
+    t = state.progress[ROUND]
     if policy.freeze != BY_RULE:
         return t >= policy.freeze
     contexts, log_horizon = policy.costs.shape[0], math.log(policy.horizon)
@@ -278,12 +276,12 @@ def _freeze_due(policy: LoweredPolicy, state: State, memo: Memo) -> bool:
 @jit_inline
 def _boundary_gap(policy: LoweredPolicy, state: State, memo: Memo, ratio: float) -> float:
     """Return the distance of the ratio from the nearest boundary, as the shares seen so far say."""
-    t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
+    t, left = state.progress[ROUND] + 1, float(state.progress[LEFT])
     none = np.uint64(0)
-    (contexts, actions), clock = policy.costs.shape, level_at(policy, memo, t)
+    (contexts, actions), common = policy.costs.shape, level_at(policy, memo, t)
     for context in range(contexts):
         level, value = (
-            level_of(policy, clock, state.context_counts[context] / t, t, left),
+            level_of(policy, common, state.context_counts[context] / t, t, left),
             -math.inf,
         )
         for action in range(actions):

@@ -74,38 +74,38 @@ def _advance(
     high: int,
 ) -> None:
     """Write X with one round more into ``after``; ``starts`` remembers where each run began."""
-    count, place, b = len(gains), 0, low
+    count, i, b = len(gains), 0, low
     for _ in range(low, high + 1):  # at most: a run is one budget long or more
         if b > high:
             break
         rise = now[b + 1] - now[b]
-        place = _first_at_most(gains, place, rise)
+        i = _first_at_most(gains, i, rise)
         stop = high + 1
-        if place < count:
-            stop = min(max(starts[place], b + 1), stop)
-            while stop <= high and now[stop + 1] - now[stop] >= gains[place]:
+        if i < count:
+            stop = min(max(starts[i], b + 1), stop)
+            while stop <= high and now[stop + 1] - now[stop] >= gains[i]:
                 stop += 1
-            while stop > b + 1 and now[stop] - now[stop - 1] < gains[place]:
+            while stop > b + 1 and now[stop] - now[stop - 1] < gains[i]:
                 stop -= 1
-            starts[place] = stop
+            starts[i] = stop
         here, there = now[b + 1 : stop + 1], after[b + 1 : stop + 1]
-        if place == 0:
+        if i == 0:
             for cell in range(len(here)):
                 there[cell] = here[cell] - drift
         else:
-            below, weight, gain = now[b:stop], mass[place - 1], worth[place - 1] - drift
+            below, weight, gain = now[b:stop], mass[i - 1], worth[i - 1] - drift
             for cell in range(len(here)):
                 there[cell] = here[cell] + (gain - weight * (here[cell] - below[cell]))
         b = stop
 
 
 @jit
-def _first_at_most(gains: Floats, place: int, rise: float) -> int:
+def _first_at_most(gains: Floats, i: int, rise: float) -> int:
     """Return the first place, from ``place`` on, of a gain that is at most ``rise``.
 
     Steps double until they pass it, and a bisection goes back: n places on, that takes log n steps.
     """
-    low, step = place, 1
+    low, step = i, 1
     for _ in range(64):  # doublings of a step, which is at most the number of gains
         if low + step > len(gains) or gains[low + step - 1] <= rise:
             break

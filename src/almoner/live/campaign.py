@@ -16,14 +16,14 @@ from almoner import checks
 from almoner.errors import BrokenLedger
 from almoner.kernels.live import (
     ACTED,
-    BOOKED,
-    LEARNED,
+    CANCEL,
+    LEARN,
     NOT_ALLOWED,
-    POOR,
-    SAVED,
-    SYNCED,
-    TOO_LATE,
-    WITHDRAWN,
+    PAST_HORIZON,
+    POLICY_SKIP,
+    SET_LEFT,
+    TAKE,
+    UNAFFORDABLE,
 )
 from almoner.kernels.state import State
 from almoner.kernels.steps import SKIP
@@ -52,7 +52,13 @@ RUNNING = "running"
 
 _STATUS = {PAUSED: PAUSED, RESUMED: RUNNING, CLOSED: CLOSED}
 
-_REASONS = {ACTED: None, SAVED: POLICY, POOR: BUDGET, TOO_LATE: HORIZON, NOT_ALLOWED: UNAVAILABLE}
+_REASONS = {
+    ACTED: None,
+    POLICY_SKIP: POLICY,
+    UNAFFORDABLE: BUDGET,
+    PAST_HORIZON: HORIZON,
+    NOT_ALLOWED: UNAVAILABLE,
+}
 
 _SKIPPED: Choice = (SKIP, ACTED), (1.0, nan)
 """The choice for arrivals while the campaign is paused or closed."""
@@ -300,22 +306,22 @@ class Campaign:
         action = SKIP if event.action is None else self.actions[event.action]
         counted = -1 if event.round is None else event.round
         if kind == REWARDED:
-            return LEARNED, place, action, counted
+            return LEARN, place, action, counted
         if kind == DECIDED:
             if reserve or cost:
                 self.ledger = hold(self.ledger, reserve=reserve, cost=cost)
             if event.round is None:
                 return None
             self._correct_forecast(event.at)
-            return BOOKED, place, action, counted
+            return TAKE, place, action, counted
         if kind == CANCELLED:
             self.ledger = release(self.ledger, reserve=reserve, cost=cost)
-            return WITHDRAWN, place, action, self._units_left()
+            return CANCEL, place, action, self._units_left()
         if kind == SETTLED:
             bill = event.bill or 0
             self.ledger, self._charged = settle(self.ledger, reserve=reserve, cost=cost, bill=bill)
             self.overrun += max(0, bill - reserve)
-            return SYNCED, self._units_left(), SKIP, -1
+            return SET_LEFT, self._units_left(), SKIP, -1
         raise ValueError(f"an event of kind {kind!r} is not known here")
 
     def _switch(self, event: Event) -> None:

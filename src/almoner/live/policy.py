@@ -15,7 +15,7 @@ from almoner.errors import InvalidInput
 from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_buffers
 from almoner.kernels.draws import POLICY, stream_key
-from almoner.kernels.live import advance, advance_at_length, new_line, replay
+from almoner.kernels.live import advance, advance_without_gil, new_batch, replay
 from almoner.kernels.state import ROUND, new_hulls, new_memo
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, Terms
@@ -69,7 +69,7 @@ class LivePolicy:
         root = np.random.SeedSequence(terms.seed).generate_state(1, np.uint64)[0]
         self._stream = np.uint64(stream_key(root, 0, POLICY))
         self.actions = {name: index for index, name in enumerate(terms.actions)}
-        self._batch = new_line(len(terms.actions), places=BATCH)
+        self._batch = new_batch(len(terms.actions), size=BATCH)
         self._one = np.empty((1, 4), np.int64), np.empty(1)
         self._advance, self._replay = advance, replay
         self.offers: dict[str, list[Offer]] = {}
@@ -108,7 +108,7 @@ class LivePolicy:
         fixed = (self.lowered, *self._working, self._stream)
         grows, pairs = self._terms.new_contexts, self.lowered.costs.size
         takes_long = grows or pairs > BRIEF or self.lowered.reward == Thompson.code
-        kernel = advance_at_length if takes_long else advance
+        kernel = advance_without_gil if takes_long else advance
         self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
         self._replay = specialize(replay, *fixed, *self._one)
 
@@ -128,10 +128,10 @@ class LivePolicy:
                 batch.allowed[index] = False
                 batch.allowed[index, [self.actions[name] for name in arrival.available]] = True
         self._advance(self._now, *self._working, self._stream, batch, size, self._reserves, left)
-        choices, odds = batch.choices, batch.odds
+        choices, figures = batch.choices, batch.figures
         if size == 1:  # slices would take twice as long
-            return (((choices.item(0), choices.item(1)), (odds.item(0), odds.item(1))),)
-        return zip(choices[:size].tolist(), odds[:size].tolist(), strict=True)
+            return (((choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))),)
+        return zip(choices[:size].tolist(), figures[:size].tolist(), strict=True)
 
     def replay(self, rows: Sequence[Row], rewards: Sequence[float]) -> None:
         """Fold events, each with the reward it may carry."""
@@ -151,18 +151,22 @@ class LivePolicy:
     @property
     def arrivals(self) -> int:
         """The number of arrivals recorded."""
-        return self.state.clock.item(ROUND)
+        return self.state.progress.item(ROUND)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the learned statistics as plain values."""
-        return {name: value.tolist() for name, value in self.state._asdict().items()}
+        table = {name: value.tolist() for name, value in self.state._asdict().items()}
+        table["clock"] = table.pop("progress")  # the name in snapshots
+        return table
 
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the statistics that `to_dict` returned, for the same contexts."""
         for name, values in table.items():
-            getattr(self.state, name)[...] = values
+            getattr(self.state, "progress" if name == "clock" else name)[...] = values
         lowered, state, _, _ = self._buffers
-        self._buffers = self._buffers._replace(memo=new_memo(lowered, state), hulls=new_hulls(lowered))
+        self._buffers = self._buffers._replace(
+            memo=new_memo(lowered, state), hulls=new_hulls(lowered)
+        )
         self._use(len(self.contexts))
 
     def _lower(self, contexts: tuple[str, ...], costs: Floats) -> LoweredPolicy:

@@ -9,17 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from almoner.experiments.reproduction.claims import (
-    BEYOND,
-    CLAIMS,
-    FAILS,
-    HOLDS,
-    MISSING,
-    PARTLY,
-    UNTESTED,
-)
+from almoner.experiments.reproduction.claims import BEYOND, CLAIMS
 from almoner.experiments.reproduction.figures import FIGURES, draw, report
-from almoner.experiments.reproduction.report import judge, write_report
+from almoner.experiments.reproduction.report import write_report
+from almoner.experiments.reproduction.results import Results
+from almoner.experiments.reproduction.verdicts import Verdict, judge
 from almoner.experiments.rows import Row
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -50,7 +44,7 @@ def row(policy: str, ratio: float, regret: float, **more: Any) -> Row:
 def verdict(words: str, rows: list[Row], budgets: list[Row] | None = None) -> str:
     """Return the verdict on the one claim that has these words."""
     (found,) = [
-        verdict for claim, _, verdict in judge(rows, budgets=budgets or []) if words in claim.says
+        verdict for claim, _, verdict in judge(Results(rows, budgets or [])) if words in claim.says
     ]
     return found
 
@@ -58,11 +52,11 @@ def verdict(words: str, rows: list[Row], budgets: list[Row] | None = None) -> st
 @pytest.mark.parametrize(
     ("ealp_39", "ealp_41", "expected"),
     [
-        (3.0, 3.0, HOLDS),
-        (3.0, 5.0, PARTLY),
-        (3.0, 3.9, PARTLY),  # within two errors: a tie does not agree
-        (5.0, 5.0, FAILS),
-        (3.9, 4.1, FAILS),
+        (3.0, 3.0, Verdict.HOLDS),
+        (3.0, 5.0, Verdict.PARTLY),
+        (3.0, 3.9, Verdict.PARTLY),  # within two errors: a tie does not agree
+        (5.0, 5.0, Verdict.FAILS),
+        (3.9, 4.1, Verdict.FAILS),
     ],
 )
 def test_one_below_another(ealp_39: float, ealp_41: float, expected: str) -> None:
@@ -77,13 +71,14 @@ def test_one_below_another(ealp_39: float, ealp_41: float, expected: str) -> Non
 
 def test_exact_numbers_have_no_error() -> None:
     rows = [row("alp", 0.4, 2.0, regret_stderr=0.0), row("flp", 0.4, 2.01, regret_stderr=0.0)]
-    assert verdict("ALP is still better than FLP", rows) == HOLDS
+    assert verdict("ALP is still better than FLP", rows) == Verdict.HOLDS
     assert (
-        verdict("ALP is still better than FLP", [rows[0], rows[1] | {"regret_mean": 1.9}]) == FAILS
+        verdict("ALP is still better than FLP", [rows[0], rows[1] | {"regret_mean": 1.9}])
+        == Verdict.FAILS
     )
 
 
-@pytest.mark.parametrize(("late", "expected"), [(9.0, FAILS), (7.0, PARTLY)])
+@pytest.mark.parametrize(("late", "expected"), [(9.0, Verdict.FAILS), (7.0, Verdict.PARTLY)])
 def test_the_crossing_is_found_where_it_is(late: float, expected: str) -> None:
     rows = [
         row("ucb_alp", 0.41, 5.0),
@@ -94,30 +89,36 @@ def test_the_crossing_is_found_where_it_is(late: float, expected: str) -> None:
     assert verdict("UCB-ALP even beats UCB-PB", rows) == expected
 
 
-@pytest.mark.parametrize(("regret", "expected"), [(2.9, HOLDS), (3.1, FAILS)])
+@pytest.mark.parametrize(("regret", "expected"), [(2.9, Verdict.HOLDS), (3.1, Verdict.FAILS)])
 def test_close_to_the_best(regret: float, expected: str) -> None:
     assert verdict("ALP is close to the best", [row("alp", 0.39, regret)]) == expected
 
 
-@pytest.mark.parametrize(("excess", "expected"), [(1.2, HOLDS), (0.8, HOLDS), (1.3, FAILS)])
+@pytest.mark.parametrize(
+    ("excess", "expected"), [(1.2, Verdict.HOLDS), (0.8, Verdict.HOLDS), (1.3, Verdict.FAILS)]
+)
 def test_near(excess: float, expected: str) -> None:
     rows = [row("ucb_pb", 0.39, 10.0), row("ucb_alp", 0.39, 10 * excess)]
     assert verdict("come very near to UCB-PB", rows) == expected
 
 
-@pytest.mark.parametrize(("later", "expected"), [(2.5, HOLDS), (1.5, FAILS), (2.1, FAILS)])
+@pytest.mark.parametrize(
+    ("later", "expected"), [(2.5, Verdict.HOLDS), (1.5, Verdict.FAILS), (2.1, Verdict.FAILS)]
+)
 def test_rising(later: float, expected: str) -> None:
     rows = [row("alp", 0.4, 2.0), row("alp", 0.4, later, horizon=2000)]
     assert verdict("longer horizons cost ALP more", rows) == expected
 
 
-@pytest.mark.parametrize(("later", "expected"), [(14.0, HOLDS), (20.0, FAILS), (19.8, FAILS)])
+@pytest.mark.parametrize(
+    ("later", "expected"), [(14.0, Verdict.HOLDS), (20.0, Verdict.FAILS), (19.8, Verdict.FAILS)]
+)
 def test_sublinear(later: float, expected: str) -> None:
     rows = [row("ucb_alp", 0.4, 10.0), row("ucb_alp", 0.4, later, horizon=2000)]
     assert verdict("regret of both grows more slowly", rows) == expected
 
 
-@pytest.mark.parametrize(("later", "expected"), [(14.0, HOLDS), (20.0, FAILS)])
+@pytest.mark.parametrize(("later", "expected"), [(14.0, Verdict.HOLDS), (20.0, Verdict.FAILS)])
 def test_unequal_costs_are_judged_by_lengths_of_log_t(later: float, expected: str) -> None:
     """A share of the rounds is no length of the paper's, and says nothing of its claim."""
     rows = [
@@ -134,31 +135,32 @@ def ten(policy: str, ratio: float, regret: float) -> Row:
 
 def test_ten_contexts() -> None:
     rows = [ten("ucb_alp", 0.49, 100), ten("ucb_alp", 0.5, 104), ten("alp", 0.5, 9)]
-    assert verdict("on the boundary or beside it", rows) == HOLDS
-    assert verdict("learning costs so much more", rows) == HOLDS
+    assert verdict("on the boundary or beside it", rows) == Verdict.HOLDS
+    assert verdict("learning costs so much more", rows) == Verdict.HOLDS
     rows = [ten("ucb_alp", 0.49, 100), ten("ucb_alp", 0.5, 106), ten("alp", 0.5, 11)]
-    assert verdict("on the boundary or beside it", rows) == FAILS
-    assert verdict("learning costs so much more", rows) == FAILS
-    assert verdict("optimum is hard to compute", rows) == MISSING
+    assert verdict("on the boundary or beside it", rows) == Verdict.FAILS
+    assert verdict("learning costs so much more", rows) == Verdict.FAILS
+    assert verdict("optimum is hard to compute", rows) == Verdict.MISSING
     assert (
-        verdict("optimum is hard to compute", [ten("alp", 0.5, 1) | {"against": "oracle"}]) == FAILS
+        verdict("optimum is hard to compute", [ten("alp", 0.5, 1) | {"against": "oracle"}])
+        == Verdict.FAILS
     )
 
 
-@pytest.mark.parametrize(("simulated", "expected"), [(0.3, HOLDS), (0.36, FAILS)])
+@pytest.mark.parametrize(("simulated", "expected"), [(0.3, Verdict.HOLDS), (0.36, Verdict.FAILS)])
 def test_the_law(simulated: float, expected: str) -> None:
     quantile = {"policy": "alp", "ratio": 0.4, "level": 0.1, "simulated": simulated, "law": 0.31,
                 "law_low": 0.28, "law_high": 0.34, "bound": 0.25}  # fmt: skip
     assert verdict("is hypergeometric", [], [quantile]) == expected
-    assert verdict("tails obey", [], [quantile]) == HOLDS
-    assert verdict("tails obey", [], [quantile | {"bound": 0.32}]) == FAILS
+    assert verdict("tails obey", [], [quantile]) == Verdict.HOLDS
+    assert verdict("tails obey", [], [quantile | {"bound": 0.32}]) == Verdict.FAILS
     mixed = [quantile | {"simulated": 0.3}, quantile | {"simulated": 0.9}]
-    assert verdict("is hypergeometric", [], mixed) == PARTLY
+    assert verdict("is hypergeometric", [], mixed) == Verdict.PARTLY
 
 
 @pytest.mark.parametrize(
     ("regret", "expected"),
-    [(3.9, HOLDS), (4.1, FAILS), (3.5, FAILS)],  # the limit is 4
+    [(3.9, Verdict.HOLDS), (4.1, Verdict.FAILS), (3.5, Verdict.FAILS)],  # the limit is 4
 )
 def test_the_root(regret: float, expected: str) -> None:
     exact = row("alp", 0.4, regret, method="exact")
@@ -173,21 +175,23 @@ def test_rounding_over_all_budgets() -> None:
         for ratio in ratios
         for policy, regret in {"alp": ratio, "rounded": 0.12}.items()
     ]
-    assert verdict("rounding loses less than ALP", rows) == PARTLY
+    assert verdict("rounding loses less than ALP", rows) == Verdict.PARTLY
     (text,) = [
-        checks[0].numbers for claim, checks, _ in judge(rows) if "loses less than ALP" in claim.says
+        checks[0].numbers
+        for claim, checks, _ in judge(Results(rows))
+        if "loses less than ALP" in claim.says
     ]
     assert text == "less at 17 of 19 budgets, not at ρ = 0.05 to 0.1"
     assert (
         verdict("rounding loses less than ALP", [each for each in rows if each["ratio"] > 0.1])
-        == HOLDS
+        == Verdict.HOLDS
     )
-    assert verdict("rounding loses less than ALP", rows[:6]) == MISSING
+    assert verdict("rounding loses less than ALP", rows[:6]) == Verdict.MISSING
 
 
 def test_without_rows_nothing_is_claimed() -> None:
-    verdicts = {verdict for *_, verdict in judge([])}
-    assert verdicts == {MISSING, UNTESTED}
+    verdicts = {verdict for *_, verdict in judge(Results([]))}
+    assert verdicts == {Verdict.MISSING, Verdict.UNTESTED}
 
 
 def test_the_page_says_what_it_was_made_from(tmp_path: Path) -> None:

@@ -1,41 +1,24 @@
-"""Claims: what the paper says of its experiments, in our words, each with the test it is put to.
+"""Claims of the paper on its experiments, in our words, each with the criterion it is judged by.
 
-Nothing here knows the answers. What the paper explains rather than measures has no test.
+Explanations that the paper does not measure have no criterion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from almoner.experiments.reproduction import special_criteria as judge
+from almoner.experiments.reproduction import special_criteria as special
 from almoner.experiments.reproduction.criteria import (
-    SOME,
-    YES,
-    Check,
-    Test,
+    Criterion,
+    all_of,
     below,
-    both,
     near,
     nearly_optimal,
     rising,
     sublinear,
 )
 
-__all__ = [
-    "BEYOND",
-    "CLAIMS",
-    "FAILS",
-    "HOLDS",
-    "MISSING",
-    "PARTLY",
-    "UNTESTED",
-    "Claim",
-    "verdict_of",
-]
-
-HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
-UNTESTED, MISSING = "not tested", "not run"
+__all__ = ["BEYOND", "CLAIMS", "PaperClaim"]
 
 TWO, TEN = "paper-two", "paper-ten"
 LEARNERS = ("ucb_alp", "ucb_ealp", "ucb_flp")
@@ -46,164 +29,152 @@ LESS = "regret is lower by more than two standard errors, at every horizon"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim:
-    """A sentence to test.
+class PaperClaim:
+    """A sentence of the paper, or of ours, to be judged.
 
     Attributes
     ----------
     figure
-        Where the rows are drawn.
+        The figure that its rows are drawn in.
     says
         The claim, in our words.
     reading
-        The rule on numbers that we take it for, or why there is none.
-    test
-        From evidence to checks.
+        The rule on numbers that we read it as, or why there is none.
+    criterion
+        The rule as a function from results to checks.
     """
 
     figure: str
     says: str
     reading: str
-    test: Test | None = None
-
-
-def verdict_of(claim: Claim, checks: Sequence[Check]) -> str:
-    """Return the verdict that follows from the checks of a claim."""
-    if claim.test is None:
-        return UNTESTED
-    outcomes = {check.outcome for check in checks}
-    if not outcomes:
-        return MISSING
-    if outcomes == {YES}:
-        return HOLDS
-    return PARTLY if outcomes & {YES, SOME} else FAILS
+    criterion: Criterion | None = None
 
 
 CLAIMS = (
-    Claim(
+    PaperClaim(
         figure="two-known",
         says="Beside the boundary, ALP is close to the best that can be done.",
         reading="its regret is at most 1 % of the optimum, at every horizon",
-        test=nearly_optimal(TWO, "alp", (0.39, 0.41), within=0.01),
+        criterion=nearly_optimal(TWO, "alp", (0.39, 0.41), within=0.01),
     ),
-    Claim(
+    PaperClaim(
         figure="two-known",
         says="Beside the boundary, EALP is far better than FLP, though it is not told how often "
         "each context comes.",
         reading=f"its {LESS}",
-        test=below(TWO, "ealp", "flp", (0.39, 0.41)),
+        criterion=below(TWO, "ealp", "flp", (0.39, 0.41)),
     ),
-    Claim(
+    PaperClaim(
         figure="two-known",
         says="On the boundary, longer horizons cost ALP more.",
         reading="its regret rises from each horizon to the next",
-        test=rising(TWO, "alp", (0.4,)),
+        criterion=rising(TWO, "alp", (0.4,)),
     ),
-    Claim(
+    PaperClaim(
         figure="two-known",
         says="On the boundary, ALP is still better than FLP.",
         reading=f"its {LESS}",
-        test=below(TWO, "alp", "flp", (0.4,)),
+        criterion=below(TWO, "alp", "flp", (0.4,)),
     ),
-    Claim(
+    PaperClaim(
         figure="two-known",
         says="On the boundary, EALP is worse than both ALP and FLP; its errors about the contexts "
         "are given as the reason.",
         reading=f"of the other two, {LESS}",
-        test=both(below(TWO, "alp", "ealp", (0.4,)), below(TWO, "flp", "ealp", (0.4,))),
+        criterion=all_of(below(TWO, "alp", "ealp", (0.4,)), below(TWO, "flp", "ealp", (0.4,))),
     ),
-    Claim(
+    PaperClaim(
         figure="two-unknown",
         says="Beside the boundary, UCB-ALP and UCB-EALP come very near to UCB-PB.",
         reading="their regret differs from that of UCB-PB by at most a quarter, at every horizon",
-        test=both(
+        criterion=all_of(
             near(TWO, "ucb_alp", "ucb_pb", (0.39, 0.41), within=0.25),
             near(TWO, "ucb_ealp", "ucb_pb", (0.39, 0.41), within=0.25),
         ),
     ),
-    Claim(
+    PaperClaim(
         figure="two-unknown",
         says="Beside the boundary, UCB-ALP and UCB-EALP are better than UCB-FLP.",
         reading=f"their {LESS}",
-        test=both(
+        criterion=all_of(
             below(TWO, "ucb_alp", "ucb_flp", (0.39, 0.41)),
             below(TWO, "ucb_ealp", "ucb_flp", (0.39, 0.41)),
         ),
     ),
-    Claim(
+    PaperClaim(
         figure="crossing",
         says="Just above the boundary, at ρ = 0.41, UCB-ALP even beats UCB-PB by a little.",
         reading=f"its {LESS}",
-        test=below(TWO, "ucb_alp", "ucb_pb", (0.41,)),
+        criterion=below(TWO, "ucb_alp", "ucb_pb", (0.41,)),
     ),
-    Claim(
+    PaperClaim(
         figure="crossing",
         says="That is because UCB-PB passes over the better context whenever the other one has "
         "the higher index, where UCB-ALP may still serve it.",
         reading="an explanation; the rows hold no number for it",
     ),
-    Claim(
+    PaperClaim(
         figure="two-unknown",
         says="On the boundary, UCB-ALP and UCB-EALP are worse than UCB-PB.",
         reading=f"of UCB-PB, {LESS}",
-        test=both(
+        criterion=all_of(
             below(TWO, "ucb_pb", "ucb_alp", (0.4,)), below(TWO, "ucb_pb", "ucb_ealp", (0.4,))
         ),
     ),
-    Claim(
+    PaperClaim(
         figure="two-unknown",
         says="Even there, the regret of both grows more slowly than the horizon.",
         reading="an exponent below 1, by two standard errors, from about half the longest horizon",
-        test=sublinear(TWO, ("ucb_alp", "ucb_ealp"), (0.4,)),
+        criterion=sublinear(TWO, ("ucb_alp", "ucb_ealp"), (0.4,)),
     ),
-    Claim(
+    PaperClaim(
         figure="ten-known",
         says="With ten contexts the optimum is hard to compute, so that the upper bound has to "
         "stand in for it.",
         reading="there is no exact optimum to set beside the results",
-        test=judge.no_oracle,
+        criterion=special.no_oracle,
     ),
-    Claim(
+    PaperClaim(
         figure="ten-known",
         says="Beside the boundary, ALP and EALP do as they did with two contexts.",
         reading="ALP's regret is at most 1 % of the optimum, and EALP's is below FLP's, "
         "at every horizon",
-        test=both(
+        criterion=all_of(
             nearly_optimal(TEN, "alp", (0.49, 0.51), within=0.01),
             below(TEN, "ealp", "flp", (0.49, 0.51)),
         ),
     ),
-    Claim(
+    PaperClaim(
         figure="ten-known",
         says="On the boundary, unlike with two contexts, EALP is better than FLP.",
         reading=f"its {LESS}",
-        test=below(TEN, "ealp", "flp", (0.5,), against="upper bound"),
+        criterion=below(TEN, "ealp", "flp", (0.5,), against="upper bound"),
     ),
-    Claim(
+    PaperClaim(
         figure="ten-known",
         says="That is because more of the contexts are served with the right probability.",
         reading="an explanation; the rows hold no number for it",
     ),
-    Claim(
+    PaperClaim(
         figure="ten-unknown",
         says="The regret of every algorithm grows more slowly than the horizon.",
         reading="an exponent below 1, by two standard errors, from about half the longest horizon",
-        test=sublinear(TEN, LEARNERS, (0.49, 0.5, 0.51), against="upper bound"),
+        criterion=sublinear(TEN, LEARNERS, (0.49, 0.5, 0.51), against="upper bound"),
     ),
-    Claim(
+    PaperClaim(
         figure="ten-unknown",
         says="It makes little difference whether the budget is on the boundary or beside it.",
         reading="regret at ρ = 0.5 is within 5 % of that at 0.49 and at 0.51, at every horizon",
-        test=judge.boundary_matters_little,
+        criterion=special.boundary_matters_little,
     ),
-    Claim(
+    PaperClaim(
         figure="ten-unknown",
         says="That is because learning costs so much more than the boundary does.",
         reading="on the boundary ALP, which has nothing to learn, loses less than a tenth of what "
         "UCB-ALP loses",
-        test=judge.learning_dominates,
+        criterion=special.learning_dominates,
     ),
-    Claim(
+    PaperClaim(
         figure="unequal",
         says="With unequal costs the paper's algorithms do much the same; its figures leave that "
         "out.",
@@ -211,75 +182,75 @@ CLAIMS = (
         "a·log T rounds or until the paper's test ends it, grows with an exponent below 1, by two "
         "standard errors, from half the longest horizon. The a of the paper's theorem, 1.7·10¹⁰ "
         "here, would explore to the end, as its test does; we take 20, 50 and 100",
-        test=both(
+        criterion=all_of(
             nearly_optimal(UNEQUAL, "alp", (1.1, 1.2), within=0.01),
             sublinear(UNEQUAL, (*EXPLORE_LOG, "explore_literal"), (1.1, 1.2)),
         ),
     ),
 )
-"""What the paper's section on experiments says, in its order."""
+"""The claims of the paper's section on experiments, in its order."""
 
 BEYOND = (
-    Claim(
+    PaperClaim(
         figure="concentration",
         says="Under ALP, and under UCB-ALP when the context probabilities are known, the budget "
         "left is hypergeometric.",
         reading="simulated quantiles (1, 10, 50, 90 and 99 %) are where the law puts them, within "
         "four standard errors of their level",
-        test=judge.follows_the_law,
+        criterion=special.follows_the_law,
     ),
-    Claim(
+    PaperClaim(
         figure="concentration",
         says="Its tails obey exp(−2δ²τ).",
         reading="the quantiles of the law lie within what the bound allows",
-        test=judge.keeps_the_tail_bound,
+        criterion=special.keeps_the_tail_bound,
     ),
-    Claim(
+    PaperClaim(
         figure="boundary",
         says="On the boundary, ALP's regret is of order √T.",
         reading="against the optimum it stays below (u₁ − u₂)·√(ρ(1−ρ)T)·(√(π/8) − 1/√(2π)), and "
         "from T = 1,000 on within a tenth of it",
-        test=judge.alp_grows_like_root,
+        criterion=special.alp_grows_like_root,
     ),
-    Claim(
+    PaperClaim(
         figure="boundary",
         says="Ours: against the upper bound no policy can do better than √T there.",
         reading="the optimum itself is below the upper bound by (u₁ − u₂)·√(ρ(1−ρ)T/2π), from "
         "T = 1,000 on within a tenth of it",
-        test=judge.optimum_grows_like_root,
+        criterion=special.optimum_grows_like_root,
     ),
-    Claim(
+    PaperClaim(
         figure="boundary",
         says="Ours, on what the paper leaves open: against the optimum, a policy can do better "
         "than √T there. Rounding does.",
         reading="its regret is below 0.1 at every horizon",
-        test=judge.rounded_is_bounded,
+        criterion=special.rounded_is_bounded,
     ),
-    Claim(
+    PaperClaim(
         figure="ratio",
         says="Ours: rounding loses less than ALP at every budget.",
         reading="exact regret against the optimum, over the whole range of budgets",
-        test=judge.rounded_below_everywhere,
+        criterion=special.rounded_below_everywhere,
     ),
-    Claim(
+    PaperClaim(
         figure="two-unknown",
         says="Ours: with two contexts, thrifty loses less than every learner of the paper.",
         reading=f"its {LESS}",
-        test=both(
+        criterion=all_of(
             *(below(TWO, "thrifty", name, (0.39, 0.4, 0.41)) for name in ("ucb_pb", *LEARNERS))
         ),
     ),
-    Claim(
+    PaperClaim(
         figure="ten-unknown",
         says="Ours: with ten contexts, thrifty loses less than every learner of the paper.",
         reading=f"its {LESS}",
-        test=both(*(below(TEN, "thrifty", name, (0.49, 0.5, 0.51)) for name in LEARNERS)),
+        criterion=all_of(*(below(TEN, "thrifty", name, (0.49, 0.5, 0.51)) for name in LEARNERS)),
     ),
-    Claim(
+    PaperClaim(
         figure="unequal",
         says="Ours: with unequal costs, thrifty loses less than exploring first, and than UCB-ALP.",
         reading=f"its {LESS}",
-        test=both(
+        criterion=all_of(
             *(
                 below(UNEQUAL, "thrifty", name, (1.1, 1.2))
                 for name in (
@@ -292,22 +263,22 @@ BEYOND = (
             )
         ),
     ),
-    Claim(
+    PaperClaim(
         figure="email",
         says="Ours: so it does on e-mails to customers who visit without one too.",
         reading=f"against the upper bound, its {LESS}",
-        test=both(
+        criterion=all_of(
             *(
                 below("hillstrom-email", "thrifty", name, (0.25,), against="upper bound")
                 for name in ("explore_test", "ucb_alp")
             )
         ),
     ),
-    Claim(
+    PaperClaim(
         figure="routing",
         says="Ours: and on prompts for a cheap or a strong model, at real prices.",
         reading=f"against the upper bound, its {LESS}",
-        test=both(
+        criterion=all_of(
             *(
                 below("llm-routing", "thrifty", name, (2.0, 3.0), against="upper bound")
                 for name in ("explore_test", "ucb_alp")
@@ -315,4 +286,4 @@ BEYOND = (
         ),
     ),
 )
-"""What the paper proves but does not show, and what we add."""
+"""Claims that the paper proves but does not show, and claims of ours."""

@@ -1,4 +1,4 @@
-"""Reproduce: every figure from nothing, through rows that are saved before anything is drawn."""
+"""Reproduction of every figure: run its tasks, save their rows, draw them, write the report."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from almoner.experiments.runner import Progress, Task, run_tasks
 __all__ = ["FIGURES", "FULL_RUNS", "QUICK_RUNS", "draw", "report", "reproduce"]
 
 FULL_RUNS, QUICK_RUNS = 5000, 200
-"""As many as the paper's, and as many as two minutes allow, compilation included."""
+"""Replications: as many as the paper's, and as many as two minutes allow, compilation included."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec:
-    """A figure: what it is, the tasks whose rows it is drawn from, and how it is drawn.
+class FigureSpec:
+    """A figure: its subject, the tasks whose rows it is drawn from, and the function that draws it.
 
     Attributes
     ----------
     about
-        What it shows, in a line.
+        Its subject, in a line.
     tasks
-        From ``runs``, ``seed`` and ``quick`` to the tasks.
+        Function from ``runs``, ``seed`` and ``quick`` to the tasks.
     draw
-        The name of the function of `almoner.plots`, and its arguments for each file, by what is
-        added to the file's name.
+        The name of a function of `almoner.plots`, and its arguments for each file, by the suffix
+        of the file's name.
     derive
-        Rows that follow from the others, if any.
+        Function that computes further rows from those of the tasks, if any.
     columns
-        What the rows hold.
+        The columns of the rows.
     """
 
     about: str
@@ -46,43 +46,43 @@ class Spec:
     columns: Columns = field(default_factory=lambda: RESULTS)
 
 
-def _paper(name: str) -> Spec:
+def _paper(name: str) -> FigureSpec:
     contexts, knowledge = name.split("-")
-    ways: dict[str, dict[str, Any]] = {"": {"against": "oracle"}}
-    if contexts == "ten":  # as in the paper, and as it could not be done there
-        ways = {"": {"against": "upper bound"}, "-oracle": {"against": "oracle"}}
-    return Spec(
+    files: dict[str, dict[str, Any]] = {"": {"against": "oracle"}}
+    if contexts == "ten":  # the paper had no exact optimum for ten contexts
+        files = {"": {"against": "upper bound"}, "-oracle": {"against": "oracle"}}
+    return FigureSpec(
         about=f"{contexts} contexts, rewards {knowledge}: regret against the horizon",
-        tasks=lambda **how: paper.panels(name, **how).cells(),
-        draw=("regret_figure", ways),
+        tasks=lambda **options: paper.panels(name, **options).cells(),
+        draw=("regret_figure", files),
     )
 
 
-FIGURES: dict[str, Spec] = {
+FIGURES: dict[str, FigureSpec] = {
     **{name: _paper(name) for name in paper.PANELS},
-    "crossing": Spec(
+    "crossing": FigureSpec(
         about="UCB-ALP against UCB-PB at ρ = 0.41, over long horizons",
-        tasks=lambda **how: paper.crossing(**how).cells(),
+        tasks=lambda **options: paper.crossing(**options).cells(),
         draw=("regret_figure", {"": {"against": "oracle", "log": True}}),
     ),
-    "concentration": Spec(
+    "concentration": FigureSpec(
         about="budget left over rounds left, and the hypergeometric law",
         tasks=theory.concentration,
         draw=("concentration_figure", {"": {}}),
         columns=BUDGETS,
     ),
-    "boundary": Spec(
+    "boundary": FigureSpec(
         about="regret at a boundary, over three decades of T",
         tasks=lambda quick, **_: theory.boundary(quick=quick).cells(),
         draw=("boundary_figure", {"": {}}),
         derive=theory.limits,
     ),
-    "ratio": Spec(
+    "ratio": FigureSpec(
         about="regret over the whole range of budgets",
         tasks=lambda quick, **_: theory.ratio(quick=quick).cells(),
         draw=("ratio_figure", {"": {}}),
     ),
-    "unequal": Spec(
+    "unequal": FigureSpec(
         about="unequal costs, beside a boundary and on one",
         tasks=unequal.heterogeneous,
         draw=(
@@ -96,14 +96,14 @@ FIGURES: dict[str, Spec] = {
             },
         ),
     ),
-    "email": Spec(
+    "email": FigureSpec(
         about="e-mails to customers who visit without one too",
-        tasks=lambda **how: unequal.email(**how).cells(),
+        tasks=lambda **options: unequal.email(**options).cells(),
         draw=("regret_figure", {"": {"against": "upper bound"}}),
     ),
-    "routing": Spec(
+    "routing": FigureSpec(
         about="prompts to a cheap or a strong model, at real prices",
-        tasks=lambda **how: unequal.routing(**how).cells(),
+        tasks=lambda **options: unequal.routing(**options).cells(),
         draw=("regret_figure", {"": {"against": "upper bound"}}),
     ),
 }
@@ -129,9 +129,9 @@ def reproduce(
     figures
         Names from `FIGURES`; all if left out.
     out
-        Folder for everything. Run again, it does what is missing.
+        Folder of all files. The same call resumes what is missing.
     runs
-        Replications of what cannot be computed exactly: 5,000, or 200 if quick.
+        Replications of results that are not computed exactly: 5,000, or 200 if quick.
     seed
         Everything random follows from it.
     quick
@@ -139,7 +139,7 @@ def reproduce(
     jobs, dask, progress
         See `run_tasks`.
     formats
-        Endings of the files to draw: svg, pdf and png, or svg and png if quick.
+        Formats of the files to draw: svg, pdf and png, or svg and png if quick.
     """
     names = list(dict.fromkeys(checks.choice("figure", name, FIGURES) for name in figures))
     names = names or list(FIGURES)
@@ -165,7 +165,7 @@ def reproduce(
 
 
 def _command(figures: Sequence[str], *, runs: int | None, seed: int, quick: bool) -> str:
-    """Return what to type for the same rows."""
+    """Return the command line that computes the same rows."""
     words = ["almoner reproduce", *figures]
     if quick:
         words.append("--quick")
@@ -185,17 +185,16 @@ def report(
 ) -> Path:
     """Write the report on the rows that `reproduce` saved in the folder.
 
-    It stands beside them as ``reproduction.md``, or at ``path``, and shows the figures from where
-    they are.
+    The page is ``reproduction.md`` in the same folder, or ``path``, with links to the figures.
     """
     folder, rows, budgets = Path(folder), [], []
     for name in names:
         columns = FIGURES[checks.choice("figure", name, FIGURES)].columns
-        found = read_rows(folder / f"{name}.csv", columns=columns)
+        saved = read_rows(folder / f"{name}.csv", columns=columns)
         if columns is BUDGETS:
-            budgets += found
+            budgets += saved
         else:
-            rows += found
+            rows += saved
     path = folder / "reproduction.md" if path is None else Path(path)
     figures = Path(os.path.relpath(folder, path.parent)).as_posix()
     return write_report(rows, path, budgets=budgets, command=command, figures=figures)
@@ -212,8 +211,8 @@ def draw(
     function = getattr(plots, spec.draw[0])
     return [
         path
-        for suffix, how in spec.draw[1].items()
+        for suffix, arguments in spec.draw[1].items()
         for path in plots.save_figure(
-            function(rows, **how), folder / f"{name}{suffix}", formats=formats
+            function(rows, **arguments), folder / f"{name}{suffix}", formats=formats
         )
     ]

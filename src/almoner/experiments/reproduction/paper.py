@@ -1,6 +1,7 @@
-"""The paper's figures as sweeps: regret against the horizon, at and beside a boundary.
+"""Sweeps behind the paper's figures: regret against the horizon, at and beside a boundary.
 
-Two problems, rewards known or not, three budgets each. Beside the paper's policies stand ours.
+Two problems, rewards known or not, three budgets each; the paper's policies, and ours for
+comparison.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ POLICIES = {
     "ten-known": ("flp", "alp", "ealp", "rounded"),
     "ten-unknown": ("ucb_flp", "ucb_alp", "ucb_ealp", "thrifty"),
 }
-"""What each figure compares: the paper's, and ours. Procrastinating needs two contexts."""
+"""The policies of each figure: the paper's, and ours. Procrastinating needs two contexts."""
 
 PANELS = tuple(POLICIES)
 CROSSING = "crossing"
@@ -31,7 +32,7 @@ QUICK_LONG_HORIZONS = LONG_HORIZONS[:5]
 
 
 def panels(name: str, *, runs: int, seed: int = 0, quick: bool = False) -> Sweep:
-    """Return one of the four figures of the paper: two or ten contexts, rewards known or not.
+    """Return the sweep of a figure of the paper: two or ten contexts, rewards known or not.
 
     Examples
     --------
@@ -52,9 +53,9 @@ def panels(name: str, *, runs: int, seed: int = 0, quick: bool = False) -> Sweep
 
 
 def crossing(*, runs: int, seed: int = 0, quick: bool = False) -> Sweep:
-    """Return UCB-ALP against UCB-PB above the boundary, until the former is the better one.
+    """Return the sweep of UCB-ALP and UCB-PB above the boundary, over long horizons.
 
-    The paper says it is; up to ten thousand rounds it is not.
+    The paper says that UCB-ALP is better; up to ten thousand rounds it is not.
     """
     return Sweep.from_dict(
         {

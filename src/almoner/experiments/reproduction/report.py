@@ -1,4 +1,4 @@
-"""Report: rows in, a page of claims with numbers and verdicts out."""
+"""Report on the reproduction: a Markdown page of claims with numbers and verdicts, from rows."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from almoner.experiments.reproduction.claims import BEYOND, CLAIMS, PARTLY, Claim, verdict_of
-from almoner.experiments.reproduction.criteria import (
-    NO,
-    SOME,
-    TIE,
-    YES,
-    Check,
-    Evidence,
-    name_of,
-    number,
-    shown,
+from almoner.experiments.reproduction.criteria import Check, Outcome
+from almoner.experiments.reproduction.formatting import (
+    format_number,
+    format_regret,
+    policy_label,
 )
+from almoner.experiments.reproduction.results import Results
+from almoner.experiments.reproduction.verdicts import Judgement, Verdict, judge
 from almoner.experiments.rows import Row, write_atomically
 
-__all__ = ["judge", "write_report"]
+__all__ = ["write_report"]
 
 SECTIONS = {
     "two-known": "Two contexts, rewards known",
@@ -35,7 +31,7 @@ SECTIONS = {
     "boundary": "Regret at a boundary",
     "ratio": "Regret over the budget",
 }
-"""Sections of the page, by the figure that stands in each."""
+"""Titles of the sections, by the name of their figure."""
 
 TABLES = {
     "two-known": ("paper-two", ("flp", "alp", "ealp", "rounded", "pb"), ("oracle",)),
@@ -61,19 +57,7 @@ TABLES = {
         ("upper bound",),
     ),
 }  # fmt: skip
-"""What the table of a section shows: problem, policies, and what regret is measured from."""
-
-
-def judge(
-    rows: Iterable[Row], *, budgets: Iterable[Row] = ()
-) -> list[tuple[Claim, list[Check], str]]:
-    """Return every claim with its checks and the verdict on it."""
-    evidence = Evidence(rows, budgets)
-    judged = []
-    for claim in (*CLAIMS, *BEYOND):
-        checks = claim.test(evidence) if claim.test else []
-        judged.append((claim, checks, verdict_of(claim, checks)))
-    return judged
+"""The table of each section: problem, policies, and benchmarks of regret."""
 
 
 def write_report(
@@ -91,28 +75,25 @@ def write_report(
     rows, budgets
         Results, and quantiles of budgets left, as `reproduce` saved them.
     command
-        How the rows were made.
+        The command that computed the rows.
     figures
-        Folder of the figures, seen from the page; those that are there are shown.
+        Folder of the figures, relative to the page; missing figures are left out.
     """
-    evidence = Evidence(rows, budgets)
-    judged = judge(evidence.rows, budgets=evidence.budgets)
+    results = Results(rows, budgets)
+    judged = judge(results)
     path = Path(path)
     drawn = {file.stem for file in (path.parent / figures).glob("*.svg")}
-    lines = [*_head(evidence, command), *_summary(judged)]
+    lines = [*_head(results, command), *_summary(judged)]
     for name, title in SECTIONS.items():
         names = (name, f"{name}-oracle", f"{name}-tests")
         pictures = [f"{figures}/{each}.svg" for each in names if each in drawn]
-        lines += _section(name, title, evidence, judged, pictures)
+        lines += _section(name, title, results, judged, pictures)
     write_atomically(path, "\n".join(lines) + "\n")
     return path
 
 
-Judged = Sequence[tuple[Claim, list[Check], str]]
-
-
-def _head(evidence: Evidence, command: str) -> Iterator[str]:
-    drawn = [row for row in evidence.rows if row["runs"]] or evidence.rows
+def _head(results: Results, command: str) -> Iterator[str]:
+    drawn = [row for row in results.rows if row["runs"]] or results.rows
 
     def every(name: str) -> str:
         return ", ".join(str(value) for value in sorted({row[name] for row in drawn}))
@@ -141,21 +122,23 @@ def _head(evidence: Evidence, command: str) -> Iterator[str]:
     yield ""
 
 
-def _summary(judged: Judged) -> Iterator[str]:
+def _summary(judged: Sequence[Judgement]) -> Iterator[str]:
     yield "| | claim | verdict |"
     yield "|---|---|---|"
-    for place, (claim, checks, verdict) in enumerate(judged, start=1):
+    for number, (claim, checks, verdict) in enumerate(judged, start=1):
         counts = Counter(check.outcome for check in checks)
         several = [
-            f"{counts[outcome]} {outcome}" for outcome in (YES, SOME, TIE, NO) if counts[outcome]
+            f"{counts[outcome]} {outcome}"
+            for outcome in (Outcome.YES, Outcome.SOME, Outcome.TIE, Outcome.NO)
+            if counts[outcome]
         ]
-        detail = f" ({', '.join(several)})" if verdict == PARTLY and several else ""
-        yield f"| {place} | {claim.says} | **{verdict}**{detail} |"
+        detail = f" ({', '.join(several)})" if verdict == Verdict.PARTLY and several else ""
+        yield f"| {number} | {claim.says} | **{verdict}**{detail} |"
     yield ""
 
 
 def _section(
-    name: str, title: str, evidence: Evidence, judged: Judged, pictures: Sequence[str]
+    name: str, title: str, results: Results, judged: Sequence[Judgement], pictures: Sequence[str]
 ) -> Iterator[str]:
     yield f"## {title}"
     yield ""
@@ -166,25 +149,25 @@ def _section(
         yield f"![{title}]({picture})"
         yield ""
     if name in TABLES:
-        yield from _numbers(evidence, *TABLES[name])
-    for place, (claim, checks, verdict) in enumerate(judged, start=1):
+        yield from _numbers(results, *TABLES[name])
+    for number, (claim, checks, verdict) in enumerate(judged, start=1):
         if claim.figure == name:
-            yield f"**{place}. {claim.says}** Read as: {claim.reading}. Verdict: **{verdict}**."
+            yield f"**{number}. {claim.says}** Read as: {claim.reading}. Verdict: **{verdict}**."
             yield ""
             yield from _table(checks)
 
 
 def _numbers(
-    evidence: Evidence, problem: str, policies: Sequence[str], benchmarks: Sequence[str]
+    results: Results, problem: str, policies: Sequence[str], benchmarks: Sequence[str]
 ) -> Iterator[str]:
     """Yield the table of a section, at the longest horizon that all its policies have."""
     for against in benchmarks:
-        ratios = sorted({row["ratio"] for row in evidence.rows if row["problem"] == problem})
-        found = list(evidence.settings(problem, policies, ratios, against))
-        if not found:
+        ratios = sorted({row["ratio"] for row in results.rows if row["problem"] == problem})
+        settings = list(results.settings(problem, policies, ratios, against))
+        if not settings:
             continue
-        longest = max(horizon for _, horizon, _ in found)
-        panels = {ratio: rows for ratio, horizon, rows in found if horizon == longest}
+        longest = max(horizon for _, horizon, _ in settings)
+        panels = {ratio: rows for ratio, horizon, rows in settings if horizon == longest}
         runs = max(row["runs"] for rows in panels.values() for row in rows)
         yield (
             f"Regret against the {against} at T = {longest:,}, {runs:,} runs: mean, then 99 % and "
@@ -193,16 +176,17 @@ def _numbers(
         yield ""
         yield "| |" + "".join(f" ρ = {ratio:g} |" for ratio in panels)
         yield "|---|" + "---|" * len(panels)
-        for place, policy in enumerate(policies):
-            cells = [_cell(rows[place]) for rows in panels.values()]
-            yield f"| {name_of(policy)} |" + "".join(f" {cell} |" for cell in cells)
+        for i, policy in enumerate(policies):
+            cells = [_cell(rows[i]) for rows in panels.values()]
+            yield f"| {policy_label(policy)} |" + "".join(f" {cell} |" for cell in cells)
         yield ""
 
 
 def _cell(row: Row) -> str:
     if row["regret_max"] is None:
-        return shown(row)
-    return f"{shown(row)} ({number(row['regret_q99'])}; {number(row['regret_max'])})"
+        return format_regret(row)
+    high, worst = format_number(row["regret_q99"]), format_number(row["regret_max"])
+    return f"{format_regret(row)} ({high}; {worst})"
 
 
 def _table(checks: Sequence[Check]) -> Iterator[str]:
@@ -212,9 +196,11 @@ def _table(checks: Sequence[Check]) -> Iterator[str]:
     yield "| |" + "".join(f" {column} |" for column in columns)
     yield "|---|" + "---|" * len(columns)
     for name in dict.fromkeys(check.row for check in checks):
-        found = {check.column: check for check in checks if check.row == name}
+        by_column = {check.column: check for check in checks if check.row == name}
         cells = [
-            f"{found[column].numbers} {found[column].outcome}" if column in found else ""
+            f"{by_column[column].numbers} {by_column[column].outcome}"
+            if column in by_column
+            else ""
             for column in columns
         ]
         yield f"| {name} |" + "".join(f" {cell} |" for cell in cells)

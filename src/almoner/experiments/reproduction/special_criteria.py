@@ -1,18 +1,12 @@
-"""Judgements: the tests that only one claim needs."""
+"""Criteria that only one claim is judged by."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from almoner.experiments.reproduction.criteria import (
-    NO,
-    SOME,
-    YES,
-    Check,
-    Evidence,
-    name_of,
-    number,
-)
+from almoner.experiments.reproduction.criteria import Check, Outcome
+from almoner.experiments.reproduction.formatting import format_number, policy_label
+from almoner.experiments.reproduction.results import Results
 from almoner.experiments.rows import Row
 
 __all__ = [
@@ -30,68 +24,70 @@ __all__ = [
 TWO, TEN = "paper-two", "paper-ten"
 
 
-def no_oracle(evidence: Evidence) -> list[Check]:
-    """Test whether the optimum of ten contexts is out of reach: a row against it says no."""
+def no_oracle(results: Results) -> list[Check]:
+    """Check whether the optimum of ten contexts is out of reach: a row against it says no."""
     return [
         Check(
             row=f"ρ = {ratio:g}",
             column=f"T = {horizon:,}",
             numbers=f"optimum {row['benchmark']:,.2f}",
-            outcome=NO,
+            outcome=Outcome.NO,
         )
-        for ratio, horizon, (row,) in evidence.settings(TEN, ("alp",), (0.49, 0.5, 0.51))
+        for ratio, horizon, (row,) in results.settings(TEN, ("alp",), (0.49, 0.5, 0.51))
     ]
 
 
-def boundary_matters_little(evidence: Evidence) -> list[Check]:
-    """Test whether regret on the boundary is within 5 % of that beside it."""
-    found = []
+def boundary_matters_little(results: Results) -> list[Check]:
+    """Check whether regret on the boundary is within 5 % of that beside it."""
+    checks = []
     for policy in ("ucb_alp", "ucb_ealp", "ucb_flp"):
         for beside in (0.49, 0.51):
-            for _, horizon, (row,) in evidence.settings(TEN, (policy,), (0.5,), "upper bound"):
-                other = evidence.find(TEN, policy, beside, horizon, "upper bound")
+            for _, horizon, (row,) in results.settings(TEN, (policy,), (0.5,), "upper bound"):
+                other = results.find(TEN, policy, beside, horizon, "upper bound")
                 if other is None:
                     continue
                 change = row["regret_mean"] / other["regret_mean"] - 1
-                found.append(
+                checks.append(
                     Check(
-                        row=f"{name_of(policy)}, ρ = 0.5 over {beside:g}",
+                        row=f"{policy_label(policy)}, ρ = 0.5 over {beside:g}",
                         column=f"T = {horizon:,}",
                         numbers=f"{100 * change:+.1f} %",
-                        outcome=YES if abs(change) <= 0.05 else NO,
+                        outcome=Outcome.YES if abs(change) <= 0.05 else Outcome.NO,
                     )
                 )
-    return found
+    return checks
 
 
-def learning_dominates(evidence: Evidence) -> list[Check]:
-    """Test whether what ALP loses on the boundary is under a tenth of what UCB-ALP loses there."""
+def learning_dominates(results: Results) -> list[Check]:
+    """Check whether what ALP loses on the boundary is under a tenth of what UCB-ALP loses there."""
     return [
         Check(
             row="ALP over UCB-ALP, ρ = 0.5",
             column=f"T = {horizon:,}",
             numbers=f"{100 * known['regret_mean'] / learned['regret_mean']:.1f} %",
-            outcome=YES if known["regret_mean"] < 0.1 * learned["regret_mean"] else NO,
+            outcome=Outcome.YES
+            if known["regret_mean"] < 0.1 * learned["regret_mean"]
+            else Outcome.NO,
         )
-        for _, horizon, (known, learned) in evidence.settings(
+        for _, horizon, (known, learned) in results.settings(
             TEN, ("alp", "ucb_alp"), (0.5,), "upper bound"
         )
     ]
 
 
-def follows_the_law(evidence: Evidence) -> list[Check]:
-    """Test whether simulated quantiles are where the law puts them, within four errors."""
+def follows_the_law(results: Results) -> list[Check]:
+    """Check whether simulated quantiles are where the law puts them, within four errors."""
     return _count(
-        evidence,
+        results,
         "quantiles where the law has them",
         lambda row: bool(row["law_low"] <= row["simulated"] <= row["law_high"]),
     )
 
 
-def keeps_the_tail_bound(evidence: Evidence) -> list[Check]:
-    """Test whether the law's 1 % and 99 % quantiles lie within the tail bound."""
+def keeps_the_tail_bound(results: Results) -> list[Check]:
+    """Check whether the law's 1 % and 99 % quantiles lie within the tail bound."""
     return _count(
-        evidence,
+        results,
         "quantiles within the bound",
         lambda row: bool(
             row["level"] == 0.5
@@ -100,68 +96,72 @@ def keeps_the_tail_bound(evidence: Evidence) -> list[Check]:
     )
 
 
-def _count(evidence: Evidence, what: str, agrees: Callable[[Row], bool]) -> list[Check]:
-    found = []
+def _count(results: Results, what: str, agrees: Callable[[Row], bool]) -> list[Check]:
+    checks = []
     for policy in ("alp", "ucb_alp"):
-        agreed = [agrees(row) for row in evidence.budgets if row["policy"] == policy]
+        agreed = [agrees(row) for row in results.budgets if row["policy"] == policy]
         if agreed:
-            outcome = YES if all(agreed) else SOME if any(agreed) else NO
+            outcome = Outcome.YES if all(agreed) else Outcome.SOME if any(agreed) else Outcome.NO
             text = f"{sum(agreed)} of {len(agreed)}"
-            found.append(Check(row=name_of(policy), column=what, numbers=text, outcome=outcome))
-    return found
+            checks.append(
+                Check(row=policy_label(policy), column=what, numbers=text, outcome=outcome)
+            )
+    return checks
 
 
-def alp_grows_like_root(evidence: Evidence) -> list[Check]:
-    """Test whether ALP's regret over √T on the boundary stays below its limit."""
-    return _root(evidence, "alp", "oracle")
+def alp_grows_like_root(results: Results) -> list[Check]:
+    """Check whether ALP's regret over √T on the boundary stays below its limit."""
+    return _root(results, "alp", "oracle")
 
 
-def optimum_grows_like_root(evidence: Evidence) -> list[Check]:
-    """Test whether the optimum itself is as far below the upper bound as the limit says."""
-    return _root(evidence, "oracle", "upper bound")
+def optimum_grows_like_root(results: Results) -> list[Check]:
+    """Check whether the optimum itself is as far below the upper bound as the limit says."""
+    return _root(results, "oracle", "upper bound")
 
 
-def _root(evidence: Evidence, policy: str, against: str) -> list[Check]:
+def _root(results: Results, policy: str, against: str) -> list[Check]:
     """Compare regret with its limit: below it, and from a thousand rounds on within a tenth."""
-    found = []
-    for limit in evidence.rows:
+    checks = []
+    for limit in results.rows:
         if (limit["method"], limit["policy"], limit["against"]) != ("limit", policy, against):
             continue
         horizon = limit["horizon"]
-        row = evidence.find(limit["problem"], policy, limit["ratio"], horizon, against)
+        row = results.find(limit["problem"], policy, limit["ratio"], horizon, against)
         if row is not None:
             regret, share = row["regret_mean"], row["regret_mean"] / limit["regret_mean"]
-            found.append(
+            checks.append(
                 Check(
-                    row=name_of(policy),
+                    row=policy_label(policy),
                     column=f"T = {horizon:,}",
-                    numbers=f"{number(regret)}, {regret / horizon**0.5:.4f} √T",
-                    outcome=YES if share <= 1 and (share >= 0.9 or horizon < 1000) else NO,
+                    numbers=f"{format_number(regret)}, {regret / horizon**0.5:.4f} √T",
+                    outcome=Outcome.YES
+                    if share <= 1 and (share >= 0.9 or horizon < 1000)
+                    else Outcome.NO,
                 )
             )
-    return found
+    return checks
 
 
-def rounded_is_bounded(evidence: Evidence) -> list[Check]:
-    """Test whether rounding on the boundary loses under a tenth of a reward at any horizon."""
+def rounded_is_bounded(results: Results) -> list[Check]:
+    """Check whether rounding on the boundary loses under a tenth of a reward at any horizon."""
     return [
         Check(
             row="rounded, ρ = 0.4",
             column=f"T = {horizon:,}",
-            numbers=number(row["regret_mean"]),
-            outcome=YES if row["regret_mean"] < 0.1 else NO,
+            numbers=format_number(row["regret_mean"]),
+            outcome=Outcome.YES if row["regret_mean"] < 0.1 else Outcome.NO,
         )
-        for _, horizon, (row,) in evidence.settings(TWO, ("rounded",), (0.4,))
+        for _, horizon, (row,) in results.settings(TWO, ("rounded",), (0.4,))
     ]
 
 
-def rounded_below_everywhere(evidence: Evidence) -> list[Check]:
-    """Test whether rounding loses less than ALP at every budget of the sweep over budgets."""
-    found = []
-    every = sorted({row["ratio"] for row in evidence.rows})
+def rounded_below_everywhere(results: Results) -> list[Check]:
+    """Check whether rounding loses less than ALP at every budget of the sweep over budgets."""
+    checks = []
+    every = sorted({row["ratio"] for row in results.rows})
     for problem in (TWO, TEN):
         losses: dict[int, dict[float, bool]] = {}
-        for ratio, horizon, (ours, alp) in evidence.settings(problem, ("rounded", "alp"), every):
+        for ratio, horizon, (ours, alp) in results.settings(problem, ("rounded", "alp"), every):
             losses.setdefault(horizon, {})[ratio] = ours["regret_mean"] < alp["regret_mean"]
         swept = max(losses.values(), key=len, default={})
         if len(swept) <= FEW:
@@ -170,9 +170,9 @@ def rounded_below_everywhere(evidence: Evidence) -> list[Check]:
         text = f"less at {count} of {len(swept)} budgets"
         if count < len(swept):
             text += f", not at ρ = {_stretches(swept)}"
-        outcome = YES if count == len(swept) else SOME if count else NO
-        found.append(Check(row=problem, column="all budgets", numbers=text, outcome=outcome))
-    return found
+        outcome = Outcome.YES if count == len(swept) else Outcome.SOME if count else Outcome.NO
+        checks.append(Check(row=problem, column="all budgets", numbers=text, outcome=outcome))
+    return checks
 
 
 FEW = 10

@@ -1,14 +1,14 @@
-"""What the paper proves and never shows: three figures as settings and rows.
+"""Figures of results that the paper proves but does not show: their settings and rows.
 
 *Concentration* (Lemma 2): under ALP the budget left with τ rounds to go, b, is hypergeometric, as
 if the B served rounds had been drawn from the T beforehand; so b/τ stays near ρ, and
 P(b > (ρ + δ)τ) ≤ exp(−2δ²τ). The law only needs known context probabilities, so it holds under
 UCB-ALP too, and not under a fixed ratio.
 
-*Boundary* (Theorem 1): at a boundary ALP loses of order √T, and so does the best policy there is
-against the upper bound; rounding loses a constant against that best policy.
+*Boundary* (Theorem 1): at a boundary ALP's regret is of order √T, and so is that of the best policy
+against the upper bound; rounding's regret against that best policy is bounded.
 
-*Ratio*: the same, for every budget.
+*Ratio*: regret of these policies for every budget.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ BOUNDARY_HORIZONS = (*(m * 10**e for e in (2, 3, 4) for m in (1, 2, 5)), 100_000
 SHARP_ORACLE = math.sqrt(math.pi / 8) - 1 / math.sqrt(2 * math.pi)
 SHARP_UPPER = math.sqrt(math.pi / 8)
 SHARP_FLOOR = 1 / math.sqrt(2 * math.pi)
-"""Two contexts at their boundary, in units of (u₁ − u₂)·√(ρ(1−ρ)T), as T grows: what ALP loses
-against the oracle and against the upper bound, and what the oracle itself loses against that."""
+"""Limits of regret for two contexts at their boundary, in units of (u₁ − u₂)·√(ρ(1−ρ)T): of ALP
+against the oracle and against the upper bound, and of the oracle itself against the latter."""
 
 
 def boundary(*, quick: bool = False) -> Sweep:
-    """Return ALP and rounding at the boundary of two contexts, over three decades of T."""
+    """Return the sweep of ALP and rounding at the boundary of two contexts, over decades of T."""
     return Sweep.from_dict(
         {
             "problems": ["scenario:paper-two"],
@@ -55,10 +55,10 @@ def boundary(*, quick: bool = False) -> Sweep:
 
 
 def limits(rows: list[Row]) -> list[Row]:
-    """Return the rows of the oracle itself and of the limits for large T, beside rows of ALP."""
+    """Return rows of the oracle itself and of the limits for large T, for rows of ALP."""
     from almoner.lp import solve
 
-    found = []
+    derived = []
     for row in rows:
         if row["policy"] != "alp":
             continue
@@ -69,16 +69,16 @@ def limits(rows: list[Row]) -> list[Row]:
         limit = row | {"method": "limit"}
         if row["against"] == "oracle":
             optimum = row["benchmark"]
-            found.append(limit | {"regret_mean": SHARP_ORACLE * unit})
+            derived.append(limit | {"regret_mean": SHARP_ORACLE * unit})
         else:
-            found.append(limit | {"regret_mean": SHARP_UPPER * unit})
+            derived.append(limit | {"regret_mean": SHARP_UPPER * unit})
             floor = row | {"policy": "oracle", "regret_mean": row["benchmark"] - optimum}
-            found += [floor, floor | {"method": "limit", "regret_mean": SHARP_FLOOR * unit}]
-    return found
+            derived += [floor, floor | {"method": "limit", "regret_mean": SHARP_FLOOR * unit}]
+    return derived
 
 
 def ratio(*, quick: bool = False) -> Sweep:
-    """Return ALP, FLP and rounding over the whole range of budgets, the boundaries included."""
+    """Return the sweep of ALP, FLP and rounding over all budgets, the boundaries included."""
     grid = {round(percent / 100, 2) for percent in range(2 if quick else 1, 100, 2 if quick else 1)}
     edges = {0.025, 0.075, 0.15, 0.3, 0.4, 0.5, 0.7, 0.85, 0.925, 0.975}
     return Sweep.from_dict(
@@ -93,7 +93,7 @@ def ratio(*, quick: bool = False) -> Sweep:
 
 @dataclass(frozen=True, kw_only=True)
 class Concentration:
-    """Quantiles of budget left over rounds left under one policy, beside those of the law."""
+    """Task that compares quantiles of budget left / rounds left with the hypergeometric law's."""
 
     policy_name: str
     horizon: int
@@ -104,22 +104,22 @@ class Concentration:
 
     @property
     def columns(self) -> Columns:
-        """The columns of its rows."""
+        """Columns of the rows."""
         return BUDGETS
 
     @property
     def weight(self) -> float:
-        """Roughly how long it takes, to run the longest first."""
+        """Estimated work, to run the longest tasks first."""
         return self.horizon * self.runs
 
     @property
     def kind(self) -> str:
-        """Which kernels it runs."""
+        """Kernels that the task runs."""
         return "simulated"
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """All that the rows follow from, as JSON has it."""
+        """Settings that determine the rows, in JSON types."""
         table = {
             "version": __version__,
             "what": "concentration",
@@ -134,12 +134,12 @@ class Concentration:
         return json.loads(json.dumps(table))  # type: ignore[no-any-return]  # tuples become lists
 
     def run(self) -> list[Row]:
-        """Play the policy, and set its quantiles beside the law's."""
+        """Simulate the policy and return its quantiles with the law's."""
         problem = scenario(self.problem_name).scaled(self.horizon, ratio=self.ratio)
-        # Steps of five: where ρτ is whole, quantiles of whole budgets do not jump about.
+        # Steps of five: ρτ is whole there, so quantiles of whole budgets have no rounding jumps.
         fives = np.unique(np.geomspace(1, self.horizon / 5 - 1, 40).round().astype(int))
         rounds_left = 5 * fives[::-1]
-        played = simulate(
+        result = simulate(
             problem,
             recipe(self.policy_name),
             runs=self.runs,
@@ -160,7 +160,7 @@ class Concentration:
         }
         return [
             shared | quantile
-            for left, budgets in zip(rounds_left.tolist(), played.budget_left.T, strict=True)
+            for left, budgets in zip(rounds_left.tolist(), result.budget_left.T, strict=True)
             for quantile in _quantiles(self, left, budgets, round(problem.budget))
         ]
 
@@ -168,7 +168,7 @@ class Concentration:
 def concentration(*, runs: int, seed: int = 0, quick: bool = False) -> tuple[Concentration, ...]:
     """Return the tasks of the figure: two policies that follow the law, and one that does not.
 
-    There are at least 2,000 runs, because fewer say little of a quantile of 1 %.
+    At least 2,000 runs, because fewer estimate a quantile of 1 % poorly.
     """
     return tuple(
         Concentration(
@@ -183,7 +183,7 @@ def concentration(*, runs: int, seed: int = 0, quick: bool = False) -> tuple[Con
 
 
 def _quantiles(settings: Concentration, left: int, budgets: Floats, budget: int) -> list[Row]:
-    """Return the rows of one moment. Quantiles are smallest values reached, on both sides."""
+    """Return the rows for one number of rounds left; quantiles are smallest values reached."""
     reached = np.cumsum(remaining_law(settings.horizon, budget, left))
 
     def law(level: float) -> float:
@@ -209,7 +209,7 @@ def _quantiles(settings: Concentration, left: int, budgets: Floats, budget: int)
 
 
 def remaining_law(horizon: int, budget: int, left: int) -> Floats:
-    """Return P(b = 0 … left): the law of the budget left with ``left`` rounds to go, under ALP.
+    """Return P(b = 0 … left) for the budget b that ALP has left with ``left`` rounds to go.
 
     Hypergeometric: of ``horizon`` rounds ``budget`` are served, and these ``left`` are any of them.
 

@@ -1,4 +1,4 @@
-"""The experiment that the paper leaves out: unequal costs, on a made problem and two real ones."""
+"""Sweeps at unequal costs, which the paper leaves out: an artificial problem and two real ones."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ LEARNERS: dict[str, Policy] = {
     "horizon_alp": horizon_alp(),
     "thrifty": thrifty(),
 }
-"""Explore first until a test says enough, and three ways to be optimistic inside the LP."""
+"""Exploration until a test ends it, and three indices inside the LP."""
 
 SHARES: dict[str, Policy] = {
     f"explore_{share}": epsilon_first_alp(cap=share / 100, update=False) for share in (2, 5, 10)
 }
-"""Explore first for a share of rounds and budget. The paper has no such length."""
+"""Exploration for a share of rounds and budget; the paper has no such length."""
 
 LITERAL: dict[str, Policy] = {
     "explore_literal": epsilon_first_alp(test="literal", cap=1.0, update=False)
 }
-"""Explore first until the paper's own test ends it."""
+"""Exploration until the paper's own test ends it."""
 
 LOG_FACTORS = (20, 50, 100)
 """The paper explores for ε(T) rounds, a multiple of log T. Its own factor (`exploration_length`)
@@ -40,7 +40,7 @@ is 1.7e10 on this problem. These make 2, 5 and 9 % of ten thousand rounds."""
 
 
 def explore_log(horizon: int) -> dict[str, Policy]:
-    """Return the paper's ε-First: a·log T rounds of exploration, then nothing more is learned.
+    """Return the paper's ε-First policies: a·log T rounds of exploration, then no more learning.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def explore_log(horizon: int) -> dict[str, Policy]:
 
 
 def heterogeneous(*, runs: int, seed: int = 0, quick: bool = False) -> tuple[Cell, ...]:
-    """Return five contexts and four costs, beside a boundary and on one.
+    """Return the cells of five contexts with four costs, beside a boundary and on one.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def heterogeneous(*, runs: int, seed: int = 0, quick: bool = False) -> tuple[Cel
         policies={"alp": alp(), **SHARES, **LITERAL, **LEARNERS},
         horizons=QUICK_HORIZONS if quick else HORIZONS,
         ratios=(1.1, 1.2),
-        runs=max(1, runs // 5),  # a run takes five times what a run at equal costs does
+        runs=max(1, runs // 5),  # a run takes five times as long as at equal costs
         seed=seed,
     )
     by_horizon = [
@@ -79,7 +79,7 @@ def heterogeneous(*, runs: int, seed: int = 0, quick: bool = False) -> tuple[Cel
 
 
 def email(*, runs: int, seed: int = 0, quick: bool = False) -> Sweep:
-    """Return e-mails to a shop's customers, who visit without one too."""
+    """Return the sweep on e-mails to customers who may visit without one."""
     return Sweep(
         problems={"hillstrom-email": scenario("hillstrom-email")},
         policies={"alp": alp(), **LEARNERS},
@@ -91,7 +91,7 @@ def email(*, runs: int, seed: int = 0, quick: bool = False) -> Sweep:
 
 
 def routing(*, runs: int, seed: int = 0, quick: bool = False) -> Sweep:
-    """Return prompts to be answered by a cheap or a strong model, at real prices."""
+    """Return the sweep on prompts routed to a cheap or a strong model, at real costs."""
     return Sweep(
         problems={"llm-routing": scenario("llm-routing")},
         policies={"alp": alp(), **LEARNERS},
