@@ -1,14 +1,18 @@
-"""The same framework on the same server, answering a constant: what no service on it can beat.
+"""A service of the same framework that answers a constant: the upper limit of its speed.
 
-``python -m benchmarks.constant`` prints the address that it listens at.
+``python -m benchmarks.constant`` prints its address.
 """
 
 from __future__ import annotations
 
 import socket
 
+import msgspec
 import uvicorn
-from litestar import Litestar, post
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from almoner.live.decision import Decision
 
@@ -26,15 +30,14 @@ CONSTANT = Decision(
 )
 
 
-@post("/constant", status_code=200)
-async def constant() -> Decision:
-    return CONSTANT
+async def constant(request: Request) -> Response:
+    return Response(msgspec.json.encode(CONSTANT), media_type="application/json")
 
 
 def main() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=2048) as listener:
         print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-        app = Litestar([constant], logging_config=None)
+        app = Starlette(routes=[Route("/constant", constant, methods=["POST"])])
         config = uvicorn.Config(app, access_log=False, log_level="warning")
         uvicorn.Server(config).run(sockets=[listener])
 

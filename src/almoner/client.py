@@ -41,24 +41,13 @@ AGAIN = frozenset({429, 502, 503, 504})
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
 """Seconds before the second attempt, doubled for each further one, up to the longest."""
 
-_ERRORS = {
-    "invalid_input": errors.InvalidInput,
-    "invalid_problem": errors.InvalidProblem,
-    "invalid_policy": errors.InvalidPolicy,
-    "invalid_terms": errors.InvalidTerms,
-    "different_terms": errors.DifferentTerms,
-    "not_found": errors.NotFound,
-    "unknown_campaign": errors.UnknownCampaign,
-    "unknown_decision": errors.UnknownDecision,
-    "conflict": errors.Conflict,
-    "store_error": errors.StoreError,
-    "broken_ledger": errors.BrokenLedger,
-    "not_computable": errors.NotComputable,
+_ERRORS: dict[str, type[errors.AlmonerError]] = {
+    **{error.code: error for error in vars(errors).values() if hasattr(error, "code")},
     "malformed": errors.InvalidInput,
     "too_large": errors.InvalidInput,
     "not_ready": errors.StoreError,
 }
-"""The library's error for each word of the service; anything else is an AlmonerError."""
+"""The error of the library for each code of the service; any other is an AlmonerError."""
 
 
 class Client:

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar.testing import TestClient
+from starlette.testclient import TestClient
 
 import almoner as al
 from almoner.errors import InvalidInput

@@ -14,7 +14,7 @@ from almoner.live.async_agent import AsyncAgent
 from almoner.live.audit import audit
 from almoner.live.commands import Reward
 from almoner.live.transaction import Decide
-from almoner.service.agents import Desks
+from almoner.service.agents import AgentPool
 from almoner.store.memory import MemoryStore
 
 TERMS: dict[str, Any] = {
@@ -44,40 +44,40 @@ class Slow(MemoryStore):
         return super().writing(name)
 
 
-def with_desk(
+def with_agent(
     work: Callable[[AsyncAgent, list[int]], Awaitable[Result]], store: MemoryStore | None = None
 ) -> Result:
-    """Let ``work`` have a desk, and the sizes of its batches, on an event loop."""
+    """Let ``work`` have an agent, and the sizes of its batches, on an event loop."""
 
     async def main() -> Result:
         sizes: list[int] = []
-        desks = Desks(store or MemoryStore(), on_batch=lambda name, size: sizes.append(size))
-        desks.warm.set()
+        agents = AgentPool(store or MemoryStore(), on_batch=lambda name, size: sizes.append(size))
+        agents.warm.set()
         try:
-            return await work(await desks.desk("spring", **TERMS), sizes)
+            return await work(await agents.get("spring", **TERMS), sizes)
         finally:
-            await desks.close()
+            await agents.close()
 
     return asyncio.run(main())
 
 
 def test_those_who_ask_together_share_a_transaction() -> None:
-    async def work(desk: AsyncAgent, sizes: list[int]) -> None:
-        answers = await asyncio.gather(*[desk.ask(Decide("a")) for _ in range(50)])
+    async def work(agent: AsyncAgent, sizes: list[int]) -> None:
+        answers = await asyncio.gather(*[agent.ask(Decide("a")) for _ in range(50)])
         assert [decision.id for (decision,) in answers] == list(range(1, 51))
         assert sizes == [50]
 
-    with_desk(work)
+    with_agent(work)
 
 
 def test_those_who_come_during_a_commit_share_the_next_one() -> None:
     store = Slow()
 
-    async def work(desk: AsyncAgent, sizes: list[int]) -> None:
+    async def work(agent: AsyncAgent, sizes: list[int]) -> None:
         store.gate.clear()
-        first = asyncio.create_task(desk.ask(Decide("a")))
+        first = asyncio.create_task(agent.ask(Decide("a")))
         await asyncio.sleep(0.01)
-        others = [asyncio.create_task(desk.ask(Decide("b"))) for _ in range(20)]
+        others = [asyncio.create_task(agent.ask(Decide("b"))) for _ in range(20)]
         await asyncio.sleep(0.01)
         assert not first.done(), "nobody is answered before the commit"
         assert not any(task.done() for task in others)
@@ -85,21 +85,21 @@ def test_those_who_come_during_a_commit_share_the_next_one() -> None:
         await asyncio.gather(first, *others)
         assert sizes == [1, 20]
 
-    with_desk(work, store)
+    with_agent(work, store)
 
 
 def test_one_callers_mistake_costs_the_others_nothing() -> None:
-    async def work(desk: AsyncAgent, sizes: list[int]) -> list[Any]:
+    async def work(agent: AsyncAgent, sizes: list[int]) -> list[Any]:
         asked = [
-            desk.ask(Decide("a", None, "k")),
-            desk.ask(Decide("nobody")),
-            desk.ask(Decide("b", None, "k")),
-            desk.ask(Reward(99, 1.0), Decide("a")),
-            desk.ask(Decide("b"), Decide("a")),
+            agent.ask(Decide("a", None, "k")),
+            agent.ask(Decide("nobody")),
+            agent.ask(Decide("b", None, "k")),
+            agent.ask(Reward(99, 1.0), Decide("a")),
+            agent.ask(Decide("b"), Decide("a")),
         ]
         return list(await asyncio.gather(*asked, return_exceptions=True))
 
-    first, unknown, conflict, missing, both = with_desk(work)
+    first, unknown, conflict, missing, both = with_agent(work)
     assert first[0].context == "a"
     assert isinstance(unknown, InvalidInput)
     assert isinstance(conflict, Conflict)
@@ -110,24 +110,24 @@ def test_one_callers_mistake_costs_the_others_nothing() -> None:
 def test_a_failing_store_fails_all_who_shared_it_and_is_tried_again() -> None:
     store = Slow()
 
-    async def work(desk: AsyncAgent, sizes: list[int]) -> None:
+    async def work(agent: AsyncAgent, sizes: list[int]) -> None:
         store.fails = True
-        asked = [desk.ask(Decide("a")) for _ in range(5)]
+        asked = [agent.ask(Decide("a")) for _ in range(5)]
         failed = await asyncio.gather(*asked, return_exceptions=True)
         assert [str(error) for error in failed] == ["the disk is full"] * 5
         store.fails = False
-        (decision,) = await desk.ask(Decide("a"))
+        (decision,) = await agent.ask(Decide("a"))
         assert decision.id == 1
 
-    with_desk(work, store)
+    with_agent(work, store)
 
 
 def test_a_caller_who_leaves_takes_nothing_back_and_nobody_along() -> None:
     store = Slow()
 
-    async def work(desk: AsyncAgent, sizes: list[int]) -> None:
+    async def work(agent: AsyncAgent, sizes: list[int]) -> None:
         store.gate.clear()
-        asked = [asyncio.create_task(desk.ask(Decide("a"))) for _ in range(3)]
+        asked = [asyncio.create_task(agent.ask(Decide("a"))) for _ in range(3)]
         await asyncio.sleep(0.01)
         asked[1].cancel()
         await asyncio.sleep(0)
@@ -136,7 +136,7 @@ def test_a_caller_who_leaves_takes_nothing_back_and_nobody_along() -> None:
         assert isinstance(answers[1], asyncio.CancelledError)
         assert [answers[0][0].id, answers[2][0].id] == [1, 3]  # type: ignore[index]
 
-    with_desk(work, store)
+    with_agent(work, store)
     assert audit(store, "spring").decisions == 3
 
 
@@ -144,21 +144,21 @@ def test_closing_answers_what_was_asked_and_refuses_what_is_asked_later() -> Non
     store = Slow()
 
     async def main() -> None:
-        desks = Desks(store)
-        desks.warm.set()
-        desk = await desks.desk("spring", **TERMS)
+        agents = AgentPool(store)
+        agents.warm.set()
+        agent = await agents.get("spring", **TERMS)
         store.gate.clear()
-        asked = [asyncio.create_task(desk.ask(Decide("a"))) for _ in range(10)]
+        asked = [asyncio.create_task(agent.ask(Decide("a"))) for _ in range(10)]
         await asyncio.sleep(0.01)
-        asked += [asyncio.create_task(desk.ask(Decide("a"))) for _ in range(10)]
+        asked += [asyncio.create_task(agent.ask(Decide("a"))) for _ in range(10)]
         await asyncio.sleep(0)
-        closing = asyncio.create_task(desks.close())
+        closing = asyncio.create_task(agents.close())
         await asyncio.sleep(0.01)
         store.gate.set()
         await closing
         assert all(task.done() for task in asked)
         with pytest.raises(StoreError, match="the service is stopping"):
-            await desks.desk("spring")
+            await agents.get("spring")
 
     asyncio.run(main())
     assert audit(store, "spring").decisions == 20
@@ -168,27 +168,27 @@ def test_a_campaign_is_opened_once_for_all_who_ask_for_it() -> None:
     store = MemoryStore()
 
     async def main() -> None:
-        desks = Desks(store)
-        desks.warm.set()
-        await desks.desk("spring", **TERMS)
-        found = await asyncio.gather(*[desks.desk("spring") for _ in range(20)])
+        agents = AgentPool(store)
+        agents.warm.set()
+        await agents.get("spring", **TERMS)
+        found = await asyncio.gather(*[agents.get("spring") for _ in range(20)])
         assert len(set(map(id, found))) == 1
-        assert desks.at_work() == [found[0]]
-        await desks.close()
+        assert agents.open_agents() == [found[0]]
+        await agents.close()
 
     asyncio.run(main())
 
 
 def test_what_could_not_be_opened_is_tried_again() -> None:
     async def main() -> None:
-        desks = Desks(MemoryStore())
-        desks.warm.set()
+        agents = AgentPool(MemoryStore())
+        agents.warm.set()
         with pytest.raises(UnknownCampaign):
-            await desks.desk("spring")
-        assert desks.at_work() == []
-        await desks.desk("spring", **TERMS)
-        assert [desk.name for desk in desks.at_work()] == ["spring"]
-        await desks.close()
+            await agents.get("spring")
+        assert agents.open_agents() == []
+        await agents.get("spring", **TERMS)
+        assert [agent.name for agent in agents.open_agents()] == ["spring"]
+        await agents.close()
 
     asyncio.run(main())
 
@@ -197,13 +197,13 @@ def test_nothing_is_opened_before_the_kernels_are_warm() -> None:
     store = Slow()
 
     async def main() -> None:
-        desks = Desks(store)
-        opening = asyncio.create_task(desks.desk("spring", **TERMS))
+        agents = AgentPool(store)
+        opening = asyncio.create_task(agents.get("spring", **TERMS))
         await asyncio.sleep(0.01)
         assert not opening.done()
         assert store.begun == 0
-        desks.warm.set()
+        agents.warm.set()
         await opening
-        await desks.close()
+        await agents.close()
 
     asyncio.run(main())

@@ -6,13 +6,13 @@ import asyncio
 import time
 
 import pytest
-from litestar.testing import TestClient
+from starlette.testclient import TestClient
 
 from almoner.live.audit import audit
 from almoner.service import demo
-from almoner.service.agents import Desks
+from almoner.service.agents import AgentPool
 from almoner.service.app import create_app
-from almoner.service.demo import NAME, RATES, SHARES, TERMS, show
+from almoner.service.demo import NAME, RATES, SHARES, TERMS, run_demo
 from almoner.store.memory import MemoryStore
 
 
@@ -47,14 +47,14 @@ def test_it_goes_on_where_it_was_and_ends_with_its_horizon(monkeypatch: pytest.M
     )
 
     async def watched(seconds: float) -> None:
-        desks = Desks(store)
-        desks.warm.set()
-        showing = asyncio.create_task(show(desks))
-        await asyncio.wait([showing], timeout=seconds)
-        ended = showing.done()
-        showing.cancel()
-        await asyncio.gather(showing, return_exceptions=True)
-        await desks.close()
+        agents = AgentPool(store)
+        agents.warm.set()
+        task = asyncio.create_task(run_demo(agents))
+        await asyncio.wait([task], timeout=seconds)
+        ended = task.done()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await agents.close()
         assert ended or seconds < 1
 
     asyncio.run(watched(0.005))

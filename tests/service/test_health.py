@@ -8,13 +8,12 @@ from threading import Event as Gate
 
 import httpx
 import pytest
-from litestar.testing import TestClient
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
 from support.live_service import SPRING
 
 from almoner.errors import StoreError
-from almoner.service import app as application
-from almoner.service import health
+from almoner.service import background, health
 from almoner.service.app import create_app
 from almoner.store import open_store
 from almoner.store.memory import MemoryStore
@@ -44,7 +43,7 @@ def ready(client: httpx.Client) -> httpx.Response:
 
 def test_it_is_ready_only_once_the_kernels_are_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     gate = Gate()
-    monkeypatch.setattr(application, "warm_up", gate.wait)
+    monkeypatch.setattr(background, "warm_up", gate.wait)
     with TestClient(create_app(MemoryStore())) as client:
         assert client.get("/health").json() == {"status": "ok"}
         cold = client.get("/ready")
@@ -59,8 +58,8 @@ def test_kernels_that_take_longer_than_to_load_are_mentioned(
     monkeypatch: pytest.MonkeyPatch, slow: bool
 ) -> None:
     gate, said = Gate(), Gate()
-    monkeypatch.setattr(application, "warm_up", gate.wait)
-    monkeypatch.setattr(application, "LOADING", 0.01 if slow else 60.0)
+    monkeypatch.setattr(background, "warm_up", gate.wait)
+    monkeypatch.setattr(background, "LOADING_SECONDS", 0.01 if slow else 60.0)
     with TestClient(create_app(MemoryStore(), when_slow=said.set)) as client:
         if slow:
             assert said.wait(60)
@@ -92,7 +91,7 @@ def test_a_warm_up_that_fails_is_logged_and_never_ready(
     def broken() -> None:
         raise RuntimeError("no compiler here")
 
-    monkeypatch.setattr(application, "warm_up", broken)
+    monkeypatch.setattr(background, "warm_up", broken)
     with TestClient(create_app(MemoryStore())) as client:
         while "no compiler here" not in caplog.text:
             time.sleep(0.01)
@@ -148,10 +147,11 @@ def test_a_decision_that_is_asked_for_again_is_counted_once(spring: httpx.Client
     assert counted == 4, "a, b, c, and one without a key"
 
 
-def test_what_is_refused_at_the_door_is_counted_too() -> None:
-    with TestClient(create_app(open_store("memory:"), locked=True)) as client:
+def test_requests_without_access_are_counted_too() -> None:
+    app = create_app(open_store("memory:"), locked=True)
+    with TestClient(app) as client:
         client.get("/api/campaigns")
-        counted = client.app.state.metrics.registry.get_sample_value(
+        counted = app.services.metrics.registry.get_sample_value(
             "almoner_request_seconds_count",
             {"method": "GET", "route": "/api/campaigns", "status": "401"},
         )

@@ -83,50 +83,60 @@ def test_a_hostile_body(client: httpx.Client, body: bytes) -> None:
 
 CLOSING = {"at": "2030-01-01T00:00Z", "arrivals": 5}
 OBJECTIONS: list[tuple[str, dict[str, Any], str]] = [
-    (f"{DECIDE}/1/reward", {"value": 2}, "value must be between 0 and 1, got value=2"),
-    (f"{DECIDE}/1/reward", {"value": None}, "value must be a number, got value=null"),
-    (f"{DECIDE}/1/settle", {"cost": -1}, "cost must be at least 0, got cost=-1"),
+    (f"{DECIDE}/1/reward", {"value": 2}, "value must be a number between 0 and 1, got value=2"),
+    (
+        f"{DECIDE}/1/reward",
+        {"value": None},
+        "value must be a number between 0 and 1, got value=null",
+    ),
+    (f"{DECIDE}/1/settle", {"cost": -1}, "cost must be a number of at least 0, got cost=-1"),
     (
         DECIDE,
         {"contxt": "new"},
         "the body has the unknown key 'contxt'; did you mean 'context'?",
     ),
     (DECIDE, {"key": "a"}, "the body lacks the key 'context'; add it"),
-    (DECIDE, {"context": ""}, "context must have 1 to 200 characters, got 0"),
+    (DECIDE, {"context": ""}, "context must be a text of 1 to 200 characters, got 0"),
     (
         DECIDE,
         {"context": "new", "available": ["call", 1]},
-        "available[1] must be a text, got available[1]=1",
+        "available[1] must be a text of 1 to 200 characters, got available[1]=1",
     ),
     (
         f"{DECIDE}/batch",
         {"contexts": ["new"] * 10_001},
-        "contexts must have at most 10,000 entries, got 10,001",
+        "contexts must be a list of at most 10,000 entries, got 10,001",
     ),
     (
         "/api/campaigns/spring/rewards",
         {"rewards": [{"id": 1, "value": 1}, {"id": 1.5, "value": 1}]},
-        "rewards[1].id must be a whole number, got rewards[1].id=1.5",
+        "rewards[1].id must be a whole number of at least 1 and below 2**53, got rewards[1].id=1.5",
     ),
     (
         "/api/plan",
         {**SPRING, "actions": {"a": 1, "b": {"cost": 2}, "c": {"cost": 3, "reserve": "4"}}},
-        "actions['c'].reserve must be a number, a table or null, got actions['c'].reserve=\"4\"",
+        "actions['c'].reserve must be a number greater than 0, a table or null, "
+        "got actions['c'].reserve=\"4\"",
+    ),
+    (
+        f"{DECIDE}/1/reward",
+        {"value": True},
+        "value must be a number between 0 and 1, got value=true",
     ),
     (
         "/api/plan",
         {**SPRING, "actions": {"a": 1, "": 2}},
-        "a key of actions must have 1 to 200 characters, got 0",
+        "a key of actions must be a text of 1 to 200 characters, got 0",
     ),
     (
         "/api/plan",
         {**SPRING, "horizon": {**CLOSING, "profile": [["2029-01-01T00:00Z", 0.5], ["x", 2]]}},
-        "horizon.profile[1][1] must be between 0 and 1, got horizon.profile[1][1]=2",
+        "horizon.profile[1][1] must be a number between 0 and 1, got horizon.profile[1][1]=2",
     ),
     (
         "/api/plan",
         {**SPRING, "horizon": {**CLOSING, "profile": [["x"]]}},
-        "horizon.profile[0] must have 2 entries, got 1",
+        "horizon.profile[0] must be a list of 2 entries, got 1",
     ),
     (
         "/api/plan",
@@ -136,7 +146,7 @@ OBJECTIONS: list[tuple[str, dict[str, Any], str]] = [
     (
         "/api/plan",
         {**SPRING, "reward_means": {"new": {"call": 1}, "x" * 99: {"call": 2}}},
-        f"reward_means['{'x' * 60}…']['call'] must be between 0 and 1, "
+        f"reward_means['{'x' * 60}…']['call'] must be a number between 0 and 1, "
         f"got reward_means['{'x' * 60}…']['call']=2",
     ),
 ]
@@ -154,8 +164,8 @@ def test_what_is_wrong_with_a_body_is_named(
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("latest?limit=0", "limit must be between 1 and 200, got limit=0"),
-        ("latest?limit=ten", 'limit must be a whole number, got limit="ten"'),
+        ("latest?limit=0", "limit must be a whole number between 1 and 200, got limit=0"),
+        ("latest?limit=ten", 'limit must be a whole number between 1 and 200, got limit="ten"'),
         ("log?format=xml", "format must be one of csv, jsonl, got format='xml'"),
         (
             "log?format=csv&format=jsom",

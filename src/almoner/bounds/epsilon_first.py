@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from almoner import checks
-from almoner.bounds.unequal_costs import Curve
+from almoner.bounds.unequal_costs import ValueCurve
 from almoner.lp import ROUNDING, TOLERANCE
 from almoner.problem import Problem
 
@@ -79,7 +79,7 @@ def epsilon_first_regret(
         rounds = math.ceil(min(exploration_length(problem, slack=slack), problem.horizon))
     rounds = checks.whole("rounds", rounds)
     # An action that gains nothing may be taken for one that gains something, whatever it costs.
-    curve = replace(Curve.of(problem), dearest=float(problem.costs.max()))
+    curve = replace(ValueCurve.of(problem), dearest=float(problem.costs.max()))
     gains = problem.gains
     probs, rest = problem.context_probs, problem.horizon - rounds
     at_worst = curve.unlimited + float(probs @ np.maximum(-gains.min(axis=1), 0))

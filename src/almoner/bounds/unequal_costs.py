@@ -20,7 +20,7 @@ from almoner.money import amounts, on_grid
 from almoner.problem import Problem
 from almoner.types import Floats
 
-__all__ = ["Curve", "general_alp_regret", "general_budget_tail"]
+__all__ = ["ValueCurve", "general_alp_regret", "general_budget_tail"]
 
 
 def general_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> float:
@@ -41,7 +41,7 @@ def general_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> fl
     gap = checks.number("gap", gap, low=0)
     counted = _counted(problem)
     idle = (problem.budget - counted) * (1 / rounds_left - 1 / problem.horizon)
-    room = float(Curve.of(problem).ends.max(initial=0)) - counted / problem.horizon
+    room = float(ValueCurve.of(problem).ends.max(initial=0)) - counted / problem.horizon
     gap = max(0.0, min(gap - max(0.0, idle), room))
     dearest = float(problem.costs.max())
     return math.exp(-(gap**2) * rounds_left / (2 * dearest**2))
@@ -67,7 +67,7 @@ def general_alp_regret(problem: Problem) -> float:
     12.2
     """
     counted = _counted(problem) / problem.horizon
-    return Curve.of(problem).alp_regret(problem.horizon, counted, problem.ratio)
+    return ValueCurve.of(problem).alp_regret(problem.horizon, counted, problem.ratio)
 
 
 def _counted(problem: Problem) -> float:
@@ -77,7 +77,7 @@ def _counted(problem: Problem) -> float:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Curve:
+class ValueCurve:
     """The piecewise linear, concave v(ρ): slopes of its pieces, falling, and their ends Q_i."""
 
     slopes: Floats
@@ -85,7 +85,7 @@ class Curve:
     dearest: float
 
     @classmethod
-    def of(cls, problem: Problem) -> Curve:
+    def of(cls, problem: Problem) -> ValueCurve:
         """Return the curve of a problem, net of the rewards of skipping."""
         slopes, weights, steps = hull_steps(problem.context_probs, problem.gains, problem.costs)
         paid = problem.costs[steps[:, 0], steps[:, 2]]

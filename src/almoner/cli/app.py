@@ -1,4 +1,4 @@
-"""The application that commands are hung on, and the options that several of them share."""
+"""The root command: errors as one sentence with an exit code, and options of a problem."""
 
 from __future__ import annotations
 
@@ -17,34 +17,38 @@ if TYPE_CHECKING:
 __all__ = ["load_problem", "main", "problem_options"]
 
 
-class _Finding(click.ClickException):
+class _FindingExit(click.ClickException):
+    """The exit of a command that found a ledger broken."""
+
     exit_code = 1
 
 
-class _Refusal(click.ClickException):
+class _RefusalExit(click.ClickException):
+    """The exit of a command whose input was refused."""
+
     exit_code = 2
 
 
-class _Friendly(click.Group):
-    """Show what almoner or the system refuses as one sentence and exit code 2, no traceback.
+class _ErrorHandlingGroup(click.Group):
+    """Group that prints errors of almoner and the system as one sentence, without a traceback.
 
-    A ledger found to be broken is a finding, not a refusal: its exit code is 1.
+    The exit code is 2, or 1 for a broken ledger, which is a finding and no refusal.
     """
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenLedger as error:
-            raise _Finding(str(error)) from None
+            raise _FindingExit(str(error)) from None
         except AlmonerError as error:
-            raise _Refusal(str(error)) from None
+            raise _RefusalExit(str(error)) from None
         except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever reads has gone, as head does: click ends it
+            if error.errno == errno.EPIPE:  # the reader of the pipe has closed it: click exits
                 raise
-            raise _Refusal(_system_refusal(error)) from None
+            raise _RefusalExit(_system_refusal(error)) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)  # in the order in which a newcomer needs them
+        return list(self.commands)  # in the order of use, not of the alphabet
 
 
 def _system_refusal(error: OSError) -> str:
@@ -54,14 +58,14 @@ def _system_refusal(error: OSError) -> str:
     return f"cannot use {str(error.filename)!r}: {reason}; check the path"
 
 
-@click.group(cls=_Friendly, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_ErrorHandlingGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="almoner")
 def main() -> None:
     """Spend a fixed budget well, one decision at a time, while learning."""
 
 
 def problem_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add FILE, the options that override what it says, and --json."""
+    """Add FILE, the options that override its values, and --json."""
     for decorate in (
         click.argument("file", metavar="FILE"),
         click.option("--json", "as_json", is_flag=True, help="Print JSON for programs."),
@@ -76,7 +80,7 @@ def problem_options(command: Callable[..., None]) -> Callable[..., None]:
 def load_problem(
     file: str, horizon: int | None, budget: float | None, rho: float | None
 ) -> Problem:
-    """Return the problem of FILE with the overrides; a new horizon alone keeps the ratio."""
+    """Load the problem of FILE with the overrides; a new horizon alone keeps the ratio."""
     from almoner import checks
     from almoner.scenarios import load
 

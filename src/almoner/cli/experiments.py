@@ -1,4 +1,4 @@
-"""Commands that fill a folder with rows and figures: reproduce, sweep."""
+"""The commands `almoner reproduce` and `almoner sweep`: experiments into a folder of rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["reproduce", "sweep"]
 
 
 def _work_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add where results go and who does the work."""
+    """Add the options of the output folder and of parallel work."""
     for decorate in (
         click.option("--dask", metavar="ADDRESS", help="Run on this Dask cluster."),
         click.option("--jobs", type=int, help="Processes; one per core if left out."),
@@ -57,9 +57,16 @@ def reproduce(
     """
     from almoner.experiments.reproduction.figures import reproduce as run
 
-    with _bar() as tell:
+    with _task_progress() as report:
         written = run(
-            figures, out=out, runs=runs, seed=seed, quick=quick, jobs=jobs, dask=dask, progress=tell
+            figures,
+            out=out,
+            runs=runs,
+            seed=seed,
+            quick=quick,
+            jobs=jobs,
+            dask=dask,
+            progress=report,
         )
     _list(written)
 
@@ -77,24 +84,24 @@ def sweep(file: str, out: str, jobs: int | None, dask: str | None) -> None:
 
     from almoner.experiments.sweep import Sweep, run_sweep
 
-    with _bar() as tell:
-        run_sweep(Sweep.from_file(file), out, jobs=jobs, dask=dask, progress=tell)
+    with _task_progress() as report:
+        run_sweep(Sweep.from_file(file), out, jobs=jobs, dask=dask, progress=report)
     _list([Path(out) / "rows.csv"])
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
-    """Show a bar; stopped with Ctrl-C, say that nothing finished is lost."""
+def _task_progress() -> Iterator[Progress]:
+    """Show a progress bar of tasks; on Ctrl-C print that finished tasks are kept."""
     shown = 0
     try:
         with progress(1) as advance:
 
-            def tell(done: int, total: int) -> None:
+            def report(done: int, total: int) -> None:
                 nonlocal shown
                 advance(done - shown, "cells", total=total)
                 shown = done
 
-            yield tell
+            yield report
     except KeyboardInterrupt:
         click.echo("Stopped; what is finished is kept, and the same command goes on from here.")
         raise SystemExit(130) from None

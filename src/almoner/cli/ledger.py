@@ -1,4 +1,4 @@
-"""Commands about live campaigns: list them, prove their ledgers, export their decisions."""
+"""The commands `almoner ledger`: list campaigns, verify ledgers, export decisions."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def verify(url: str, campaign: str | None) -> None:
     with _opened(url) as store:
         names = store.campaigns() if campaign is None else [campaign]
         for name in names:
-            found = audit(store, name)
+            result = audit(store, name)
             amount = Terms.from_json(store.terms(name) or "").unit.amount
             click.echo(
-                f"{name}: {counted(found.events, 'event')} verified; "
-                f"spent {amount(found.spent):,} + reserved {amount(found.reserved):,} + "
-                f"left {amount(found.left):,} = budget {amount(found.budget):,}"
-                + (f"; overruns {amount(found.overrun):,}" if found.overrun else "")
-                + f"; {_sealing(found)}"
+                f"{name}: {counted(result.events, 'event')} verified; "
+                f"spent {amount(result.spent):,} + reserved {amount(result.reserved):,} + "
+                f"left {amount(result.left):,} = budget {amount(result.budget):,}"
+                + (f"; overruns {amount(result.overrun):,}" if result.overrun else "")
+                + f"; {_sealing(result)}"
             )
         if not names:
             click.echo("there is no campaign in this store")
@@ -94,20 +94,20 @@ def export(url: str, campaign: str, out: str, form: str | None) -> None:
         click.echo(f"{counted(count, 'decision')} of {campaign} written to {out}")
 
 
-def _sealing(found: Audit) -> str:
-    """Return in words how much of a log is protected by checksums."""
-    if found.sealed_from is None:
-        return "not sealed, as it was written without checksums" if found.events else "no events"
-    if found.sealed_from == 1:
+def _sealing(result: Audit) -> str:
+    """Return a phrase on the part of a log that is sealed by checksums."""
+    if result.sealed_from is None:
+        return "not sealed, as it was written without checksums" if result.events else "no events"
+    if result.sealed_from == 1:
         return "sealed from event 1 on"
     return (
-        f"sealed from event {found.sealed_from} on, as those before were written without checksums"
+        f"sealed from event {result.sealed_from} on, as those before were written without checksums"
     )
 
 
 @contextmanager
 def _opened(url: str) -> Iterator[Store]:
-    """Open the store of a URL to read it, and close it afterwards."""
+    """Open a store read-only, and close it at the end of the context."""
     from almoner.store import open_store
 
     store = open_store(url, read_only=True)

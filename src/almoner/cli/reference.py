@@ -1,7 +1,7 @@
-"""The reference of the command line, from the commands themselves.
+"""The command reference in Markdown, generated from the declarations of the commands.
 
-``python -m almoner.cli.reference`` prints it; ``make docs`` keeps it in ``docs/commands.md``, and a
-test compares the two. It reads declarations, never a terminal, so it is the same everywhere.
+``python -m almoner.cli.reference`` prints it; ``make docs`` writes it to ``docs/commands.md``, and
+a test compares the two. It does not depend on the width of a terminal.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _context(command: click.Command, name: str, parent: click.Context | None) ->
 
 
 def _walk(context: click.Context) -> Iterator[click.Context]:
-    """Yield a command and everything below it, in the order in which --help lists them."""
+    """Yield the contexts of a command and its subcommands, in the order of --help."""
     yield context
     if isinstance(context.command, click.Group):
         for name in context.command.list_commands(context):
@@ -62,10 +62,10 @@ def _section(context: click.Context) -> str:
 
 
 def _subcommands(context: click.Context, group: click.Group) -> str:
-    found = ((name, group.get_command(context, name)) for name in group.list_commands(context))
+    commands = ((name, group.get_command(context, name)) for name in group.list_commands(context))
     rows = [
         (f"[`{name}`](#{_anchor(f'{context.command_path} {name}')})", _summary(command))
-        for name, command in found
+        for name, command in commands
         if command is not None and not command.hidden
     ]
     return _table(("command", "what it does"), rows)
@@ -85,14 +85,14 @@ def _options(context: click.Context) -> str:
         if isinstance(option, click.Option) and not option.hidden:
             facts = option.to_info_dict()
             names = ", ".join(f"`{name}`" for name in (*facts["opts"], *facts["secondary_opts"]))
-            takes = "" if facts["is_flag"] or facts["count"] else _takes(option, facts["type"])
+            value = "" if facts["is_flag"] or facts["count"] else _value_of(option, facts["type"])
             default = _default(option, facts)
-            rows.append((names + takes, (facts["help"] or "") + default))
+            rows.append((names + value, (facts["help"] or "") + default))
     return _table(("option", "meaning"), rows)
 
 
-def _takes(option: click.Option, kind: Mapping[str, Any]) -> str:
-    """Say what follows the name of an option: one of a few words, or a kind of value."""
+def _value_of(option: click.Option, kind: Mapping[str, Any]) -> str:
+    """Return the value of an option in Markdown: its choices, or its type."""
     if option.metavar is not None:
         return f" *{option.metavar}*"
     if "choices" in kind:
@@ -114,7 +114,7 @@ def _table(head: tuple[str, str], rows: list[tuple[str, str]]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return a text that stays within its cell."""
+    """Escape a text for a table cell."""
     return " ".join(text.split()).replace("|", "\\|")
 
 

@@ -1,4 +1,4 @@
-"""Commands about the HTTP service: start it, and create and revoke the keys to it."""
+"""The commands `almoner serve` and `almoner keys`: the HTTP service and its API keys."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ action is admitted only if its reserve fits the money left.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import repeat
 from math import isnan, nan
 from typing import Any
@@ -43,6 +43,7 @@ from almoner.store.events import (
     REWARDED,
     SETTLED,
     Event,
+    EventRow,
 )
 
 __all__ = ["RUNNING", "Campaign"]
@@ -90,6 +91,7 @@ class Campaign:
         self.corrections = ForecastCorrections()
         self.policy = LivePolicy(terms)
         self.actions = self.policy.actions
+        self._action_index = dict[str | None, int]([(None, SKIP), *self.actions.items()])
 
     def warm_up(self) -> None:
         """Load the compiled kernels from the disk, or compile them, which takes seconds."""
@@ -144,10 +146,10 @@ class Campaign:
         self._fold([event])
         return event
 
-    def apply(self, events: Iterable[Event]) -> None:
+    def apply(self, events: Iterable[EventRow]) -> None:
         """Fold events of the log in their order; refuse events that no campaign could write."""
         try:
-            self._fold(self._compared(events))
+            self._fold(events, compare=True)
         except (KeyError, TypeError, ValueError, BrokenLedger) as reason:
             raise BrokenLedger(
                 f"the log cannot be read beyond event {self.seq}: {reason}; "
@@ -274,63 +276,74 @@ class Campaign:
         self._correct_forecast(now)
         return self.policy.choose(arrivals, horizon=self._horizon_at(now), left=left)
 
-    def _fold(self, events: Iterable[Event]) -> None:
+    def _fold(self, events: Iterable[EventRow], *, compare: bool = False) -> None:
+        """Fold in events; if ``compare``, make sure that each left what it says it did.
+
+        Reserves of decisions are held together, up to the next event that frees some.
+        """
         rows: list[Row] = []
         rewards: list[float] = []
+        contexts, actions, left = self.policy.contexts, self._action_index, self.ledger.left
+        reserves = costs = 0
         for event in events:
-            context = event.context
-            if context is not None and context not in self.policy.contexts:
+            seq, kind, at, says, _, counted, context, name, cost, reserve = event[:10]
+            if context is not None and context not in contexts:
                 self.admit(context)  # it weighs nothing in the rows before its first one
-            row = self._row(event)
-            if row is not None:
-                rows.append(row)
-                rewards.append(event.reward or 0.0)
-            self.seq = event.seq
+            if kind == DECIDED:
+                if reserve or cost:
+                    if not 0 <= cost <= reserve:
+                        raise BrokenLedger(f"{reserve} is held for an expected cost of {cost}")
+                    reserves, costs = reserves + reserve, costs + cost
+                if counted is not None:
+                    self._correct_forecast(at)
+                    rows.append((TAKE, contexts[context], actions[name], counted))
+                    rewards.append(0.0)
+            elif kind == REWARDED:
+                counted = -1 if counted is None else counted
+                rows.append((LEARN, contexts[context], actions[name], counted))
+                rewards.append(event[-1] or 0.0)
+            else:
+                self._hold(reserves, costs)
+                changes = self._change(Event._make(event))
+                rows += changes
+                rewards += [0.0] * len(changes)
+                reserves, costs, left = 0, 0, self.ledger.left
+            self.seq = seq
+            if compare and says != left - reserves:
+                raise BrokenLedger(f"{left - reserves} is left, and it says {says}")
+        self._hold(reserves, costs)
         self.policy.replay(rows, rewards)
 
-    def _compared(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Yield events to be folded, and make sure that each left what it says it did."""
-        for event in events:
-            yield event
-            budget, spent, reserved, _ = self.ledger  # faster than to ask it for what is left
-            if event.left != budget - spent - reserved:
-                raise BrokenLedger(f"{self.ledger.left} is left, and it says {event.left}")
+    def _hold(self, reserve: int, cost: int) -> None:
+        if reserve or cost:
+            self.ledger = hold(self.ledger, reserve=reserve, cost=cost)
 
-    def _row(self, event: Event) -> Row | None:
-        """Fold an event into the ledger; return what the kernels need to know of it."""
-        kind, reserve, cost = event.kind, event.reserve or 0, event.cost or 0
-        if kind in _STATUS:
-            self._switch(event)
-            return None
-        place = self.policy.contexts[event.context or ""]
-        action = SKIP if event.action is None else self.actions[event.action]
-        counted = -1 if event.round is None else event.round
-        if kind == REWARDED:
-            return LEARN, place, action, counted
-        if kind == DECIDED:
-            if reserve or cost:
-                self.ledger = hold(self.ledger, reserve=reserve, cost=cost)
-            if event.round is None:
-                return None
-            self._correct_forecast(event.at)
-            return TAKE, place, action, counted
-        if kind == CANCELLED:
+    def _change(self, event: Event) -> list[Row]:
+        """Fold in an event that frees a reserve or changes the status; return rows for kernels."""
+        if event.kind in _STATUS:
+            self._switch(event.kind, event.at)
+            return []
+        context, action = (
+            self.policy.contexts[event.context or ""],
+            self._action_index[event.action],
+        )
+        reserve, cost, bill = event.reserve or 0, event.cost or 0, event.bill or 0
+        if event.kind == CANCELLED:
             self.ledger = release(self.ledger, reserve=reserve, cost=cost)
-            return CANCEL, place, action, self._units_left()
-        if kind == SETTLED:
-            bill = event.bill or 0
+            return [(CANCEL, context, action, self._units_left())]
+        if event.kind == SETTLED:
             self.ledger, self._charged = settle(self.ledger, reserve=reserve, cost=cost, bill=bill)
             self.overrun += max(0, bill - reserve)
-            return SET_LEFT, self._units_left(), SKIP, -1
-        raise ValueError(f"an event of kind {kind!r} is not known here")
+            return [(SET_LEFT, self._units_left(), SKIP, -1)]
+        raise ValueError(f"an event of kind {event.kind!r} is not known here")
 
-    def _switch(self, event: Event) -> None:
-        self.status = _STATUS[event.kind]
+    def _switch(self, kind: str, at: int) -> None:
+        self.status = _STATUS[kind]
         if isinstance(self.terms.horizon, ClosingTime):
-            if event.kind == PAUSED:
-                self.corrections = self.corrections.pause(event.at / 1e6)
-            elif event.kind == RESUMED:
-                self.corrections = self.corrections.resume(self.terms.horizon, event.at / 1e6)
+            if kind == PAUSED:
+                self.corrections = self.corrections.pause(at / 1e6)
+            elif kind == RESUMED:
+                self.corrections = self.corrections.resume(self.terms.horizon, at / 1e6)
 
     def _correct_forecast(self, now: int) -> None:
         """Count an arrival for the forecast, if there is one."""

@@ -18,10 +18,6 @@ POINTS = 512
 """A curve has no more points than these, and at least half as many once it had that many."""
 
 
-_Mark = tuple[Event, Ledger, float]
-"""A counted arrival, with the ledger and the sum of rewards after it."""
-
-
 class History:
     """Counters of the events of a campaign, and its curve.
 
@@ -55,8 +51,8 @@ class History:
         self.idle: Counter[str] = Counter()
         self.rewarded, self.reward, self.uncharged = 0, 0.0, 0
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
-        self._marks: list[_Mark] = []  # every so many arrivals
-        self._latest: _Mark | None = None
+        self._curve: list[CurvePoint] = []
+        self._latest: tuple[Event, Ledger, float] | None = None
         self._stride = 1
 
     @property
@@ -67,27 +63,28 @@ class History:
     def apply(self, events: Iterable[Event]) -> None:
         """Fold in events of the log, in their order."""
         for event in events:
-            self.tip = event
-            held = {"reserve": event.reserve or 0, "cost": event.cost or 0}
-            if event.kind == DECIDED:
-                self._ledger = hold(self._ledger, **held)
+            kind, reserve, cost = event.kind, event.reserve or 0, event.cost or 0
+            if kind == DECIDED:
+                if reserve:
+                    self._ledger = hold(self._ledger, reserve=reserve, cost=cost)
                 self._count(event)
-            elif event.kind == SETTLED:
+            elif kind == SETTLED:
                 bill = event.bill or 0
-                self._ledger, charged = settle(self._ledger, **held, bill=bill)
+                self._ledger, charged = settle(self._ledger, reserve=reserve, cost=cost, bill=bill)
                 self.uncharged += bill - charged
-            elif event.kind == CANCELLED:
-                self._ledger = release(self._ledger, **held)
+            elif kind == CANCELLED:
+                self._ledger = release(self._ledger, reserve=reserve, cost=cost)
                 self.taken[event.context or "", event.action or ""] -= 1
-            elif event.kind == REWARDED:
+            elif kind == REWARDED:
                 self._add(event.context or "", event.action, event.reward or 0.0)
+            self.tip = event
 
     def points(self) -> list[CurvePoint]:
         """Return the curve, evenly spaced in arrivals, and the latest arrival."""
-        marks = self._marks
-        if self._latest is not None and self._latest is not marks[-1]:
-            marks = [*marks, self._latest]
-        return [self._point(*mark) for mark in marks]
+        if self._latest is None:
+            return []
+        latest = self._point(*self._latest)
+        return [*self._curve, latest] if self._curve[-1] != latest else [*self._curve]
 
     def _point(self, event: Event, ledger: Ledger, reward: float) -> CurvePoint:
         return CurvePoint(
@@ -121,7 +118,7 @@ class History:
         self.arrivals[context] += 1
         self._latest = event, self._ledger, self.reward
         if event.round % self._stride == 0:
-            self._marks.append(self._latest)
-        if len(self._marks) >= POINTS:
-            self._stride *= 2
-            self._marks = self._marks[::2]
+            self._curve.append(self._point(*self._latest))
+            if len(self._curve) >= POINTS:
+                self._stride *= 2
+                self._curve = self._curve[::2]

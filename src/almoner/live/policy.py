@@ -7,6 +7,7 @@ indices; money is in the kernels' units, except reserves, which are in the ledge
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -141,7 +142,9 @@ class LivePolicy:
         if len(rows) == 1:  # new arrays would take longer than the kernel
             table[0], values[0] = rows[0], rewards[0]
         else:
-            table, values = np.array(rows, np.int64), np.array(rewards, np.float64)
+            # Flat, as numpy takes half as long again to look into tuples.
+            flat = np.fromiter(chain.from_iterable(rows), np.int64, 4 * len(rows))
+            table, values = flat.reshape(-1, 4), np.array(rewards, np.float64)
         self._replay(self.lowered, *self._working, self._stream, table, values)
 
     def units(self, money: int) -> int:

@@ -9,12 +9,12 @@ from typing import TypeVar
 from almoner.concurrency.mutex import Mutex
 from almoner.concurrency.process import Process
 from almoner.live.campaign import Campaign
-from almoner.live.catch_up import CATCH_UP, Replica
+from almoner.live.catch_up import Replica
 from almoner.live.history import History
 from almoner.live.make_report import make_report
 from almoner.live.report import CurvePoint, Report
 from almoner.live.terms import Terms
-from almoner.store.base import Store
+from almoner.store.base import ALL, Reader, Store
 from almoner.store.events import Event
 
 __all__ = ["Reporter"]
@@ -56,7 +56,7 @@ class Reporter:
 
     def view(self, read: Callable[[Campaign], Result]) -> Result:
         """Return the result of ``read`` on the campaign as its log has it now."""
-        return self._locked(lambda: read(self._campaign()))
+        return self._locked(lambda: read(self._catch_up()[0]))
 
     def _locked(self, use: Callable[[], Result]) -> Result:
         self._process.check()
@@ -76,30 +76,36 @@ class Reporter:
     def _up_to_date(self) -> tuple[Campaign, History]:
         """Return campaign and history after the same event."""
         while True:
-            campaign = self._campaign()
-            if self._follow(self._replica.tip if campaign.seq else None):
+            campaign, tail = self._catch_up()
+            if self._follow(tail[-1] if tail else None, tail):
                 return campaign, self._history
             self._history = History(self._terms)  # the log was rewound
 
-    def _campaign(self) -> Campaign:
-        """Return the campaign as its log has it now."""
-        replica, limit = self._replica, CATCH_UP
+    def _catch_up(self) -> tuple[Campaign, list[Event]]:
+        """Return the campaign after all events of its log, and the last of them as they were read.
+
+        There is at least one unless the log is empty.
+        """
+        replica, limit = self._replica, PAGE
         while True:
             with self._store.reading(self._name) as reader:
-                campaign = replica.catch_up(reader, limit)
+                keeper = _Keeper(reader)
+                campaign = replica.catch_up(keeper, limit)
             if campaign is not None:
                 replica.campaign = campaign
-                return campaign
+                return campaign, keeper.events_read
             replica.fold()
             limit *= 8  # others cannot write faster than this for ever
 
-    def _follow(self, tip: Event | None) -> bool:
+    def _follow(self, tip: Event | None, tail: list[Event]) -> bool:
         """Fold the log up to an event into the history; return whether they are of one log."""
         last = 0 if tip is None else tip.seq
         while (seq := self._history.seq) < last:
             overlap = min(seq, 1)  # the event folded last must still be there
-            with self._store.reading(self._name) as reader:
-                page = reader.events(seq - overlap, min(PAGE, last - seq) + overlap)
+            page = tail[seq - overlap - last :]
+            if len(page) < last - seq + overlap:
+                with self._store.reading(self._name) as reader:
+                    page = reader.events(seq - overlap, min(PAGE, last - seq) + overlap)
             if len(page) <= overlap or (overlap and page[0] != self._history.tip):
                 return False
             # Out of place until the page is folded: an interrupt must not count events twice.
@@ -107,3 +113,15 @@ class Reporter:
             history.apply(page[overlap:])
             self._history = history
         return self._history.tip == tip
+
+
+class _Keeper:
+    """A reader that keeps the events read last, so that they need not be read a second time."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader, self.snapshot = reader, reader.snapshot
+        self.events_read: list[Event] = []
+
+    def events(self, after: int, limit: int = ALL) -> list[Event]:
+        self.events_read = self._reader.events(after, limit)
+        return self.events_read

@@ -1,7 +1,7 @@
-"""Figures: the only package that imports matplotlib; it reads rows and nothing else.
+"""Plots of experiments with matplotlib, which no other package imports.
 
-Every function takes rows as an experiment saved them and returns a `Figure`; nothing is global.
-Lines are named at their ends, where the eye arrives, instead of in a legend.
+Every function takes rows as an experiment saved them and returns a `Figure`; there is no global
+state. Lines are labelled at their ends instead of in a legend.
 """
 
 from __future__ import annotations

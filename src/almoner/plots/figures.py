@@ -1,4 +1,4 @@
-"""The figures: rows in, one `Figure` out."""
+"""Figures of regret, of budgets left and of boundaries, each from rows of results."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from almoner.plots.panels import (
     LABEL_ROOM,
     LABEL_SIZE,
     draw_line,
+    label_ends,
     label_y,
-    name_ends,
     panel_axes,
-    plain,
+    plain_numbers,
     thousands,
 )
 from almoner.plots.style import BLACK, GREY, STYLE, look
@@ -31,6 +31,9 @@ __all__ = [
 ]
 
 Rows = Iterable[Mapping[str, Any]]
+
+ON_BOUNDARY = 1e-9
+"""Largest distance from a boundary that counts as on it."""
 
 
 def regret_figure(
@@ -48,11 +51,11 @@ def regret_figure(
     rows
         Results of one problem.
     against
-        Which rows to take: regret against the ``"oracle"`` or the ``"upper bound"``.
+        The benchmark of the rows to draw: ``"oracle"`` or ``"upper bound"``.
     stacked
         Panels below one another, as wide as a column, instead of side by side.
     log
-        Whether horizons go by powers of ten.
+        Whether the axis of horizons is logarithmic.
     leave_out
         Policies not to show.
     """
@@ -60,12 +63,12 @@ def regret_figure(
     ratios = sorted({row["ratio"] for row in rows})
     with matplotlib.rc_context(STYLE):
         longest = max((len(look(row["policy"])[0]) for row in rows), default=0)
-        room = max(LABEL_ROOM, 14 + 4.4 * longest)  # 4.4 points to a letter, and the pointer
+        room = max(LABEL_ROOM, 14 + 4.4 * longest)  # 4.4 points per letter, and the leader line
         figure, panels = panel_axes(len(ratios), stacked=stacked, room=room)
         drawn = []
         for axes, ratio in zip(panels, ratios, strict=True):
             shown = [row for row in rows if row["ratio"] == ratio]
-            edge = min(row["boundary_distance"] for row in shown) < 1e-9
+            edge = min(row["boundary_distance"] for row in shown) < ON_BOUNDARY
             axes.set_title(f"ρ = {ratio:.2f}" + (", a boundary" if edge else ""), loc="left")
             axes.set_xlabel("horizon T")
             axes.set_xscale("log" if log else "linear")
@@ -73,15 +76,15 @@ def regret_figure(
             drawn.append([draw_line(axes, curve, "horizon") for curve in _curves(shown)])
         label_y(panels, f"regret against the {against}", stacked=stacked)
         top = panels[0].get_ylim()[1]
-        panels[0].set_ylim(-0.02 * top, top)  # a line at zero shows beside the axis
+        panels[0].set_ylim(-0.02 * top, top)  # keeps a line at zero apart from the axis
         for axes, ends in zip(panels, drawn, strict=True):
             axes.set_xlim(left=None if log else 0)
-            name_ends(axes, ends)
+            label_ends(axes, ends)
     return figure
 
 
 def concentration_figure(rows: Rows, *, stacked: bool = False) -> Figure:
-    """Draw quantiles of budget left over rounds left as the rounds run out, beside the law's."""
+    """Draw quantiles of budget left / rounds left against rounds left, with the law's."""
     rows = list(rows)
     policies = list(dict.fromkeys(row["policy"] for row in rows))
     with matplotlib.rc_context(STYLE):
@@ -89,7 +92,7 @@ def concentration_figure(rows: Rows, *, stacked: bool = False) -> Figure:
             len(policies), stacked=stacked, room=10, above=0.36 if stacked else 0.2
         )
         for axes, policy in zip(panels, policies, strict=True):
-            _funnel(axes, policy, _levels(row for row in rows if row["policy"] == policy))
+            _draw_quantiles(axes, policy, _levels(row for row in rows if row["policy"] == policy))
         label_y(panels, "budget left / rounds left", stacked=stacked)
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(
@@ -104,8 +107,8 @@ def concentration_figure(rows: Rows, *, stacked: bool = False) -> Figure:
     return figure
 
 
-def _funnel(axes: Axes, policy: str, levels: dict[float, dict[str, list[float]]]) -> None:
-    """Draw one policy: bands as simulated, lines as the law and the bound on its tails have it."""
+def _draw_quantiles(axes: Axes, policy: str, levels: dict[float, dict[str, list[float]]]) -> None:
+    """Draw one policy: simulated quantiles as bands, the law and its tail bound as lines."""
     name, colour, _ = look(policy)
     rounds = levels[0.5]["rounds_left"]
     for low, high, alpha in ((0.01, 0.99, 0.2), (0.1, 0.9, 0.35)):
@@ -152,8 +155,8 @@ def boundary_figure(rows: Rows, *, stacked: bool = False) -> Figure:
             axes.set_title(f"against the {against}", loc="left")
             axes.set_xlabel("horizon T")
             thousands(axes.xaxis)
-            plain(axes.yaxis)
-            name_ends(axes, ends)
+            plain_numbers(axes.yaxis)
+            label_ends(axes, ends)
         label_y(panels, "regret", stacked=stacked)
     return figure
 
@@ -161,7 +164,7 @@ def boundary_figure(rows: Rows, *, stacked: bool = False) -> Figure:
 def ratio_figure(rows: Rows, *, stacked: bool = False, floor: float = 1e-4) -> Figure:
     """Draw regret against the oracle over the budget, a panel for each problem, log scale.
 
-    Boundaries are grey lines. What is below ``floor`` is not shown.
+    Boundaries are grey lines. Values below ``floor`` are not shown.
     """
     rows = [row for row in rows if row["against"] == "oracle"]
     problems = list(dict.fromkeys(row["problem"] for row in rows))
@@ -171,17 +174,17 @@ def ratio_figure(rows: Rows, *, stacked: bool = False, floor: float = 1e-4) -> F
         for axes, problem in zip(panels, problems, strict=True):
             shown = [row for row in rows if row["problem"] == problem]
             axes.set_yscale("log")
-            for edge in {row["ratio"] for row in shown if row["boundary_distance"] < 1e-9}:
+            for edge in {row["ratio"] for row in shown if row["boundary_distance"] < ON_BOUNDARY}:
                 axes.axvline(edge, color="#cccccc", lw=2, zorder=0)
             axes.grid(visible=False, axis="x")
             drawn.append([draw_line(axes, curve, "ratio", marker="") for curve in _curves(shown)])
             axes.set_xlim(0, 1)
-            plain(axes.yaxis)
+            plain_numbers(axes.yaxis)
             axes.set_title(f"{problem}, T = {shown[0]['horizon']:,}", loc="left")
             axes.set_xlabel("budget per round ρ")
         panels[0].set_ylim(bottom=floor)
         for axes, ends in zip(panels, drawn, strict=True):
-            name_ends(axes, ends)
+            label_ends(axes, ends)
         label_y(panels, "regret against the oracle", stacked=stacked)
     return figure
 
@@ -189,7 +192,7 @@ def ratio_figure(rows: Rows, *, stacked: bool = False, floor: float = 1e-4) -> F
 def save_figure(
     figure: Figure, stem: str | Path, *, formats: Sequence[str] = ("svg", "pdf", "png")
 ) -> list[Path]:
-    """Write a figure in each format beside one another; the same rows give the same bytes."""
+    """Save a figure in each format; the same rows give the same bytes."""
     paths = [Path(f"{stem}.{kind}") for kind in formats]
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with matplotlib.rc_context(STYLE):

@@ -1,6 +1,6 @@
-"""Style: the colours, names and type of every figure.
+"""Style of the figures: colours, labels of policies, and fonts.
 
-Colours are those of Okabe and Ito, which people who confuse red and green can tell apart.
+The colours are those of Okabe and Ito, which stay distinct for the colour-blind.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ LOOKS = {
     "explore_literal": ("the paper's test", BLACK, (0, (4, 2))),
     "oracle": ("the optimum", GREY, (0, (3, 2))),
 }
-"""Name, colour and dashes; the same rule of allocation has the same colour in every figure."""
+"""Label, colour and dashes; an allocation rule has the same colour in every figure."""
 
 SPARE = (PURPLE, SKY, GREY)
-"""Colours of policies that have none of their own."""
+"""Colours of policies without an entry."""
 
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -60,22 +60,22 @@ STYLE: dict[Any, Any] = {
     "ytick.major.width": 0.6,
     "xtick.minor.size": 0,
     "ytick.minor.size": 0,
-    "svg.fonttype": "none",  # text stays text: to search, to select, and small
+    "svg.fonttype": "none",  # keeps text as text: searchable and small
     "svg.hashsalt": "almoner",  # the same rows give the same file
     "pdf.fonttype": 42,
 }
 
 
 def look(policy: str) -> tuple[str, str, Any]:
-    """Return the name, colour and dashes of a policy."""
+    """Return the label, colour and dashes of a policy."""
     if policy in LOOKS:
         return LOOKS[policy]
     return policy.replace("_", "-"), SPARE[sum(policy.encode()) % len(SPARE)], "-"
 
 
 def ink(colour: str) -> str:
-    """Return a colour dark enough to be read as small type."""
-    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    """Return a colour darkened until small type is legible in it."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     light = (0.3 * red + 0.59 * green + 0.11 * blue) / 255
     factor = min(1.0, 0.45 / light) if light else 1.0
     return "#" + "".join(f"{round(part * factor):02x}" for part in (red, green, blue))

@@ -1,4 +1,4 @@
-"""Desks: the campaigns of a store, where the requests of many HTTP clients share transactions."""
+"""Pool of open agents, one for each campaign, shared by the requests of all HTTP clients."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from almoner.live.agent import Agent
 from almoner.live.async_agent import AsyncAgent
 from almoner.store import Store
 
-__all__ = ["Desks"]
+__all__ = ["AgentPool"]
 
 THREADS = 16
-"""Transactions under way at a time, of different campaigns."""
+"""Transactions at a time, of different campaigns."""
 
 
-class Desks:
-    """The campaigns of a store, opened when they are first asked for.
+class AgentPool:
+    """The agents of a store's campaigns, each opened at its first use.
 
-    Nothing is opened before ``warm`` is set: compiling takes seconds, and in the midst of a
-    transaction it would make every other process wait for them.
+    No agent is opened before ``warm`` is set: kernels compile for seconds, and within a transaction
+    every other process would wait for them.
     """
 
     def __init__(
@@ -31,8 +31,8 @@ class Desks:
         self.store = store
         self.warm = asyncio.Event()
         self._on_batch = on_batch
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="desk")
-        self._open: dict[str, asyncio.Task[AsyncAgent]] = {}
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="agent")
+        self._tasks: dict[str, asyncio.Task[AsyncAgent]] = {}
         self._closed = False
 
     async def names(self) -> list[str]:
@@ -43,41 +43,41 @@ class Desks:
         """Return whether there is a campaign of that name."""
         return await asyncio.to_thread(self.store.terms, name) is not None
 
-    async def desk(self, name: str, **terms: Any) -> AsyncAgent:
-        """Return the desk of a campaign; with terms, create it or make sure that it has them."""
+    async def get(self, name: str, **terms: Any) -> AsyncAgent:
+        """Return the agent of a campaign; with terms, create it or check that it has them."""
         if self._closed:
             raise StoreError("the service is stopping; ask again when it has started anew")
-        opening = self._open.get(name)
+        opening = self._tasks.get(name)
         if not terms and opening is not None and _succeeded(opening):
             return opening.result()
         await self.warm.wait()
         if terms:
             await asyncio.to_thread(self._agent, name, terms)
-        opening = self._open.get(name)
+        opening = self._tasks.get(name)
         if opening is None:
-            opening = self._open[name] = asyncio.create_task(self._opened(name))
+            opening = self._tasks[name] = asyncio.create_task(self._open_agent(name))
         try:
             return await asyncio.shield(opening)
-        except Exception:  # what could not be opened is tried again, when it is next asked for
-            if self._open.get(name) is opening:
-                del self._open[name]
+        except Exception:  # a failed opening is not kept: the next caller tries again
+            if self._tasks.get(name) is opening:
+                del self._tasks[name]
             raise
 
-    def at_work(self) -> list[AsyncAgent]:
-        """Return the desks that are open."""
-        return [task.result() for task in self._open.values() if _succeeded(task)]
+    def open_agents(self) -> list[AsyncAgent]:
+        """Return the agents that are open."""
+        return [task.result() for task in self._tasks.values() if _succeeded(task)]
 
     async def close(self) -> None:
-        """Finish what was begun; answer nothing new."""
+        """Finish all transactions; reject new callers."""
         self._closed = True
-        for task in self._open.values():
+        for task in self._tasks.values():
             if not task.done():
                 await asyncio.wait([task])
-        for desk in self.at_work():
-            await desk.finish()
+        for agent in self.open_agents():
+            await agent.finish()
         self._threads.shutdown()
 
-    async def _opened(self, name: str) -> AsyncAgent:
+    async def _open_agent(self, name: str) -> AsyncAgent:
         agent = await asyncio.to_thread(self._agent, name, {})
         return AsyncAgent(
             agent, threads=self._threads, on_batch=lambda size: self._on_batch(name, size)

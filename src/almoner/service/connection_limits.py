@@ -14,7 +14,7 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from almoner.service.api.responses import ErrorAnswer
-from almoner.service.errors import WORDS
+from almoner.service.errors import STATUS
 
 __all__ = ["BODY_LIMIT", "CONNECTIONS", "BoundedProtocol", "bounded_by"]
 
@@ -65,7 +65,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     _phase = _Phase.BETWEEN
     _refused = False
-    _refusal: tuple[int, str] | None = None
+    _refusal: tuple[str, str] | None = None
     _body = _size = _received = 0
     _deadline: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
@@ -80,7 +80,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.connections.discard(self)
             transport.write(
                 _answer(
-                    503,
+                    "not_ready",
                     f"there must be at most {self.most_connections} connections, and "
                     f"{self.most_of_one_address} from one address; close some, or ask again later",
                     f"retry-after: {RETRY_AFTER}\r\n".encode(),
@@ -109,9 +109,9 @@ class BoundedProtocol(HttpToolsProtocol):
             self._await_request()
             return
         if self._phase is _Phase.HEAD and self._size > HEAD_LIMIT:
-            self._refuse(431, _TOO_LONG)
+            self._refuse("headers_too_large", _TOO_LONG)
         elif self._size > MESSAGE_LIMIT:
-            self._refuse(413, _TOO_LARGE)
+            self._refuse("too_large", _TOO_LARGE)
         elif self._deadline is None:
             head = self._phase is _Phase.HEAD
             seconds = self.head_seconds if head else self.body_seconds
@@ -128,7 +128,9 @@ class BoundedProtocol(HttpToolsProtocol):
         """Hand the request to the application, if its head is within the limits."""
         self._check_head()
         if self.parser.should_upgrade() and self._has_body():
-            self._stop(400, "a request with a body must have no Upgrade header; leave it out")
+            self._stop(
+                "malformed", "a request with a body must have no Upgrade header; leave it out"
+            )
         super().on_headers_complete()  # which refuses an address that it cannot read
         self._phase = _Phase.BODY
         if self._deadline is not None:
@@ -138,7 +140,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Take a piece of the body."""
         self._body += len(body)
         if self._body > BODY_LIMIT:
-            self._stop(413, _TOO_LARGE)
+            self._stop("too_large", _TOO_LARGE)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -172,7 +174,9 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what the parser, or a limit, does not accept."""
-        self._refuse(*(self._refusal or (400, "the request is not HTTP as the service knows it")))
+        self._refuse(
+            *(self._refusal or ("malformed", "the request is not HTTP as the service knows it"))
+        )
 
     def _unsupported_upgrade_warning(self) -> None:
         """Say nothing: to go on with HTTP/1.1 is what a client has to expect."""
@@ -192,16 +196,16 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _check_head(self) -> None:
         if len(self.headers) > HEADERS_LIMIT:
-            self._stop(431, f"a request must have at most {HEADERS_LIMIT} headers")
+            self._stop("headers_too_large", f"a request must have at most {HEADERS_LIMIT} headers")
         here = self._size < 0  # the request began with what has arrived now
         if not here or self._received > HEAD_LIMIT:
             lengths = (len(name) + len(value) for name, value in self.headers)
             if len(self.url) + sum(lengths) > HEAD_LIMIT:
-                self._stop(431, _TOO_LONG)
+                self._stop("headers_too_large", _TOO_LONG)
 
-    def _stop(self, status: int, message: str) -> NoReturn:
+    def _stop(self, code: str, message: str) -> NoReturn:
         """Stop the parser, which calls `send_400_response`."""
-        self._refusal = status, message
+        self._refusal = code, message
         raise _Refusal
 
     def _expire(self) -> None:
@@ -214,9 +218,11 @@ class BoundedProtocol(HttpToolsProtocol):
         else:
             head = self._phase is _Phase.HEAD
             what, seconds = ("headers", self.head_seconds) if head else ("body", self.body_seconds)
-            self._refuse(408, f"the {what} must arrive within {seconds:g} s; send it at once")
+            self._refuse(
+                "too_slow", f"the {what} must arrive within {seconds:g} s; send it at once"
+            )
 
-    def _refuse(self, status: int, message: str) -> None:
+    def _refuse(self, code: str, message: str) -> None:
         """Answer with an error if no other answer is owed or under way; then hang up."""
         self._refused = True
         self._cancel_deadline()
@@ -229,7 +235,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         if not begun:
-            self.transport.write(_answer(status, message))
+            self.transport.write(_answer(code, message))
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self._cancel_stalled()
@@ -272,8 +278,8 @@ def _address(connection: object) -> str | None:
     return client and client[0]
 
 
-def _answer(status: int, message: str, headers: bytes = b"") -> bytes:
-    """Return an error in the service's form, as it goes over the wire."""
-    body = msgspec.json.encode(ErrorAnswer(error=WORDS[status], message=message))
+def _answer(code: str, message: str, headers: bytes = b"") -> bytes:
+    """Return the bytes of an error response."""
+    body = msgspec.json.encode(ErrorAnswer(error=code, message=message))
     head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n"
-    return STATUS_LINE[status] + head % len(body) + headers + b"\r\n" + body
+    return STATUS_LINE[STATUS[code]] + head % len(body) + headers + b"\r\n" + body

@@ -10,10 +10,10 @@ from almoner.live.async_agent import AsyncAgent
 from almoner.live.commands import Cancel, Reward, Settle
 from almoner.live.decision import HORIZON, Decision
 from almoner.live.transaction import Command, Decide
-from almoner.service.agents import Desks
+from almoner.service.agents import AgentPool
 from almoner.store.events import CLOSED
 
-__all__ = ["NAME", "TERMS", "show"]
+__all__ = ["NAME", "TERMS", "run_demo"]
 
 Later = tuple[float, Command]
 """What a visitor will do, and when by the clock of the event loop."""
@@ -51,9 +51,9 @@ NEVER_SHOWN = 0.01
 """The share of coupons that no visitor saw, because the page was left too soon."""
 
 
-async def show(desks: Desks) -> None:
+async def run_demo(agents: AgentPool) -> None:
     """Feed the demonstration until its horizon is reached, or somebody closes it."""
-    desk = await desks.desk(NAME, **TERMS)
+    agent = await agents.get(NAME, **TERMS)
     chance = random.Random()  # noqa: S311  # visitors, not secrets
     clock = asyncio.get_running_loop().time
     started = last = clock()
@@ -63,10 +63,10 @@ async def show(desks: Desks) -> None:
         await asyncio.sleep(TICK)
         now = clock()
         due += (now - last) * (RUSH if now - started < RUSH_SECONDS else AFTERWARDS)
-        later = await _answers(desk, later, now)
+        later = await _answers(agent, later, now)
         if not over and due >= 1:
             places = chance.choices(range(len(SHARES)), SHARES, k=int(due))
-            decisions = await desk.ask(*[Decide(TERMS["contexts"][place]) for place in places])
+            decisions = await agent.ask(*[Decide(TERMS["contexts"][place]) for place in places])
             for place, decision in zip(places, decisions, strict=True):
                 later += _reactions(place, decision, chance, now)
             over = decisions[-1].reason in {HORIZON, CLOSED}
@@ -88,9 +88,9 @@ def _reactions(place: int, decision: Decision, chance: random.Random, now: float
     ]
 
 
-async def _answers(desk: AsyncAgent, later: list[Later], now: float) -> list[Later]:
+async def _answers(agent: AsyncAgent, later: list[Later], now: float) -> list[Later]:
     """Report what visitors have done by now; return what is still to come."""
     done = [request for moment, request in later if moment <= now]
     if done:
-        await desk.ask(*done)
+        await agent.ask(*done)
     return [(moment, request) for moment, request in later if moment > now]

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
-from litestar import Request, Response, get
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from almoner.errors import StoreError
 from almoner.live.campaign import Campaign
 from almoner.live.decision import Decision
 from almoner.live.ledger import Ledger
-from almoner.service.agents import Desks
-from almoner.service.api.openapi import ERRORS
+from almoner.service.agents import AgentPool
 
-__all__ = ["ROUTES", "Metrics"]
+__all__ = ["Metrics"]
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class Metrics:
-    """Everything that is counted in one process."""
+    """Counters of one process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -54,52 +50,42 @@ class Metrics:
             registry=self.registry,
         )
 
-        # To find a counter by its labels takes longer than to count: these are remembered.
+        # Finding a child by its labels takes longer than counting, so children are kept.
         self._answers: dict[tuple[str, str, int], Histogram] = {}
         self._outcomes: dict[tuple[str, str | None], Counter] = {}
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count an answer."""
-        known = self._answers.get((method, route, status))
-        if known is None:
-            known = self._requests.labels(method, route, status)
-            self._answers[method, route, status] = known
-        known.observe(seconds)
+        """Count a response."""
+        labels = method, route, status
+        histogram = self._answers.get(labels)
+        if histogram is None:
+            histogram = self._answers[labels] = self._requests.labels(*labels)
+        histogram.observe(seconds)
 
     def decided(self, campaign: str, decision: Decision) -> None:
         """Count a decision."""
-        outcome = "served" if decision.action is not None else decision.reason
-        known = self._outcomes.get((campaign, outcome))
-        if known is None:
-            known = self._outcomes[campaign, outcome] = self._decisions.labels(campaign, outcome)
-        known.inc()
+        labels = campaign, "served" if decision.action is not None else decision.reason
+        counter = self._outcomes.get(labels)
+        if counter is None:
+            counter = self._outcomes[labels] = self._decisions.labels(*labels)
+        counter.inc()
 
     def shared(self, campaign: str, callers: int) -> None:
-        """Count a transaction."""
+        """Count a transaction and its callers."""
         self._callers.labels(campaign).observe(callers)
 
-    async def text(self, desks: Desks) -> bytes:
-        """Return all of it as Prometheus reads it, with the money as it is now."""
-        for desk in desks.at_work():
+    async def text(self, agents: AgentPool) -> bytes:
+        """Return all figures in the format of Prometheus, with the present money of campaigns."""
+        for agent in agents.open_agents():
             try:
-                ledger = await asyncio.to_thread(desk.agent.reporter.view, _ledger)
-            except StoreError:  # the other figures are wanted all the more
+                ledger = await asyncio.to_thread(agent.agent.reporter.view, _ledger)
+            except StoreError:  # the other figures matter all the more
                 continue
-            amount = desk.agent.terms.unit.amount
+            amount = agent.agent.terms.unit.amount
             for part in ("spent", "reserved", "left"):
-                self._money.labels(desk.name, part).set(amount(getattr(ledger, part)))
+                self._money.labels(agent.name, part).set(amount(getattr(ledger, part)))
         return generate_latest(self.registry)
 
 
 def _ledger(campaign: Campaign) -> Ledger:
     return campaign.ledger
-
-
-@get("/metrics", media_type="text/plain", responses=ERRORS)
-async def metrics(request: Request[Any, Any, Any]) -> Response[bytes]:
-    """Return figures for Prometheus."""
-    state = request.app.state
-    return Response(await state.metrics.text(state.desks), media_type=CONTENT_TYPE_LATEST)
-
-
-ROUTES = [metrics]

@@ -24,6 +24,7 @@ from almoner.service.auth.api_keys import Keyring
 from almoner.service.auth.sessions import SECRET
 from almoner.service.connection_limits import CONNECTIONS, BoundedProtocol, bounded_by
 from almoner.service.health import COMPILING, PREPARING
+from almoner.service.middleware import HeadMiddleware
 from almoner.store import open_store
 
 __all__ = ["serve", "server_config"]
@@ -84,7 +85,7 @@ def serve(
 def server_config(app: Any, http: type[BoundedProtocol] = BoundedProtocol) -> uvicorn.Config:
     """Return how uvicorn serves the application, on connections with limits."""
     return uvicorn.Config(
-        HeadAsGet(app),
+        HeadMiddleware(app),
         http=http,
         timeout_keep_alive=KEEP_ALIVE,
         ws="none",  # the service has no use for it, and its connections would have no limits
@@ -94,19 +95,6 @@ def server_config(app: Any, http: type[BoundedProtocol] = BoundedProtocol) -> uv
         server_header=False,
         timeout_graceful_shutdown=GRACE,
     )
-
-
-class HeadAsGet:
-    """Answers HEAD as GET; the body is left out by uvicorn, which knows what was asked."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass a request on."""
-        if scope.get("method") == "HEAD":
-            scope = {**scope, "method": "GET"}
-        await self._app(scope, receive, send)
 
 
 class _Server(uvicorn.Server):

@@ -6,7 +6,7 @@ Money is in whole units of the campaign's denomination, time in microseconds sin
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = [
     "CANCELLED",
@@ -18,6 +18,7 @@ __all__ = [
     "REWARDED",
     "SETTLED",
     "Event",
+    "EventRow",
 ]
 
 DECIDED, SETTLED, REWARDED, CANCELLED = "decided", "settled", "rewarded", "cancelled"
@@ -75,3 +76,7 @@ class Event(NamedTuple):
     bill: int | None = None
     charged: int | None = None
     reward: float | None = None
+
+
+EventRow = tuple[Any, ...]
+"""The values of an `Event` in their order, as any tuple: long logs are read without names."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
 
 from almoner.concurrency.mutex import Mutex, owner
 from almoner.concurrency.process import Process
@@ -13,6 +14,9 @@ from almoner.store.checked_log import CheckedLog
 from almoner.store.events import DECIDED, Event
 
 __all__ = ["MemoryStore"]
+
+CHUNK = 1_000
+"""Events that are handed to an audit together."""
 
 
 class _Log:
@@ -163,7 +167,8 @@ class MemoryStore:
 
     def checked_log(self, name: str) -> CheckedLog:
         """Return all events of a campaign for an audit; in memory they have no checksums."""
-        return CheckedLog((*event, None) for event in self.events(name))
+        events = self.events(name)
+        return CheckedLog(iter(lambda: [(*event, None) for event in islice(events, CHUNK)], []))
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""

@@ -79,17 +79,17 @@ class PostgresDatabase:
         """Begin a transaction that reads one state of the database and waits for no writer."""
         return self._readers.concurrent_transaction()
 
-    def stream(self, query: str, *values: Any) -> Iterator[Any]:
-        """Yield the rows of a query, on a connection of its own."""
+    def stream(self, query: str, *values: Any) -> Iterator[list[Any]]:
+        """Yield the rows of a query in blocks, on a connection of its own."""
         process = Process()
         try:
             connection = _Connection.connect(self._conninfo())
             cursor = connection.cursor(name="almoner")
-            cursor.itersize = AT_ONCE
             try:
-                for row in cursor.execute(_translate(query), values):
+                cursor.execute(_translate(query), values)
+                while rows := cursor.fetchmany(AT_ONCE):
+                    yield rows
                     process.check()
-                    yield row
             finally:
                 if process.is_current():  # in a forked child they are the parent's
                     with closing(connection):

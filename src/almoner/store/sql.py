@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, Protocol
@@ -66,8 +66,8 @@ class Database(Protocol):
     def reading(self) -> AbstractContextManager[Statements]:
         """Begin a transaction that sees one committed state; it locks nothing and never waits."""
 
-    def stream(self, query: str, *values: Any) -> Iterator[Any]:
-        """Yield the rows of a query, beside any transaction."""
+    def stream(self, query: str, *values: Any) -> Iterator[list[Any]]:
+        """Yield the rows of a query in blocks, none of them empty, beside any transaction."""
 
     def close(self) -> None:
         """Close all connections."""
@@ -149,31 +149,31 @@ class SqlStore:
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them, without holding up writers."""
-        rows = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", self._id(name), after)
-        return map(Event._make, rows)
+        blocks = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", self._id(name), after)
+        return map(Event._make, self._rows(blocks))
 
     def last(self, name: str) -> int:
         """Return the ``seq`` of the last event of a campaign; 0 if there is none."""
         query = "SELECT seq FROM almoner_events WHERE campaign = ? ORDER BY seq DESC LIMIT 1"
-        rows = [*self._database.stream(query, self._id(name))]
+        rows = [*self._rows(self._database.stream(query, self._id(name)))]
         return int(rows[0][0]) if rows else 0
 
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
         """Return all events about the decisions after one and up to another, by decision."""
         # A range of the index almoner_once; the plus keeps planners from the primary key.
         where = "decision > ? AND decision <= ? AND +seq <= ? ORDER BY decision, kind"
-        rows = self._database.stream(_SELECT + where, self._id(name), after, through, last)
-        return [Event._make(row) for row in rows]
+        blocks = self._database.stream(_SELECT + where, self._id(name), after, through, last)
+        return [Event._make(row) for row in self._rows(blocks)]
 
     def checked_log(self, name: str) -> CheckedLog:
         """Return all events of a campaign for an audit, with a check of their checksums if any."""
         column = "checksum" if self._chained else "NULL"
         query = f"SELECT {_COLUMNS}, {column} FROM almoner_events WHERE campaign = ? ORDER BY seq"  # noqa: S608
-        rows = self._database.stream(query, self._id(name))
+        blocks = self._database.stream(query, self._id(name))
         if not self._chained:
-            return CheckedLog(rows)
+            return CheckedLog(blocks)
         start = root(name, self.terms(name) or "")
-        return CheckedLog(rows, start, partial(self._head, name))
+        return CheckedLog(blocks, start, partial(self._head, name))
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
@@ -203,6 +203,13 @@ class SqlStore:
         """
         if self._process.is_current():
             self._database.close()
+
+    def _rows(self, blocks: Iterable[list[Any]]) -> Iterator[Any]:
+        """Yield the rows of blocks; a forked child gets none, not even of a block read before."""
+        for rows in blocks:
+            for row in rows:
+                self._process.check()
+                yield row
 
     def _transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
         self._process.check()

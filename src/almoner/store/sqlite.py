@@ -64,17 +64,16 @@ class SqliteDatabase:
         """Begin a transaction that reads one state of the file and waits for no writer."""
         return self._readers.concurrent_transaction()
 
-    def stream(self, query: str, *values: Any) -> Iterator[Any]:
-        """Yield the rows of a query, on a connection of its own."""
+    def stream(self, query: str, *values: Any) -> Iterator[list[Any]]:
+        """Yield the rows of a query in blocks, on a connection of its own."""
         process = Process()
         try:
             with closing(self.connect()) as connection:
                 cursor = connection.execute(query, values)
                 while rows := cursor.fetchmany(FETCHED):
                     self._refuse_changes()
-                    for row in rows:
-                        process.check()
-                        yield row
+                    yield rows
+                    process.check()
         except sqlite3.Error as error:
             raise self.as_store_error(error) from error
         self._refuse_changes()

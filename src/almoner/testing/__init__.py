@@ -1,4 +1,4 @@
-"""Shipped conformance checks: what every policy must satisfy, and tiny problems to try it on."""
+"""Conformance checks for policies of users, with tiny problems to run them on."""
 
 from __future__ import annotations
 

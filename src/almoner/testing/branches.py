@@ -1,7 +1,7 @@
-"""Whether the compiled ladders have a branch for every part of a policy.
+"""Check that the compiled ladders have a branch for every part of a policy.
 
-A ladder that does not know a code gives NaN. Some rules turn a NaN into a skip like any other, so
-the ladders are asked directly.
+A ladder returns NaN for an unknown code. Some allocation rules turn NaN into an ordinary skip, so
+the ladders are called directly.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from almoner.policy.lowering import LoweredPolicy
 __all__ = ["missing_branch"]
 
 SEEN = (1.0, 3.0, 50.0)
-"""Counts of rewards at which an index is tried, at a mean of 0.4."""
+"""Counts of rewards at which an index is computed, at a mean of 0.4."""
 
 
 def missing_branch(lowered: LoweredPolicy) -> str:
-    """Return what a ladder lacks for the codes of a plan, in words that follow "the policy"."""
+    """Return the missing branch for the codes of a policy, as words that follow "the policy"."""
     from almoner.kernels.indices import index
     from almoner.kernels.ranking import level_at, level_of, weights_of
     from almoner.kernels.state import new_memo, new_state
@@ -28,11 +28,11 @@ def missing_branch(lowered: LoweredPolicy) -> str:
 
     state = new_state(lowered)
     memo = new_memo(lowered, state)
-    _, total, _ = _plain(weights_of)(lowered, state, 1)
+    _, total, _ = _python(weights_of)(lowered, state, 1)
     if math.isnan(total):
         return "has contexts without a branch in weights_of"
-    clock = _plain(level_at)(lowered, memo, 1)
-    level = _plain(level_of)(lowered, clock, 1 / len(lowered.costs), 1, float(lowered.budget))
+    clock = _python(level_at)(lowered, memo, 1)
+    level = _python(level_of)(lowered, clock, 1 / len(lowered.costs), 1, float(lowered.budget))
     if math.isnan(level):
         return "has rewards without a level: say in clock_level, or in level_of, what it is"
     for count in SEEN:
@@ -46,11 +46,11 @@ def missing_branch(lowered: LoweredPolicy) -> str:
             return "has rewards without a branch in index"
         if low > high:
             return "has an index that falls as its level rises, which brackets do not allow for"
-    if math.isnan(_plain(serve_share)(lowered, False, 0.2, 0.3, 0.1, 0.05)):
+    if math.isnan(_python(serve_share)(lowered, False, 0.2, 0.3, 0.1, 0.05)):
         return "has an allocation without a branch in serve_share"
     return ""
 
 
-def _plain(kernel: Any) -> Any:
-    """Return the plain Python of a kernel that is compiled for other kernels only."""
+def _python(kernel: Any) -> Any:
+    """Return the Python function of a kernel that only other kernels can call."""
     return getattr(kernel, "py_func", kernel)

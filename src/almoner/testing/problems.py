@@ -1,4 +1,4 @@
-"""Tiny problems at the edges of what a policy may meet."""
+"""Tiny problems at the edges of the problem space: no budget, one action, ties, unequal costs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TWO = Problem(
 
 _COSTS = [[1.5, 4, 1], [2, 0.5, 3]]
 _DEFAULTS = [0.3, 0.2]
-"""Better than one action of each context, so that it costs money to do harm."""
+"""Better than one action of each context, so that a bad action both costs and loses."""
 
 TINY: dict[str, Problem] = {
     "ordinary": _TWO,
@@ -53,4 +53,4 @@ TINY: dict[str, Problem] = {
         costs=_COSTS, budget=31, default_rewards=_DEFAULTS
     ),
 }
-"""Problems by what is special about them."""
+"""Problems by their special feature."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar.testing import TestClient
+from starlette.testclient import TestClient
 from support.live_service import SPRING
 
 import almoner as al

@@ -18,9 +18,9 @@ from support.long_logs import append_decisions
 
 from almoner.errors import StoreError
 from almoner.live.export.rows import PAGE
-from almoner.service.api import export
-from almoner.service.api.export import MOST, Exports
+from almoner.service import app as application
 from almoner.service.connection_limits import BoundedProtocol
+from almoner.service.export_pool import LIMIT, ExportPool
 from almoner.store.events import Event
 from almoner.store.memory import MemoryStore
 
@@ -35,7 +35,7 @@ class Gated(MemoryStore):
     def __init__(self) -> None:
         super().__init__()
         self.gate, self.pages, self.broken = threading.Event(), 0, False
-        self.exports = Exports()
+        self.exports = ExportPool()
         self.gate.set()
 
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
@@ -56,7 +56,7 @@ class Quick(BoundedProtocol):
 def served() -> Iterator[tuple[Gated, httpx.Client]]:
     store = Gated()
     with (
-        mock.patch.object(export, "Exports", return_value=store.exports),
+        mock.patch.object(application, "ExportPool", return_value=store.exports),
         in_thread(store, http=Quick) as url,
         httpx.Client(base_url=url, timeout=PATIENCE) as client,
     ):
@@ -122,8 +122,8 @@ def test_exports_wait_in_threads_of_their_own_and_too_many_are_refused(
 ) -> None:
     store, client = served
     store.gate.clear()
-    waiting = [asked(client) for _ in range(MOST)]
-    until(lambda: store.exports.under_way == MOST)
+    waiting = [asked(client) for _ in range(LIMIT)]
+    until(lambda: store.exports.in_progress == LIMIT)
     refused = client.get(LOG)
     others = [client.get(path).status_code for path in ("/ready", "/api/campaigns", "/docs")]
     store.gate.set()
@@ -158,7 +158,7 @@ def test_a_client_that_does_not_read_gives_its_place_up(
     served: tuple[Gated, httpx.Client], logged: list[logging.LogRecord]
 ) -> None:
     _, client = served
-    stalled = [asked(client, buffer=4096) for _ in range(MOST)]
+    stalled = [asked(client, buffer=4096) for _ in range(LIMIT)]
     assert whole(client).status_code == 200
     for connection in stalled:
         connection.close()

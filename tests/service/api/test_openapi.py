@@ -19,7 +19,6 @@ from schemathesis.specs.openapi.checks import (
 )
 from support.live_service import SPRING, in_thread
 
-from almoner.service.api.openapi import document
 from almoner.service.app import create_app
 from almoner.store import open_store
 
@@ -44,7 +43,7 @@ CONFIG = SchemathesisConfig.from_dict(
     }
 )
 
-DOCUMENT = document(create_app(open_store("memory:")))
+DOCUMENT = create_app(open_store("memory:")).services.document
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT, config=CONFIG)
 
 

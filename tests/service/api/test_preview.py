@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar.testing import TestClient
+from starlette.testclient import TestClient
 from support.live_service import SPRING
 
 import almoner as al
@@ -99,7 +99,7 @@ def test_agreed_terms_are_those_of_the_agent(store: Store) -> None:
 def page(store: Store, key: str, path: str) -> str:
     with TestClient(create_app(store)) as client:
         client.post("/sign-in", data={"key": key})
-        return client.get(path).text
+        return str(client.get(path).text)
 
 
 def test_who_may_only_decide_is_told_so_instead_of_shown_a_form(store: Store) -> None:

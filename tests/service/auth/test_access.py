@@ -7,10 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
-from litestar.testing import TestClient
+from starlette.testclient import TestClient
 from support.live_service import SPRING
 
-from almoner.service.api.openapi import document
 from almoner.service.app import create_app
 from almoner.service.auth import access, rate_limit
 from almoner.service.auth.access import COOKIE, LOOPBACK_HOSTS
@@ -45,7 +44,7 @@ def bearer(key: str) -> dict[str, str]:
 
 
 def test_without_a_key_everything_under_api_is_closed(client: httpx.Client) -> None:
-    paths = document(client.app)["paths"]  # type: ignore[attr-defined]
+    paths = client.app.services.document["paths"]  # type: ignore[attr-defined]
     closed = [path for path in paths if path.startswith("/api") or path == "/metrics"]
     assert len(closed) > 10
     for path in closed:
@@ -115,7 +114,7 @@ def test_only_the_right_to_administer_changes_campaigns_and_reads_their_logs(
 def test_keys_created_and_revoked_meanwhile_are_noticed(
     client: httpx.Client, store: Store, keys: dict[str, str]
 ) -> None:
-    ring = client.app.state.access.keyring  # type: ignore[attr-defined]
+    ring = client.app.services.access.keyring  # type: ignore[attr-defined]
     late = create_key(store, "late", right="decide")
     revoke_key(store, "decide")
     ring.refresh()
@@ -124,13 +123,14 @@ def test_keys_created_and_revoked_meanwhile_are_noticed(
 
 
 def test_a_service_without_keys_is_open_until_the_first_is_created(store: Store) -> None:
-    with TestClient(create_app(store)) as client:
+    app = create_app(store)
+    with TestClient(app) as client:
         assert client.get("/api/campaigns").status_code == 200
         create_key(store, "web", right="decide")
-        client.app.state.access.keyring.refresh()
+        app.services.access.keyring.refresh()
         assert client.get("/api/campaigns").status_code == 401
         revoke_key(store, "web")
-        client.app.state.access.keyring.refresh()
+        app.services.access.keyring.refresh()
         assert client.get("/api/campaigns").status_code == 401, "it does not open again by itself"
 
 
@@ -164,7 +164,7 @@ def test_with_keys_it_answers_to_any_name(client: httpx.Client, keys: dict[str, 
         {"Sec-Fetch-Site": "same-site"},
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
-        {"Origin": "http://testserver.local:81"},
+        {"Origin": "http://testserver:81"},
     ],
 )
 def test_pages_of_other_sites_change_nothing(store: Store, headers: dict[str, str]) -> None:
@@ -190,7 +190,7 @@ def test_a_cookie_is_no_excuse_and_a_key_in_the_header_is_one(
 ) -> None:
     """A browser adds a cookie by itself, and never a key that it was not given by a program."""
     foreign, path = {"Origin": "https://elsewhere.example"}, "/api/campaigns/spring/pause"
-    session = client.app.state.access.sessions.begin(keys["administer"])  # type: ignore[attr-defined]
+    session = client.app.services.access.sessions.begin(keys["administer"])  # type: ignore[attr-defined]
     cookie = {"Cookie": f"{COOKIE}={session}", "Authorization": "Basic YTpi"}
     assert client.post(path, headers={**foreign, **cookie}).status_code == 403
     assert client.post(path, headers={**foreign, **bearer("guess")}).status_code == 403
@@ -198,7 +198,7 @@ def test_a_cookie_is_no_excuse_and_a_key_in_the_header_is_one(
 
 
 def test_the_page_itself_does(store: Store) -> None:
-    own = {"Sec-Fetch-Site": "same-origin", "Origin": "http://testserver.local"}
+    own = {"Sec-Fetch-Site": "same-origin", "Origin": "http://testserver"}
     with TestClient(create_app(store)) as client:
         client.post("/api/campaigns", json=SPRING)
         assert client.post("/api/campaigns/spring/pause", headers=own).status_code == 200

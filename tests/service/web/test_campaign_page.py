@@ -12,7 +12,7 @@ from support import live_service
 from support.browser import PHONE, ApiClient, create, open_browser, open_page, overflow
 from support.live_service import in_thread
 
-from almoner.service import app as application
+from almoner.service import background
 from almoner.service.demo import NAME
 from almoner.store import open_store
 
@@ -73,7 +73,7 @@ def test_a_first_start_says_what_it_is_at_and_shows_the_demonstration_when_it_ca
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate()
-    monkeypatch.setattr(application, "warm_up", gate.wait)
+    monkeypatch.setattr(background, "warm_up", gate.wait)
     monkeypatch.setattr(live_service, "wait_until_ready", lambda url: None)
     with in_thread(demo=True) as url, open_page(browser, url) as page:
         try:

@@ -9,13 +9,12 @@ from threading import Event as Gate
 
 import httpx
 import pytest
-from litestar.testing import TestClient
+from starlette.testclient import TestClient
 from support.browser import ApiClient, create
 from support.live_service import SPRING, in_thread
 
 from almoner.errors import BrokenLedger
-from almoner.service import app as application
-from almoner.service.api.openapi import document
+from almoner.service import background
 from almoner.service.app import create_app
 from almoner.service.auth.api_keys import create_key
 from almoner.service.web import api_reference, schema_text
@@ -137,7 +136,7 @@ def test_while_the_kernels_are_compiled_the_list_says_so(
 ) -> None:
     store = open_store("memory:")
     gate = Gate()
-    monkeypatch.setattr(application, "warm_up", gate.wait)
+    monkeypatch.setattr(background, "warm_up", gate.wait)
     with TestClient(create_app(store, demo=demo)) as client:
         text = client.get("/").text
         assert COMPILES in text
@@ -164,7 +163,7 @@ def test_kernels_that_cannot_be_compiled_are_not_waited_for(
     def broken() -> None:
         raise RuntimeError("no compiler here")
 
-    monkeypatch.setattr(application, "warm_up", broken)
+    monkeypatch.setattr(background, "warm_up", broken)
     with TestClient(create_app(open_store("memory:"), demo=True)) as client:
         while COMPILES in (text := client.get("/").text):
             pass
@@ -248,7 +247,7 @@ def test_signing_in_never_leads_elsewhere(client: httpx.Client, elsewhere: str) 
 
 
 def test_the_reference_tells_every_operation_and_type() -> None:
-    whole = document(create_app(open_store("memory:")))
+    whole = create_app(open_store("memory:")).services.document
     told = {
         (operation.method.lower(), operation.path)
         for group in api_reference.groups(whole)
@@ -263,7 +262,7 @@ def test_the_reference_tells_every_operation_and_type() -> None:
 
 
 def test_docstrings_are_told_field_by_field(client: httpx.Client) -> None:
-    whole = document(create_app(open_store("memory:")))
+    whole = create_app(open_store("memory:")).services.document
     assert "Attributes" not in str(whole)
     assert "----" not in str(whole)
     report = whole["components"]["schemas"]["Report"]
@@ -282,13 +281,13 @@ def test_docstrings_are_told_field_by_field(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("schema", "words"),
     [
-        ({"type": "array", "items": {"$ref": "#/components/schemas/Visit"}}, "list of Visit"),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "text or null"),
-        ({"type": ["integer", "null"]}, "whole number or null"),
+        ({"type": "array", "items": {"$ref": "#/components/schemas/Visit"}}, "array of Visit"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "string or null"),
+        ({"type": ["integer", "null"]}, "integer or null"),
         ({"enum": ["csv", "jsonl"]}, "'csv' or 'jsonl'"),
         (
             {"type": "object", "additionalProperties": {"type": "number"}},
-            "table by name of number",
+            "object of number",
         ),
         ({}, "anything"),
     ],
@@ -304,6 +303,6 @@ def test_what_a_field_demands_in_words() -> None:
     )
     schema = {"properties": {"a": {"type": "number"}, "b": {"type": "string"}}, "required": ["b"]}
     assert list(schema_text.fields(schema)) == [
-        ("b", [Piece("text")], True, ""),
+        ("b", [Piece("string")], True, ""),
         ("a", [Piece("number")], False, ""),
     ]

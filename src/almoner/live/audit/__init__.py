@@ -17,7 +17,7 @@ from almoner.live.campaign import Campaign
 from almoner.live.snapshot import read_snapshot
 from almoner.live.terms import Terms
 from almoner.store.base import Store
-from almoner.store.events import Event
+from almoner.store.events import EventRow
 
 __all__ = ["Audit", "audit"]
 
@@ -48,9 +48,9 @@ def audit(store: Store, name: str) -> Audit:
     comparison = _Comparison(terms, snapshot)
     log = store.checked_log(name)
     with _without_garbage_collection():
-        for events in log.chunks():
-            books.enter(events)
-            comparison.follow(events)
+        for rows in log.rows():
+            books.enter(rows)
+            comparison.follow(rows)
     digests = books.keys.repeated()
     again = first_repetition(store.events(name), digests) if digests else None
     fault = comparison.fault or log.fault
@@ -83,10 +83,10 @@ class _Comparison:
         self._last = 0
         self._differs = False
 
-    def follow(self, events: Sequence[Event]) -> None:
+    def follow(self, rows: Sequence[EventRow]) -> None:
         """Fold events."""
-        self._last = events[-1].seq
-        due = events[: max(0, self._reached - self._again.seq)]
+        self._last = rows[-1][0]
+        due = rows[: max(0, self._reached - self._again.seq)]
         if self._readable and due:
             self._again.apply(due)
             if self._again.seq == self._reached:

@@ -31,6 +31,7 @@ from almoner.store.events import (
     REWARDED,
     SETTLED,
     Event,
+    EventRow,
 )
 
 __all__ = ["Audit", "Books"]
@@ -58,6 +59,9 @@ _OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4}
 
 Offer = tuple[str | None, str | None, int | None, int | None]
 """Context, action, cost and reserve of a decision; the last three are None for a skip."""
+
+OFFER = slice(Event._fields.index("context"), Event._fields.index("reserve") + 1)
+"""The columns of an offer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,32 +113,33 @@ class Books:
             for kind, names in UNUSED.items()
         }
 
-    def enter(self, events: Sequence[Event]) -> None:
+    def enter(self, rows: Sequence[EventRow]) -> None:
         """Book events that follow those before; refuse whatever should not be there."""
-        budget = self.terms.budget
-        self._offered.extend([-1] * len(events))
-        self._round.extend([-1] * len(events))
-        self._outcomes.extend(bytes(len(events)))
-        for event in events:
-            if event.seq != self.last + 1:
-                self._broken(event, f"follows event {self.last}")
-            if event.kind not in self._kinds:
-                self._broken(event, f"is of the unknown kind {event.kind!r}")
-            book, unused, empty = self._kinds[event.kind]
-            self.last = event.seq
+        budget, kinds = self.terms.budget, self._kinds
+        self._offered += array("i", [-1]) * len(rows)
+        self._round += array("q", [-1]) * len(rows)
+        self._outcomes += bytes(len(rows))
+        for row in rows:
+            seq, kind = row[0], row[1]
+            if seq != self.last + 1:
+                self._broken(row, f"follows event {self.last}")
+            if kind not in kinds:
+                self._broken(row, f"is of the unknown kind {kind!r}")
+            book, unused, empty = kinds[kind]
+            self.last = seq
             try:
-                book(event)
+                book(row)
             except (TypeError, ValueError, LookupError) as reason:  # no comparison has foreseen it
-                self._broken(event, f"cannot be booked on these terms: {reason}")
+                self._broken(row, f"cannot be booked on these terms: {reason}")
             left = budget - self.spent - self.reserved
             if left < 0:
-                self._broken(event, f"overspends the budget by {-left}")
-            if event.left != left:
-                self._broken(event, f"says that {event.left} is left, where {left} is")
-            if unused(event) != empty:
-                names = UNUSED[event.kind]
-                field = next(name for name in names if getattr(event, name) is not None)
-                self._broken(event, f"must have no {field}, has {getattr(event, field)!r}")
+                self._broken(row, f"overspends the budget by {-left}")
+            if row[3] != left:
+                self._broken(row, f"says that {row[3]} is left, where {left} is")
+            if unused(row) != empty:
+                values = zip(UNUSED[kind], unused(row), strict=True)
+                field, value = next(pair for pair in values if pair[1] is not None)
+                self._broken(row, f"must have no {field}, has {value!r}")
 
     @property
     def left(self) -> int:
@@ -155,121 +160,142 @@ class Books:
             sealed_from=sealed_from,
         )
 
-    def _switch(self, event: Event) -> None:
+    def _switch(self, row: EventRow) -> None:
         if self.switched == CLOSED:
-            self._broken(event, "comes after the campaign was closed for good")
-        self.switched = event.kind
+            self._broken(row, "comes after the campaign was closed for good")
+        self.switched = row[1]
 
-    def _decide(self, event: Event) -> None:
-        if event.decision != event.seq:
-            self._broken(event, f"calls itself decision {event.decision}")
-        offer = event.context, event.action, event.cost, event.reserve
-        number = self._numbers.get(offer)
+    def _decide(self, row: EventRow) -> None:
+        (
+            seq,
+            _,
+            at,
+            _,
+            decision,
+            counted,
+            _,
+            action,
+            _,
+            reserve,
+            probability,
+            _,
+            _,
+            key,
+            available,
+            _,
+            _,
+            _,
+        ) = row
+        if decision != seq:
+            self._broken(row, f"calls itself decision {decision}")
+        number = self._numbers.get(row[OFFER])
         if number is None:
-            number = self._new_offer(event, offer)
-        if event.available is not None:
-            allowed = _listed(event.available)
-            if event.action is not None and event.action not in allowed:
-                self._broken(event, f"takes {event.action!r}, which was not available")
-        if event.action is not None:
-            self._act(event)
+            number = self._new_offer(row)
+        if available is not None:
+            allowed = _listed(available)
+            if action is not None and action not in allowed:
+                self._broken(row, f"takes {action!r}, which was not available")
+        if action is not None:
+            self._act(row, at, counted)
         if self.switched == RESUMED:  # arrivals are counted, one after the other
-            if event.round != self.rounds:
-                self._broken(event, f"is arrival {event.round}, where {self.rounds} was due")
+            if counted != self.rounds:
+                self._broken(row, f"is arrival {counted}, where {self.rounds} was due")
             self.rounds += 1
-        elif event.round is not None:
-            self._broken(event, f"counts an arrival while the campaign is {self.switched}")
-        if event.key is not None:
-            self.keys.add(event.key)
-        if not 0.0 < (event.probability or 0.0) <= 1.0:
-            self._broken(event, f"has the probability {event.probability}")
-        self.reserved += event.reserve or 0
+        elif counted is not None:
+            self._broken(row, f"counts an arrival while the campaign is {self.switched}")
+        if key is not None:
+            self.keys.add(key)
+        if not 0.0 < (probability or 0.0) <= 1.0:
+            self._broken(row, f"has the probability {probability}")
+        self.reserved += reserve or 0
         self.decisions += 1
-        self._offered[event.seq] = number
-        if event.round is not None:
-            self._round[event.seq] = event.round
+        self._offered[seq] = number
+        if counted is not None:
+            self._round[seq] = counted
 
-    def _new_offer(self, event: Event, offer: Offer) -> int:
+    def _new_offer(self, row: EventRow) -> int:
         """Number an offer that is made for the first time, if it is one of the terms."""
-        context, action, cost, reserve = offer
+        context, action, cost, reserve = offer = row[OFFER]
         terms = self.terms
         if context is None or not (context in terms.contexts or terms.new_contexts):
-            self._broken(event, f"is for the undeclared context {context!r}")
+            self._broken(row, f"is for the undeclared context {context!r}")
         if action is None:
             if (reserve, cost) != (None, None):
-                self._broken(event, "holds money for a skip")
+                self._broken(row, "holds money for a skip")
         elif action not in terms.costs:
-            self._broken(event, f"takes the unknown action {action!r}")
+            self._broken(row, f"takes the unknown action {action!r}")
         else:
             pairs = zip(terms.costs_in(context), terms.reserves_in(context), strict=True)
             agreed = dict(zip(terms.actions, pairs, strict=True))[action]
             if (cost, reserve) != agreed:
                 self._broken(
-                    event,
+                    row,
                     f"holds {reserve} for an expected cost of {cost}, where the terms say "
                     f"{agreed[1]} for {agreed[0]}",
                 )
         self._offers.append(offer)
         return self._numbers.setdefault(offer, len(self._offers) - 1)
 
-    def _act(self, event: Event) -> None:
+    def _act(self, row: EventRow, at: int, counted: int | None) -> None:
         """Refuse an action that was taken out of time."""
         if self.switched != RESUMED:
-            self._broken(event, f"takes an action while the campaign is {self.switched}")
+            self._broken(row, f"takes an action while the campaign is {self.switched}")
         if self._end is not None:
-            if event.at / 1e6 >= self._end.at.timestamp():
-                self._broken(event, f"takes an action after {self._end.at.isoformat()}, the end")
-        elif event.round is not None and event.round >= self._arrivals:
-            self._broken(
-                event, f"takes an action in arrival {event.round}, beyond the {self._arrivals}"
-            )
+            if at / 1e6 >= self._end.at.timestamp():
+                self._broken(row, f"takes an action after {self._end.at.isoformat()}, the end")
+        elif counted is not None and counted >= self._arrivals:
+            self._broken(row, f"takes an action in arrival {counted}, beyond the {self._arrivals}")
 
-    def _follow_up(self, event: Event) -> None:
-        decision, kind = event.decision or 0, event.kind
-        number = self._offered[decision] if 0 < decision < self.last else -1
+    def _follow_up(self, row: EventRow) -> None:
+        _, kind, _, _, decision, counted, _, _, _, reserve, _, _, _, _, _, bill, charged, reward = (
+            row
+        )
+        number = self._offered[decision] if 0 < (decision or 0) < self.last else -1
         if number < 0:
-            self._broken(event, f"speaks of decision {event.decision}, which does not exist")
+            self._broken(row, f"speaks of decision {decision}, which does not exist")
         before, outcome = self._outcomes[decision], _OUTCOMES[kind]
         if before & outcome:
-            self._broken(event, f"is the second of its kind for decision {decision}")
+            self._broken(row, f"is the second of its kind for decision {decision}")
         if before and (before | outcome) & _OUTCOMES[CANCELLED]:
             earlier = next(kind for kind, bit in _OUTCOMES.items() if before & bit)
-            self._broken(event, f"comes after decision {decision} was {earlier}")
-        offer = event.context, event.action, event.cost, event.reserve
-        counted = -1 if event.round is None else event.round
-        if self._numbers.get(offer) != number or counted != self._round[decision]:
-            self._refuse_difference(event, number, self._round[decision])
+            self._broken(row, f"comes after decision {decision} was {earlier}")
+        was_counted = self._round[decision]
+        if (-1 if counted is None else counted) != was_counted or (
+            self._numbers.get(row[OFFER]) != number
+        ):
+            self._refuse_difference(row, number, was_counted)
         self._outcomes[decision] = before | outcome
         if kind == REWARDED:
-            if event.reward is None or not 0.0 <= event.reward <= 1.0:
-                self._broken(event, f"has the reward {event.reward}")
-        elif event.reserve is None:
-            self._broken(event, f"speaks of decision {decision}, a skip, which holds no money")
+            if reward is None or not 0.0 <= reward <= 1.0:
+                self._broken(row, f"has the reward {reward}")
+        elif reserve is None:
+            self._broken(row, f"speaks of decision {decision}, a skip, which holds no money")
         else:
-            self.reserved -= event.reserve
+            self.reserved -= reserve
             if kind == SETTLED:
-                self._settle(event, event.reserve)
+                self._settle(row, reserve, bill, charged)
 
-    def _refuse_difference(self, event: Event, number: int, counted: int) -> NoReturn:
+    def _refuse_difference(self, row: EventRow, number: int, counted: int) -> NoReturn:
         """Say in what a row differs from the decision it speaks of."""
         decided = (None if counted < 0 else counted, *self._offers[number])
+        event = Event._make(row)
         for field, was in zip(REPEATED, decided, strict=True):
             says = getattr(event, field)
             if says != was:
-                self._broken(event, f"has {field} {says!r}, where its decision has {was!r}")
+                self._broken(row, f"has {field} {says!r}, where its decision has {was!r}")
         raise AssertionError("a row that differs from its decision differs in a column")
 
-    def _settle(self, event: Event, reserve: int) -> None:
-        if event.bill is None or event.bill < 0:
-            self._broken(event, f"has the bill {event.bill}")
-        due = min(event.bill, self.left)
-        if event.charged != due:
-            self._broken(event, f"charges {event.charged} for a bill of {event.bill}, not {due}")
+    def _settle(self, row: EventRow, reserve: int, bill: int | None, charged: int | None) -> None:
+        if bill is None or bill < 0:
+            self._broken(row, f"has the bill {bill}")
+        due = min(bill, self.left)
+        if charged != due:
+            self._broken(row, f"charges {charged} for a bill of {bill}, not {due}")
         self.spent += due
-        self.overrun += max(0, event.bill - reserve)
+        self.overrun += max(0, bill - reserve)
 
-    def _broken(self, event: Event, what: str) -> NoReturn:
-        raise BrokenLedger(f"campaign {self.name!r}: event {event.seq} ({event.kind}) {what}")
+    def _broken(self, row: EventRow, what: str) -> NoReturn:
+        raise BrokenLedger(f"campaign {self.name!r}: event {row[0]} ({row[1]}) {what}")
 
 
 @lru_cache(1_000)

@@ -1,14 +1,12 @@
-"""Campaigns: create, list, show, pause, resume, close; how they are doing."""
+"""Operations on campaigns: create, list, show, pause, resume, close, and their reports."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Annotated, Any
+from typing import Annotated
 
-from litestar import HttpMethod, Request, Response, get, post, route
-from litestar.openapi import ResponseSpec
-from litestar.params import FromPath, JSONBody, QueryParameter
+from msgspec import Meta, Struct
 
 from almoner.errors import StoreError
 from almoner.live.async_agent import AsyncAgent
@@ -16,10 +14,10 @@ from almoner.live.campaign import Campaign
 from almoner.live.commands import SetStatus
 from almoner.live.export import decisions
 from almoner.live.report import Report
-from almoner.service.agents import Desks
-from almoner.service.api.decoding import Strict
-from almoner.service.api.openapi import ERRORS
+from almoner.service.agents import AgentPool
+from almoner.service.api.json_io import JsonResponse
 from almoner.service.api.opening import opening
+from almoner.service.api.operation import get, post
 from almoner.service.api.requests import NewCampaign
 from almoner.service.api.responses import (
     CampaignList,
@@ -31,128 +29,121 @@ from almoner.service.api.responses import (
     State,
 )
 from almoner.service.auth.access import ADMINISTER
+from almoner.service.services import Services
 from almoner.store.events import CLOSED, PAUSED, RESUMED
 
-__all__ = ["ROUTES"]
+__all__ = ["OPERATIONS", "latest_decisions"]
 
 PATH = "/api/campaigns"
-ONE = f"{PATH}/{{name:str}}"
+CAMPAIGN = f"{PATH}/{{name}}"
 
 EVENTS_PER_DECISION = 4
-"""A decision, its settlement, its reward, and one for luck: where to look for the latest first."""
+"""Events read at first per decision wanted: decision, settlement, reward, and one to spare."""
 
 
-@route(PATH, http_method=HttpMethod.OPTIONS, include_in_schema=False, status_code=204)
-async def methods() -> Response[None]:
-    """Say what the path takes: the framework would forget one of two handlers."""
-    return Response(None, status_code=204, headers={"Allow": "GET, OPTIONS, POST"})
+class LatestQuery(Struct):
+    """Query parameters of the latest decisions."""
+
+    limit: Annotated[int, Meta(ge=1, le=200)] = 20
 
 
-@get(PATH, responses=ERRORS)
-async def list_campaigns(request: Request[Any, Any, Any]) -> CampaignList:
+@get(PATH)
+async def list_campaigns(services: Services) -> CampaignList:
     """List all campaigns, oldest first, with their money."""
-    desks: Desks = request.app.state.desks
-    names = await desks.names()
-    return CampaignList(campaigns=[await _listed(desks, name) for name in names])
+    names = await services.agents.names()
+    return CampaignList(campaigns=[await _listed(services.agents, name) for name in names])
 
 
-@post(
-    PATH,
-    dto=Strict[NewCampaign],
-    return_dto=None,
-    opt={"right": ADMINISTER},
-    responses={200: ResponseSpec(CampaignView, description="It exists, on these terms"), **ERRORS},
-)
-async def create(
-    request: Request[Any, Any, Any], data: JSONBody[NewCampaign]
-) -> Response[CampaignView]:
+@post(PATH, right=ADMINISTER, status=201, also={200: "It exists, on these terms"})
+async def create(services: Services, body: NewCampaign) -> JsonResponse[CampaignView]:
     """Create a campaign; one that exists on the same terms is left as it is."""
-    desks: Desks = request.app.state.desks
-    with opening(data.name):
-        known = data.name.isprintable() and await desks.exists(data.name)
-        desk = await desks.desk(data.name, **data.terms())
-    return Response(await _view(desk), status_code=200 if known else 201)
+    with opening(body.name):
+        exists = body.name.isprintable() and await services.agents.exists(body.name)
+        agent = await services.agents.get(body.name, **body.terms())
+    return JsonResponse(await _view(agent), 200 if exists else 201)
 
 
-@get(ONE, responses=ERRORS)
-async def show(request: Request[Any, Any, Any], name: FromPath[str]) -> CampaignView:
+@get(CAMPAIGN)
+async def show(services: Services, name: str) -> CampaignView:
     """Show a campaign: its terms, and where its money is."""
-    return await _view(await request.app.state.desks.desk(name))
+    return await _view(await services.agents.get(name))
 
 
-@post(f"{ONE}/pause", opt={"right": ADMINISTER}, status_code=200, responses=ERRORS)
-async def pause(request: Request[Any, Any, Any], name: FromPath[str]) -> State:
+@post(f"{CAMPAIGN}/pause", right=ADMINISTER)
+async def pause(services: Services, name: str) -> State:
     """Skip all arrivals, without counting them, until the campaign is resumed."""
-    return await _switched(request, name, PAUSED)
+    return await _set_status(services, name, PAUSED)
 
 
-@post(f"{ONE}/resume", opt={"right": ADMINISTER}, status_code=200, responses=ERRORS)
-async def resume(request: Request[Any, Any, Any], name: FromPath[str]) -> State:
+@post(f"{CAMPAIGN}/resume", right=ADMINISTER)
+async def resume(services: Services, name: str) -> State:
     """Go on after a pause."""
-    return await _switched(request, name, RESUMED)
+    return await _set_status(services, name, RESUMED)
 
 
-@post(f"{ONE}/close", opt={"right": ADMINISTER}, status_code=200, responses=ERRORS)
-async def close(request: Request[Any, Any, Any], name: FromPath[str]) -> State:
+@post(f"{CAMPAIGN}/close", right=ADMINISTER)
+async def close(services: Services, name: str) -> State:
     """Close a campaign for good; settlements and rewards are still taken."""
-    return await _switched(request, name, CLOSED)
+    return await _set_status(services, name, CLOSED)
 
 
-@get(f"{ONE}/report", responses=ERRORS)
-async def report(request: Request[Any, Any, Any], name: FromPath[str]) -> Report:
+@get(f"{CAMPAIGN}/report")
+async def report(services: Services, name: str) -> Report:
     """Report how a campaign is doing, and what the optimum would do now."""
-    desk: AsyncAgent = await request.app.state.desks.desk(name)
-    return await desk.report()
+    agent = await services.agents.get(name)
+    return await agent.report()
 
 
-@get(f"{ONE}/curve", responses=ERRORS)
-async def curve(request: Request[Any, Any, Any], name: FromPath[str]) -> Curve:
+@get(f"{CAMPAIGN}/curve")
+async def curve(services: Services, name: str) -> Curve:
     """Return the way a campaign has come, in a few hundred points."""
-    desk: AsyncAgent = await request.app.state.desks.desk(name)
-    return Curve(points=await asyncio.to_thread(desk.agent.reporter.curve))
+    agent = await services.agents.get(name)
+    return Curve(points=await asyncio.to_thread(agent.agent.reporter.curve))
 
 
-@get(f"{ONE}/latest", responses=ERRORS)
-async def latest(
-    request: Request[Any, Any, Any],
-    name: FromPath[str],
-    limit: Annotated[int, QueryParameter(ge=1, le=200)] = 20,
-) -> Latest:
+@get(f"{CAMPAIGN}/latest")
+async def latest(services: Services, name: str, query: LatestQuery) -> Latest:
     """Return the latest decisions, newest first, with what has become of them."""
-    desk: AsyncAgent = await request.app.state.desks.desk(name)
-    return Latest(decisions=await asyncio.to_thread(_latest, desk, limit))
+    agent = await services.agents.get(name)
+    return Latest(decisions=await latest_decisions(agent, query.limit))
 
 
-def _latest(desk: AsyncAgent, limit: int) -> list[LoggedDecision]:
-    last = desk.agent.store.last(desk.name)
+async def latest_decisions(agent: AsyncAgent, limit: int) -> list[LoggedDecision]:
+    """Return the last ``limit`` decisions of a campaign, newest first."""
+    return await asyncio.to_thread(_latest, agent, limit)
+
+
+def _latest(agent: AsyncAgent, limit: int) -> list[LoggedDecision]:
+    """Read back from the end of the log, further each time, until there are enough decisions."""
+    last = agent.agent.store.last(agent.name)
     reach = EVENTS_PER_DECISION * limit
     while True:
-        found = deque(decisions(desk.agent, max(0, last - reach)), maxlen=limit)
-        if len(found) >= limit or reach >= last:
-            return [LoggedDecision(**row) for row in reversed(found)]
+        rows = deque(decisions(agent.agent, max(0, last - reach)), maxlen=limit)
+        if len(rows) >= limit or reach >= last:
+            return [LoggedDecision(**row) for row in reversed(rows)]
         reach *= 4
 
 
-async def _view(desk: AsyncAgent) -> CampaignView:
+async def _view(agent: AsyncAgent) -> CampaignView:
     def read(campaign: Campaign) -> CampaignView:
-        return CampaignView.of(desk.name, campaign, desk.agent.now())
+        return CampaignView.of(agent.name, campaign, agent.agent.now())
 
-    return await asyncio.to_thread(desk.agent.reporter.view, read)
+    return await asyncio.to_thread(agent.agent.reporter.view, read)
 
 
-async def _listed(desks: Desks, name: str) -> ListedCampaign:
+async def _listed(agents: AgentPool, name: str) -> ListedCampaign:
     try:
-        view = await _view(await desks.desk(name))
-    except StoreError as error:  # one that cannot be read must not hide the others
+        view = await _view(await agents.get(name))
+    except StoreError as error:  # an unreadable campaign must not hide the others
         return ListedCampaign(name=name, status="broken", message=str(error))
-    shown = [field for field in ListedCampaign.__struct_fields__ if field != "message"]
-    return ListedCampaign(**{field: getattr(view, field) for field in shown})
+    fields = [field for field in ListedCampaign.__struct_fields__ if field != "message"]
+    return ListedCampaign(**{field: getattr(view, field) for field in fields})
 
 
-async def _switched(request: Request[Any, Any, Any], name: str, kind: str) -> State:
-    desk = await request.app.state.desks.desk(name)
-    (status,) = await desk.ask(SetStatus(kind))
+async def _set_status(services: Services, name: str, kind: str) -> State:
+    agent = await services.agents.get(name)
+    (status,) = await agent.ask(SetStatus(kind))
     return State(name=name, status=status)
 
 
-ROUTES = [methods, list_campaigns, create, show, pause, resume, close, report, curve, latest]
+OPERATIONS = [list_campaigns, create, show, pause, resume, close, report, curve, latest]

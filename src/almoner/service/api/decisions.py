@@ -1,126 +1,71 @@
-"""What is asked for every visitor: decide, settle, reward, cancel."""
+"""Operations on decisions: decide, settle, reward, cancel."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from litestar import Request, post
-from litestar.connection import ASGIConnection
-from litestar.handlers import BaseRouteHandler
-from litestar.params import FromPath, JSONBody
-
-from almoner.errors import UnknownDecision
-from almoner.live.async_agent import AsyncAgent
 from almoner.live.commands import Reward, arrivals
 from almoner.live.decision import Decision, Settlement
 from almoner.live.transaction import Decide
-from almoner.service.api.decoding import Strict
-from almoner.service.api.openapi import ERRORS
+from almoner.service.api.operation import post
 from almoner.service.api.requests import Batch, Bill, Rewards, Value, Visit
 from almoner.service.api.responses import Decisions
-from almoner.service.errors import no_digits
+from almoner.service.services import Services
 
-__all__ = ["ROUTES"]
+__all__ = ["OPERATIONS"]
 
-CAMPAIGN = "/api/campaigns/{name:str}"
+CAMPAIGN = "/api/campaigns/{name}"
 PATH = f"{CAMPAIGN}/decisions"
 
 
-def digits_only(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Refuse an id that Python reads as a number though it is not digits: ``+1``, ``1_0``."""
-    written = connection.scope["path"].split("/")[-2]
-    if not (written.isascii() and written.isdigit()):
-        raise UnknownDecision(no_digits(written))
-
-
-@post(PATH, dto=Strict[Visit], return_dto=None, status_code=200, responses=ERRORS)
-async def decide(
-    request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Visit]
-) -> Decision:
+@post(PATH)
+async def decide(services: Services, name: str, body: Visit) -> Decision:
     """Decide what to do for one arrival, and hold the money for it."""
-    (decision,) = await _decided(request, name, Decide(data.context, data.available, data.key))
+    (decision,) = await _decide(services, name, Decide(body.context, body.available, body.key))
     return decision
 
 
-@post(f"{PATH}/batch", dto=Strict[Batch], return_dto=None, status_code=200, responses=ERRORS)
-async def decide_batch(
-    request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Batch]
-) -> Decisions:
+@post(f"{PATH}/batch")
+async def decide_batch(services: Services, name: str, body: Batch) -> Decisions:
     """Decide for several arrivals in their order: all of them or none."""
-    asked = arrivals(data.contexts, data.available, data.keys)
-    return Decisions(decisions=await _decided(request, name, *asked))
+    commands = arrivals(body.contexts, body.available, body.keys)
+    return Decisions(decisions=await _decide(services, name, *commands))
 
 
-@post(
-    f"{PATH}/{{decision:int}}/settle",
-    dto=Strict[Bill],
-    return_dto=None,
-    status_code=200,
-    responses=ERRORS,
-    guards=[digits_only],
-)
-async def settle(
-    request: Request[Any, Any, Any],
-    name: FromPath[str],
-    decision: FromPath[int],
-    data: JSONBody[Bill],
-) -> Settlement:
+@post(f"{PATH}/{{decision}}/settle")
+async def settle(services: Services, name: str, decision: int, body: Bill) -> Settlement:
     """Replace what is held for an action by what it cost; the rest can be spent again."""
-    desk: AsyncAgent = await request.app.state.desks.desk(name)
-    return await desk.settle(decision, cost=data.cost)
+    agent = await services.agents.get(name)
+    return await agent.settle(decision, cost=body.cost)
 
 
-@post(
-    f"{PATH}/{{decision:int}}/reward",
-    dto=Strict[Value],
-    return_dto=None,
-    status_code=204,
-    responses=ERRORS,
-    guards=[digits_only],
-)
-async def reward(
-    request: Request[Any, Any, Any],
-    name: FromPath[str],
-    decision: FromPath[int],
-    data: JSONBody[Value],
-) -> None:
+@post(f"{PATH}/{{decision}}/reward", status=204)
+async def reward(services: Services, name: str, decision: int, body: Value) -> None:
     """Say what an action or a skip has brought, from 0 to 1; it may come late."""
-    desk: AsyncAgent = await request.app.state.desks.desk(name)
-    await desk.reward(decision, data.value)
+    agent = await services.agents.get(name)
+    await agent.reward(decision, body.value)
 
 
-@post(
-    f"{CAMPAIGN}/rewards",
-    dto=Strict[Rewards],
-    return_dto=None,
-    status_code=204,
-    responses=ERRORS,
-)
-async def reward_batch(
-    request: Request[Any, Any, Any], name: FromPath[str], data: JSONBody[Rewards]
-) -> None:
+@post(f"{CAMPAIGN}/rewards", status=204)
+async def reward_batch(services: Services, name: str, body: Rewards) -> None:
     """Say what several actions or skips have brought: all of it or none."""
-    desk: AsyncAgent = await request.app.state.desks.desk(name)
-    await desk.ask(*[Reward(int(entry.id), entry.value) for entry in data.rewards])
+    agent = await services.agents.get(name)
+    await agent.ask(*[Reward(int(entry.id), entry.value) for entry in body.rewards])
 
 
-@post(f"{PATH}/{{decision:int}}/cancel", status_code=200, responses=ERRORS, guards=[digits_only])
-async def cancel(
-    request: Request[Any, Any, Any], name: FromPath[str], decision: FromPath[int]
-) -> Settlement:
+@post(f"{PATH}/{{decision}}/cancel")
+async def cancel(services: Services, name: str, decision: int) -> Settlement:
     """Take back an action that never happened, and refund what is held for it."""
-    desk: AsyncAgent = await request.app.state.desks.desk(name)
-    return await desk.cancel(decision)
+    agent = await services.agents.get(name)
+    return await agent.cancel(decision)
 
 
-async def _decided(request: Request[Any, Any, Any], name: str, *arrivals: Decide) -> list[Decision]:
-    """Decide for arrivals, all or none, and count what was new."""
-    desk: AsyncAgent = await request.app.state.desks.desk(name)
-    decisions: list[Decision] = await desk.ask(*arrivals)
-    for arrival, decision in zip(arrivals, decisions, strict=True):
-        if arrival.new:
-            request.app.state.metrics.decided(name, decision)
+async def _decide(services: Services, name: str, *commands: Decide) -> list[Decision]:
+    """Decide for arrivals, all or none, and count the decisions that are new."""
+    agent = await services.agents.get(name)
+    decisions: list[Decision] = await agent.ask(*commands)
+    for command, decision in zip(commands, decisions, strict=True):
+        if command.new:
+            services.metrics.decided(name, decision)
     return decisions
 
 
-ROUTES = [decide, decide_batch, settle, reward, reward_batch, cancel]
+OPERATIONS = [decide, decide_batch, settle, reward, reward_batch, cancel]

@@ -1,101 +1,101 @@
-"""Bodies: JSON into the types of `almoner.service.api.requests`, strictly.
+"""Decode JSON bodies and query strings strictly into the types of `almoner.service.api.requests`.
 
-The framework's own way would take ``"1"`` for a number and ignore the content type. A body without
-``application/json`` is refused for another reason too: a page on another site can make a browser
-send any other kind of body here without asking first.
+A body without ``application/json`` is rejected: a page of another site can make a browser send any
+other content type here without asking first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from typing import Any, TypeVar
+from typing import Any
+from urllib.parse import parse_qsl
 
 import msgspec
-from litestar.dto import AbstractDTO, DTOFieldDefinition
-from litestar.typing import FieldDefinition
-from msgspec import inspect
+from starlette.types import Receive, Scope
 
-from almoner.service.api.error_messages import objection
+from almoner.service.api.error_messages import error_message
+from almoner.service.connection_limits import BODY_LIMIT
 from almoner.service.errors import Refused
 
-__all__ = ["Strict"]
-
-T = TypeVar("T")
+__all__ = ["BodyDecoder", "decode_query", "read_body"]
 
 JSON = "application/json"
 
 LONE_SURROGATE = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
-"""The first half of a pair without the second, which the decoder takes for the end of the input."""
+"""The first half of a surrogate pair without the second, which msgspec reports as truncated."""
+
+INTEGER = re.compile(r"-?[0-9]{1,30}$")
 
 
-class Strict(AbstractDTO[T]):
-    """Decodes a body as ``Strict[Type]`` says."""
+async def read_body(receive: Receive) -> bytes:
+    """Return the whole body; reject it as soon as it exceeds the limit."""
+    body, more = bytearray(), True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refused("malformed", "the client has gone before its body was complete")
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > BODY_LIMIT:
+            raise Refused("too_large", f"the body must be at most {BODY_LIMIT:,} bytes; split it")
+    return bytes(body)
 
-    decoder: msgspec.json.Decoder[Any]
-    kind: inspect.Type
 
-    def __class_getitem__(cls, annotation: Any) -> type[Strict[Any]]:
-        """Return the class for bodies of one type."""
-        made = super().__class_getitem__(annotation)
-        if not isinstance(annotation, TypeVar):
-            made.decoder = msgspec.json.Decoder(annotation)
-            made.kind = inspect.type_info(annotation)
-        return made
+class BodyDecoder:
+    """Decodes the JSON bodies of one type."""
 
-    def decode_bytes(self, value: bytes) -> Any:
-        """Return the body as its type; refuse it with a sentence if it is none."""
-        headers = self.asgi_connection.scope["headers"]
-        kind = next((value for name, value in headers if name == b"content-type"), b"").decode(
-            "latin-1"
-        )
-        if kind != JSON and kind.partition(";")[0].strip().lower() != JSON:
-            got = f"Content-Type: {kind[:60]}" if kind else "no Content-Type"
-            raise Refused(415, f"the body must be JSON, got {got}; send Content-Type: {JSON}")
+    def __init__(self, kind: Any) -> None:
+        self._kind, self._decode = kind, msgspec.json.Decoder(kind).decode
+
+    async def __call__(self, scope: Scope, receive: Receive) -> Any:
+        """Read and decode the body of a request; reject a bad one with a sentence."""
+        body = await read_body(receive)
+        if not body:
+            message = "the body is missing; send JSON as the document says, see /docs"
+            raise Refused("malformed", message)
+        _check_content_type(scope)
         try:
-            return self._decoded(value)
+            return self._decoded(body)
         except RecursionError:
-            raise Refused(400, "the body is nested too deeply; see /docs for its fields") from None
+            message = "the body is nested too deeply; see /docs for its fields"
         except UnicodeDecodeError:
-            raise Refused(400, "the body must be JSON in UTF-8; some bytes are not") from None
-        except msgspec.ValidationError:  # of what may be anything
-            raise Refused(400, "the body holds a number that is too large; see /docs") from None
-        except msgspec.DecodeError as reason:
-            where = str(reason).removeprefix("JSON is malformed: ")
-            if LONE_SURROGATE.search(value):
-                where = "a \\u escape is half of a surrogate pair"
-            raise Refused(400, f"the body must be JSON in UTF-8: {where}") from None
+            message = "the body must be JSON in UTF-8; some bytes are not"
+        except msgspec.ValidationError:  # from decoding without a type
+            message = "the body holds a number that is too large; see /docs"
+        except msgspec.DecodeError as error:
+            reason = str(error).removeprefix("JSON is malformed: ")
+            if LONE_SURROGATE.search(body):
+                reason = "a \\u escape is half of a surrogate pair"
+            message = f"the body must be JSON in UTF-8: {reason}"
+        raise Refused("malformed", message)
 
-    def _decoded(self, value: bytes) -> Any:
+    def _decoded(self, body: bytes) -> Any:
         try:
-            return self.decoder.decode(value)
-        except msgspec.ValidationError as reason:  # the rest of it need not even be JSON
-            found = objection(self.kind, msgspec.json.decode(value), reason=str(reason))
-            raise Refused(
-                400, found or "the body must be as the document says; see /docs"
-            ) from None
+            return self._decode(body)
+        except msgspec.ValidationError as error:
+            value = msgspec.json.decode(body)  # the rest of the body need not be JSON
+            raise Refused("malformed", error_message(self._kind, value, error)) from None
 
-    @classmethod
-    def create_for_field_definition(
-        cls, field_definition: FieldDefinition, handler_id: str, backend_cls: Any = None
-    ) -> None:
-        """Prepare nothing: the decoder is all there is."""
 
-    @classmethod
-    def create_openapi_schema(
-        cls, field_definition: FieldDefinition, handler_id: str, schema_creator: Any
-    ) -> Any:
-        """Describe the type itself."""
-        return schema_creator.for_field_definition(field_definition)
+def decode_query(kind: Any, query: bytes) -> Any:
+    """Return the parameters of a query string; of several with one name, the last counts."""
+    parameters = dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+    try:
+        return msgspec.convert(parameters, kind, strict=False)
+    except msgspec.ValidationError as error:
+        numbers = {name: int(text) for name, text in parameters.items() if INTEGER.match(text)}
+        message = error_message(kind, {**parameters, **numbers}, error)
+        raise Refused("malformed", message) from None
 
-    @classmethod
-    def generate_field_definitions(
-        cls, model_type: type[Any]
-    ) -> Generator[DTOFieldDefinition, None, None]:
-        """Yield nothing: fields are not taken apart."""
-        yield from ()
 
-    @classmethod
-    def detect_nested_field(cls, field_definition: FieldDefinition) -> bool:
-        """Return that no field is looked into."""
-        return False
+def _check_content_type(scope: Scope) -> None:
+    value = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
+    if value == b"application/json":
+        return
+    text = value.decode("latin-1")
+    if text.partition(";")[0].strip().lower() != JSON:
+        got = f"Content-Type: {text[:60]}" if text else "no Content-Type"
+        raise Refused(
+            "unsupported_media_type",
+            f"the body must be JSON, got {got}; send Content-Type: {JSON}",
+        )

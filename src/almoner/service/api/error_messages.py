@@ -1,7 +1,7 @@
-"""Objections: what is wrong with JSON that its type refuses, in the library's own sentences.
+"""Error messages for JSON that does not fit its type: name, rule, value.
 
-The decoder is fast and says no, and where; this says why, once it has. Names are those of the
-document: ``rewards[3].value``, ``actions['coupon'].cost``.
+msgspec reports the path of a wrong value. It becomes a name such as ``rewards[3].value`` or
+``actions['coupon'].cost``, and the type at that path becomes the rule.
 """
 
 from __future__ import annotations
@@ -9,59 +9,113 @@ from __future__ import annotations
 import json
 import math
 import re
-from itertools import islice
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
-from msgspec import inspect
+import msgspec
+from msgspec import Meta, Struct
 
 from almoner import checks
 from almoner.errors import InvalidInput
 
-__all__ = ["objection"]
+__all__ = ["error_message"]
 
 BODY = "body"
 
-ENTRIES = 10_000
-"""How many entries of a table are looked through: all answers wait meanwhile."""
-
 KEY_SHOWN = 60
-"""Characters of a key that are shown."""
-
-Path = list[str]
-"""Where in a value the fault is: fields, places, and ``...`` for an entry of a table."""
+"""Number of characters shown of a key."""
 
 
-def objection(kind: inspect.Type, value: Any, *, name: str = BODY, reason: str = "") -> str | None:
-    """Return in a sentence why a value is not of a type; None where none is found.
+class Place(NamedTuple):
+    """A part of a JSON value: its name, its type, and the part itself."""
 
-    Parameters
-    ----------
-    kind, value, name
-        The type, what is not of it, and what that is called.
-    reason
-        What the decoder said, which tells where in the value the fault is.
+    name: str
+    kind: Any
+    value: Any
+
+
+def error_message(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
+    """Return why msgspec rejected decoded JSON, as one sentence.
 
     Examples
     --------
-    >>> objection(inspect.type_info(float), "1", name="cost")
-    'cost must be a number, got cost="1"'
-    >>> objection(inspect.type_info(list[int]), [1, None], name="ids", reason="… - at `$[1]`")
-    'ids[1] must be a whole number, got ids[1]=null'
+    >>> from typing import Annotated
+    >>> def message(kind, value):
+    ...     try:
+    ...         msgspec.convert(value, kind)
+    ...     except msgspec.ValidationError as error:
+    ...         return error_message(kind, value, error)
+    >>> message(list[Annotated[int, Meta(ge=1)]], [1, None])
+    'body[1] must be a whole number of at least 1, got body[1]=null'
+    >>> message(Annotated[str, Meta(min_length=1, max_length=9)], "")
+    'body must be a text of 1 to 9 characters, got 0'
     """
-    where = re.search(r" - at (?:`key` in )?`\$([^`]*)`$", reason)
-    path = re.findall(r"\w+|\.{3}", where[1]) if where else []
-    for towards in (path, []):  # an unknown key can be written to look like a path
+    reason = str(error)
+    match = re.search(r" - at (`key` in )?`\$([^`]*)`$", reason)
+    path = re.findall(r"\w+|\.{3}", match[2]) if match else []
+    for steps in (path, []):  # an unknown key can be written to look like a path
+        place = Place(BODY, kind, value)
         try:
-            _check(name, kind, value, towards)
-        except InvalidInput as error:
-            return str(error)
-        except (LookupError, ValueError):
+            for step in steps:
+                place = _entry(place, step)
+            _check(_bad_key(place) if match and match[1] else place, reason)
+        except InvalidInput as sentence:
+            return str(sentence)
+        except (LookupError, ValueError, TypeError, StopIteration):
             continue
-    return None
+    return "the request must be as the document says; see /docs"
+
+
+def _entry(place: Place, step: str) -> Place:
+    """Return the entry of a value that one step of a path leads to."""
+    name, kind, value = place
+    kind = _container(kind)
+    if step == "...":  # an entry of an object: msgspec does not tell its key
+        kind = get_args(kind)[1]
+        key = next(key for key, entry in value.items() if not _fits(entry, kind))
+        shown = key if len(key) <= KEY_SHOWN else f"{key[:KEY_SHOWN]}…"
+        return Place(f"{name}[{shown!r}]", kind, value[key])
+    if step.isdigit():
+        index, kinds = int(step), get_args(kind)
+        kind = kinds[index] if get_origin(kind) is tuple else kinds[0]
+        return Place(f"{name}[{index}]", kind, value[index])
+    fields = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+    return Place(step if name == BODY else f"{name}.{step}", fields[step], value[step])
+
+
+def _bad_key(place: Place) -> Place:
+    """Return the key of an object that does not fit."""
+    kind = get_args(_container(place.kind))[0]
+    key = next(key for key in place.value if not _fits(key, kind))
+    return Place(f"a key of {place.name}", kind, key)
+
+
+def _check(place: Place, reason: str) -> None:
+    """Raise `InvalidInput` for a value that does not fit its type."""
+    name, kind, value = place
+    if _fits(value, kind):  # e.g. the last of two entries with one key, of which the first is wrong
+        return
+    members = _members(kind)
+    struct = next((member for member in members if _is_struct(member)), None)
+    if struct is not None and isinstance(value, dict):
+        fields = msgspec.structs.fields(struct)
+        checks.known_keys(
+            f"the {BODY}" if name == BODY else name,
+            value,
+            required=[field.encode_name for field in fields if field.required],
+            optional=[field.encode_name for field in fields if not field.required],
+        )
+    if get_origin(kind) is Literal:
+        checks.choice(name, value, get_args(kind))
+    near = [member for member in members if _fits(value, _split(member)[0])]  # but for limits
+    rule = f"be {_either([_words(member) for member in near or members])}"
+    if " of length " in reason:
+        raise InvalidInput(f"{name} must {rule}, got {len(value):,}")
+    raise checks.refuse(name, rule, _Json(value))
 
 
 class _Json:
-    """A value that is shown as it was sent."""
+    """A value whose ``repr`` is JSON."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -70,121 +124,72 @@ class _Json:
         return json.dumps(self._value, ensure_ascii=False)
 
 
-def _check(name: str, kind: inspect.Type, value: Any, path: Path) -> None:
-    if isinstance(kind, inspect.Metadata):
-        kind = kind.type
-    if isinstance(kind, inspect.LiteralType):
-        checks.choice(name, value, kind.values)  # type: ignore[arg-type]  # only texts are used
-        return
-    kinds = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
-    fitting = next((one for one in kinds if _fits(one, value)), None)
-    if fitting is None:
-        raise checks.refuse(name, f"be {_either([*map(_words, kinds)])}", _Json(value))
-    match fitting:
-        case inspect.FloatType() | inspect.IntType():
-            _check_number(name, fitting, value)
-        case inspect.StrType():
-            _check_length(name, fitting, len(value), "characters")
-        case inspect.StructType():
-            _check_struct(name, fitting, value, path)
-        case inspect.DictType():
-            _check_table(name, fitting, value, path)
-        case inspect.ListType() | inspect.TupleType():
-            _check_list(name, fitting, value, path)
-
-
-def _check_number(name: str, kind: inspect.FloatType | inspect.IntType, value: float) -> None:
-    low = -math.inf if kind.ge is None else kind.ge
-    high = math.inf if kind.le is None else kind.le
-    checks.number(name, value, low=low, high=high, above=kind.gt)
-    if kind.multiple_of == 1:
-        checks.whole(name, value, low=0)
-
-
-def _check_length(name: str, kind: Any, length: int, of: str) -> None:
-    least, most = kind.min_length or 0, kind.max_length
-    if length < least or (most is not None and length > most):
-        room = f"{least:,} to {most:,}" if least else f"at most {most:,}"
-        raise InvalidInput(f"{name} must have {room} {of}, got {length:,}")
-
-
-def _check_list(
-    name: str, kind: inspect.ListType | inspect.TupleType, value: list[Any], path: Path
-) -> None:
-    fixed = kind.item_types if isinstance(kind, inspect.TupleType) else ()
-    if path:
-        place = int(path[0])
-        entry = kind.item_type if isinstance(kind, inspect.ListType) else fixed[place]
-        _check(f"{name}[{place}]", entry, value[place], path[1:])
-    elif isinstance(kind, inspect.ListType):
-        _check_length(name, kind, len(value), "entries")
-    elif len(value) != len(fixed):
-        raise InvalidInput(f"{name} must have {len(fixed)} entries, got {len(value):,}")
-
-
-def _check_table(name: str, kind: inspect.DictType, value: dict[str, Any], path: Path) -> None:
-    _check_length(name, kind, len(value), "entries")
-    for key, entry in islice(value.items(), ENTRIES):
-        if path:
-            shown = repr(key if len(key) <= KEY_SHOWN else f"{key[:KEY_SHOWN]}…")
-            _check(f"{name}[{shown}]", kind.value_type, entry, path[1:])
-        else:
-            _check(f"a key of {name}", kind.key_type, key, path)
-
-
-def _check_struct(name: str, kind: inspect.StructType, value: dict[str, Any], path: Path) -> None:
-    known = {field.encode_name: field for field in kind.fields}
-    if path:
-        key = path[0]
-        if key in value:  # of several entries of a table, another may be the one
-            inner = key if name == BODY else f"{name}.{key}"
-            _check(inner, known[key].type, value[key], path[1:])
-        return
-    checks.known_keys(
-        f"the {BODY}" if name == BODY else name,
-        value,
-        required=[key for key, field in known.items() if field.required],
-        optional=[key for key, field in known.items() if not field.required],
-    )
-
-
-def _fits(kind: inspect.Type, value: Any) -> bool:
-    """Return whether a value is of a type as far as JSON knows types."""
-    match kind:
-        case inspect.LiteralType():
-            return value in kind.values
-        case inspect.FloatType() | inspect.IntType():
-            return isinstance(value, (int, float)) and not isinstance(value, bool)
-        case inspect.StrType():
-            return isinstance(value, str)
-        case inspect.BoolType():
-            return isinstance(value, bool)
-        case inspect.NoneType():
-            return value is None
-        case inspect.StructType() | inspect.DictType():
-            return isinstance(value, dict)
-        case inspect.ListType() | inspect.TupleType():
-            return isinstance(value, list)
+def _fits(value: Any, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
     return True
 
 
-def _words(kind: inspect.Type) -> str:
-    match kind:
-        case inspect.LiteralType():
-            return _either([repr(value) for value in kind.values])
-        case inspect.FloatType(multiple_of=1) | inspect.IntType():
-            return "a whole number"
-        case inspect.FloatType():
-            return "a number"
-        case inspect.StrType():
-            return "a text"
-        case inspect.BoolType():
-            return "true or false"
-        case inspect.NoneType():
-            return "null"
-        case inspect.ListType() | inspect.TupleType():
-            return "a list"
-    return "a table"
+def _members(kind: Any) -> tuple[Any, ...]:
+    """Return the members of a union; a type that is none is the only member."""
+    return get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+
+
+def _split(kind: Any) -> tuple[Any, Meta]:
+    """Return a type without its constraints, and the constraints."""
+    return (
+        (kind.__origin__, kind.__metadata__[0]) if hasattr(kind, "__metadata__") else (kind, Meta())
+    )
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Struct)
+
+
+def _container(kind: Any) -> Any:
+    """Return the member of a union that has entries."""
+    plain = [_split(member)[0] for member in _members(kind)]
+    return next(
+        each for each in plain if _is_struct(each) or get_origin(each) in {dict, list, tuple}
+    )
+
+
+def _words(kind: Any) -> str:
+    """Return a type in words: ``a number between 0 and 1``, ``a list of at most 10 entries``."""
+    plain, meta = _split(kind)
+    origin = get_origin(plain)
+    if origin is Literal:
+        return _either([repr(value) for value in get_args(plain)])
+    if origin is tuple:
+        return f"a list of {len(get_args(plain))} entries"
+    if plain is str:
+        return f"a text{_size(meta, 'characters')}"
+    if plain in {int, float}:
+        whole = plain is int or meta.multiple_of == 1
+        return f"{'a whole number' if whole else 'a number'}{_range(meta)}"
+    if plain in {bool, NoneType}:
+        return "true or false" if plain is bool else "null"
+    return f"a {'list' if origin is list else 'table'}{_size(meta, 'entries')}"
+
+
+def _range(meta: Meta) -> str:
+    """Return the limits of a number in words."""
+    if meta.ge is not None and meta.le is not None:
+        return f" between {meta.ge:g} and {meta.le:g}"
+    if meta.gt is not None:
+        return f" greater than {meta.gt:g}"
+    low = "" if meta.ge is None else f" of at least {meta.ge:g}"
+    return low if meta.lt is None else f"{low} and below 2**{math.log2(meta.lt):g}"
+
+
+def _size(meta: Meta, unit: str) -> str:
+    """Return the limits of a length in words."""
+    if meta.max_length is None:
+        return ""
+    least = f"{meta.min_length:,} to" if meta.min_length else "at most"
+    return f" of {least} {meta.max_length:,} {unit}"
 
 
 def _either(words: list[str]) -> str:

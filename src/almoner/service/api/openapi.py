@@ -1,53 +1,30 @@
-"""The OpenAPI document: operations from the handlers' signatures, components from their types.
+"""The OpenAPI document: operations from their handlers, components from their types.
 
-The components are made by msgspec, which also decodes the bodies: what the document allows is what
-is taken, to the last constraint.
+msgspec makes the components, and also decodes the bodies, so that the document allows exactly what
+is accepted.
 """
 
 from __future__ import annotations
 
 import re
-from inspect import cleandoc
+from collections.abc import Iterable
+from http import HTTPStatus
+from inspect import cleandoc, getdoc
 from typing import Any
 
 import msgspec
-from litestar import Litestar, Request
-from litestar.openapi import OpenAPIConfig, ResponseSpec
-from litestar.openapi.plugins import OpenAPIRenderPlugin
-from litestar.openapi.spec import Components, SecurityScheme
-from litestar.router import Router
 
 from almoner import __version__
 from almoner.live.decision import Decision, Settlement
 from almoner.live.report import Report
 from almoner.service.api import requests, responses
+from almoner.service.api.operation import Operation, get
 from almoner.service.api.responses import ErrorAnswer
+from almoner.service.services import Services
 
-__all__ = ["ERRORS", "config", "document"]
+__all__ = ["OPERATIONS", "document"]
 
-ERRORS = {
-    status: ResponseSpec(ErrorAnswer, description=description, generate_examples=False)
-    for status, description in {
-        400: "The request is not what this document says",
-        401: "A key is missing or not valid",
-        403: "The key does not give the right to this",
-        404: "There is no such campaign or decision",
-        409: "It contradicts what the log says",
-        413: "The body is too large",
-        415: "The body is not JSON",
-        422: "It breaks a rule of the library",
-        429: "Too many requests",
-        500: "A mistake in the service, or a broken ledger",
-        503: "The store does not answer",
-    }.items()
-}
-"""What every operation may answer instead of what was asked for."""
-
-TEXTS = {
-    "/api/campaigns/{name}/log": ("text/csv", "application/x-ndjson"),
-    "/metrics": ("text/plain",),
-}
-"""What is not JSON, with the kinds of text that it may be."""
+REFERENCE = "#/components/schemas/{name}"
 
 TYPES = [
     Decision,
@@ -58,54 +35,108 @@ TYPES = [
 ]
 
 
-class _Json(OpenAPIRenderPlugin):
-    """Serves the document."""
-
-    def render(self, request: Request[Any, Any, Any], openapi_schema: dict[str, Any]) -> bytes:
-        return msgspec.json.encode(document(request.app))
-
-
-def config() -> OpenAPIConfig:
-    """Return what the framework needs to know of the document."""
-    return OpenAPIConfig(
-        title="almoner",
-        version=__version__,
-        description="Spend a fixed budget well, one decision at a time, while learning.",
-        use_handler_docstrings=True,
-        components=Components(
-            security_schemes={"key": SecurityScheme(type="http", scheme="bearer")}
-        ),
-        openapi_router=Router("/openapi.json", route_handlers=[], include_in_schema=False),
-        render_plugins=[_Json(path="/", media_type="application/json")],  # type: ignore[arg-type]
-    )
+@get("/openapi.json")
+async def openapi(services: Services) -> dict[str, Any]:
+    """Return the OpenAPI document, which leaves this operation out."""
+    return services.document
 
 
-def document(app: Litestar) -> dict[str, Any]:
-    """Return the OpenAPI document of an application."""
-    whole = app.openapi_schema.to_schema()
-    for path, kinds in TEXTS.items():  # of several media types, the framework knows one
-        answer = whole["paths"][path]["get"]["responses"]["200"]
-        answer["content"] = {kind: {"schema": {"type": "string"}} for kind in kinds}
-    _, components = msgspec.json.schema_components(
-        TYPES, ref_template="#/components/schemas/{name}"
-    )
-    requests = {name: _described(schema) for name, schema in components.items()}
-    return {**whole, "components": {**whole["components"], "schemas": requests}}
+OPERATIONS = [openapi]
+
+
+def document(operations: Iterable[Operation]) -> dict[str, Any]:
+    """Return the OpenAPI document of operations."""
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
+    _, components = msgspec.json.schema_components(TYPES, ref_template=REFERENCE)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "almoner",
+            "version": __version__,
+            "description": "Spend a fixed budget well, one decision at a time, while learning.",
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "schemas": {name: _described(schema) for name, schema in components.items()},
+            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    name = _camel(operation.handler.__name__)
+    steps = [step.strip("{}") for step in operation.path.split("/")]
+    named = [step for step in steps if operation.parameters.get(step) is not int]
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": _schema(kind)}
+        for name, kind in operation.parameters.items()
+    ] + [
+        {"name": field.name, "in": "query", "required": False, "schema": schema}
+        for field, schema in _query_fields(operation)
+    ]
+    body = operation.types.get("body")
+    return {
+        "summary": name,
+        "description": getdoc(operation.handler),
+        "operationId": "".join(map(_camel, named)) + name,
+        **({"parameters": parameters} if parameters else {}),
+        **({"requestBody": {"content": _json(body), "required": True}} if body else {}),
+        "responses": _responses(operation),
+    }
+
+
+def _responses(operation: Operation) -> dict[str, Any]:
+    """Return the responses of an operation by status."""
+    if operation.media_types == ("application/json",):
+        content = _json(operation.result)
+    else:
+        content = {kind: {"schema": {"type": "string"}} for kind in operation.media_types}
+    successes = {operation.status: HTTPStatus(operation.status).description, **operation.also}
+    return {
+        str(status): {"description": text, **({"content": content} if status != 204 else {})}
+        for status, text in successes.items()
+    } | {
+        str(status): {"description": text, "content": _json(ErrorAnswer)}
+        for status, text in operation.errors.items()
+    }
+
+
+def _query_fields(operation: Operation) -> list[tuple[msgspec.structs.FieldInfo, dict[str, Any]]]:
+    kind = operation.types.get("query")
+    fields = () if kind is None else msgspec.structs.fields(kind)
+    return [(field, {**_schema(field.type), "default": field.default}) for field in fields]
+
+
+def _json(kind: Any) -> dict[str, Any]:
+    return {"application/json": {"schema": _schema(kind)}}
+
+
+def _schema(kind: Any) -> dict[str, Any]:
+    """Return the schema of a type: a reference, if it is one of the components."""
+    (schema,), _ = msgspec.json.schema_components([kind], ref_template=REFERENCE)
+    return schema
+
+
+def _camel(name: str) -> str:
+    return "".join(word.capitalize() for word in re.split("[_-]", name))
 
 
 def _described(schema: dict[str, Any]) -> dict[str, Any]:
-    r"""Return a schema whose docstring is spread over its fields.
+    r"""Return a schema whose fields are described from the ``Attributes`` of its docstring.
 
-    >>> told = "It.\n\n    Attributes\n    ----------\n    a, b\n        Two,\n        or None."
-    >>> _described({"description": told, "properties": {"a": {}, "b": {}}})["properties"]
+    >>> text = "It.\n\n    Attributes\n    ----------\n    a, b\n        Two,\n        or None."
+    >>> _described({"description": text, "properties": {"a": {}, "b": {}}})["properties"]
     {'a': {'description': '``a``, ``b``: Two, or null.'}, 'b': {'description': 'See ``a``.'}}
     """
     if "description" not in schema:
         return schema
     text, _, attributes = cleandoc(schema["description"]).partition("\n\nAttributes\n")
-    said = re.findall(r"^(\w.*)\n((?:    .*\n?|\n)+)", attributes, re.MULTILINE)
+    entries = re.findall(r"^(\w.*)\n((?:    .*\n?|\n)+)", attributes, re.MULTILINE)
     words: dict[str, str] = {}
-    for names, note in said:
+    for names, note in entries:
         first, *others = names.split(", ")
         group = ", ".join(f"``{name}``" for name in [first, *others]) + ": " if others else ""
         words[first] = group + re.sub(r"\bNone\b", "null", " ".join(note.split()))

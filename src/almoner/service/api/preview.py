@@ -1,4 +1,4 @@
-"""Plans: what a campaign would do, before it starts."""
+"""Preview of a campaign before it starts: the static LP plan for guessed rewards."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import asyncio
 from typing import Any
 
 import numpy as np
-from litestar import Request, post
-from litestar.params import JSONBody
 
 from almoner import checks
 from almoner.errors import InvalidTerms
@@ -15,32 +13,30 @@ from almoner.live.closing_time import ClosingTime
 from almoner.live.estimates import UNSEEN, Estimates, optimum
 from almoner.live.opening import agreed_terms, new_terms
 from almoner.live.terms import LEARNED, Terms
-from almoner.service.api.decoding import Strict
-from almoner.service.api.openapi import ERRORS
 from almoner.service.api.opening import opening
+from almoner.service.api.operation import post
 from almoner.service.api.requests import Guess
 from almoner.service.api.responses import ActionPlan, ContextPlan, Plan
+from almoner.service.services import Services
 from almoner.store import Store
 
-__all__ = ["ROUTES", "preview"]
+__all__ = ["OPERATIONS", "preview"]
 
 
-@post("/api/plan", dto=Strict[Guess], return_dto=None, status_code=200, responses=ERRORS)
-async def plan(request: Request[Any, Any, Any], data: JSONBody[Guess]) -> Plan:
+@post("/api/plan")
+async def plan(services: Services, body: Guess) -> Plan:
     """Preview a campaign: who would be served, at what price, and what it would bring.
 
     With a name, whatever creating it would be refused for is refused here.
     """
-    store: Store = request.app.state.desks.store
-    return await asyncio.to_thread(preview, data, store)
+    return await asyncio.to_thread(preview, body, services.agents.store)
 
 
 def preview(guess: Guess, store: Store) -> Plan:
-    """Return the plan of a campaign that is only thought of."""
+    """Return the static LP plan of a campaign that need not exist."""
     with opening(guess.name):
-        given = guess.terms()
-        name = guess.name
-        terms = new_terms(given) if name is None else agreed_terms(store, name, given)[0]
+        name, options = guess.name, guess.terms()
+        terms = new_terms(options) if name is None else agreed_terms(store, name, options)[0]
     horizon, amount = terms.horizon, terms.unit.amount
     arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
     guesses = _guesses(guess, terms, amount(terms.budget) / arrivals)
@@ -59,20 +55,20 @@ def preview(guess: Guess, store: Store) -> Plan:
         contexts=[
             ContextPlan(
                 context=context,
-                share=float(guesses.context_probs[place]),
-                served=float(solution.probabilities[place].sum()),
+                share=float(guesses.context_probs[row]),
+                served=float(solution.probabilities[row].sum()),
                 actions=[
                     ActionPlan(
                         action=action,
                         cost=amount(terms.costs_in(context)[column]),
                         reserve=amount(terms.reserves_in(context)[column]),
-                        mean=float(guesses.reward_means[place, column]),
-                        planned=float(solution.probabilities[place, column]),
+                        mean=float(guesses.reward_means[row, column]),
+                        planned=float(solution.probabilities[row, column]),
                     )
                     for column, action in enumerate(terms.actions)
                 ],
             )
-            for place, context in enumerate(terms.contexts)
+            for row, context in enumerate(terms.contexts)
         ],
     )
 
@@ -81,8 +77,8 @@ def _guesses(guess: Guess, terms: Terms, ratio: float) -> Estimates:
     contexts, amount = terms.contexts, terms.unit.amount
     shares = np.full(len(contexts), 1 / len(contexts))
     if guess.context_probs is not None:
-        known = _by_name("context_probs", guess.context_probs, contexts)
-        shares = np.array(checks.probabilities("context_probs", known, error=InvalidTerms))
+        values = _by_name("context_probs", guess.context_probs, contexts)
+        shares = np.array(checks.probabilities("context_probs", values, error=InvalidTerms))
     means = np.full((len(contexts), len(terms.actions)), UNSEEN)
     if guess.reward_means is not None:
         rows = _by_name("reward_means", guess.reward_means, contexts)
@@ -106,4 +102,4 @@ def _by_name(what: str, table: dict[str, Any], names: tuple[str, ...]) -> list[A
     return [table[name] for name in names]
 
 
-ROUTES = [plan]
+OPERATIONS = [plan]

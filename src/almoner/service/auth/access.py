@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from litestar.types import HTTPScope
+from starlette.types import Scope
 
 from almoner.service.auth.api_keys import ADMINISTER, DECIDE, Keyring
 from almoner.service.auth.cookies import cookies_in
@@ -89,11 +89,11 @@ class Access:
         """Whether a key is needed."""
         return self._locked or not self.keyring.empty
 
-    def right_of(self, scope: HTTPScope) -> str | None:
+    def right_of(self, scope: Scope) -> str | None:
         """Return what whoever makes a request has the right to; None is nothing."""
         return ADMINISTER if not self.needs_key else self.credentials(scope).right
 
-    def credentials(self, scope: HTTPScope) -> Credentials:
+    def credentials(self, scope: Scope) -> Credentials:
         """Return what a request brings: a key in the header comes before the page's cookie."""
         return self._brought(_wanted(scope))
 
@@ -104,9 +104,8 @@ class Access:
         session = session_in(headers)
         return Credentials(None, session, None if session is None else self.sessions.find(session))
 
-    def admit(self, scope: HTTPScope) -> None:
-        """Let a request in, or refuse it with a sentence."""
-        path = scope["path_template"]
+    def admit(self, scope: Scope, path: str, right: str) -> None:
+        """Raise `Refused` unless a request may use a route, given its path and the right needed."""
         headers = _wanted(scope)
         if path in OPEN:
             return
@@ -119,13 +118,13 @@ class Access:
             _check_origin(headers)
         self._check_rate(_address(scope) if brought.key is None else brought.key.digest)
         if self.needs_key and path.startswith(GUARDED):
-            _check_right(brought, scope["route_handler"].opt.get("right", DECIDE))
+            _check_right(brought, right)
 
     def _check_rate(self, client: str) -> None:
         seconds = self._buckets.wait(client)
         if seconds:
             raise Refused(
-                429,
+                "too_many_requests",
                 f"too many requests; wait {seconds:.3g} s, or decide for many arrivals at once",
                 Retry_After=str(math.ceil(seconds)),
             )
@@ -134,7 +133,8 @@ class Access:
         if _host_name(headers.get(b"host", b"")) not in (self._hosts or ()):
             names = ", ".join(sorted(self._hosts or ()))
             raise Refused(
-                403, f"without keys the service answers to {names} only; see almoner keys create"
+                "forbidden",
+                f"without keys the service answers to {names} only; see almoner keys create",
             )
 
 
@@ -144,14 +144,14 @@ def session_in(headers: dict[bytes, bytes]) -> str | None:
     return None if cookie is None else cookies_in(cookie).get(COOKIE)
 
 
-def _wanted(scope: HTTPScope) -> dict[bytes, bytes]:
+def _wanted(scope: Scope) -> dict[bytes, bytes]:
     """Return the headers that access depends on; one that is sent twice has no single meaning."""
     pairs = [header for header in scope["headers"] if header[0] in WANTED]
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise Refused(400, f"the header {twice.decode()} must be sent once, got it twice")
+        raise Refused("malformed", f"the header {twice.decode()} must be sent once, got it twice")
     return found
 
 
@@ -165,24 +165,24 @@ def _check_right(brought: Credentials, wanted: str) -> None:
         nothing = brought.bearer is None and brought.session is None
         said = "this needs a key" if nothing else "this key is not valid"
         raise Refused(
-            401,
+            "unauthorized",
             f"{said}; send Authorization: Bearer KEY, with one from almoner keys create",
             WWW_Authenticate="Bearer",
         )
     if wanted == ADMINISTER and brought.right != ADMINISTER:
-        raise Refused(403, "this key may decide only; use one with the right to administer")
+        raise Refused("forbidden", "this key may decide only; use one with the right to administer")
 
 
 def _check_origin(headers: dict[bytes, bytes]) -> None:
     """Refuse what a page of another site makes somebody's browser ask."""
     refusal = "requests from pages of other sites are refused"
     if headers.get(b"sec-fetch-site", b"none") not in {b"same-origin", b"none"}:
-        raise Refused(403, f"{refusal}; ask from a program")
+        raise Refused("forbidden", f"{refusal}; ask from a program")
     origin, host = headers.get(b"origin"), headers.get(b"host", b"")
     if origin is not None and origin.partition(b"//")[2] != host:
         page, name = (text.decode("latin-1")[:ECHO] for text in (origin, host))
         raise Refused(
-            403,
+            "forbidden",
             f"{refusal}: this one comes from {page!r}, and the service was called {name!r}; ask "
             "from a program, or have the proxy in front of the service pass Host on",
         )
@@ -195,6 +195,6 @@ def _host_name(host: bytes) -> str | None:
         return None
 
 
-def _address(scope: HTTPScope) -> str:
+def _address(scope: Scope) -> str:
     client = scope.get("client")
     return client[0] if client else ""

@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from litestar import Request
-from litestar.datastructures import CacheControlHeader
-from litestar.exceptions import NotFoundException
-from litestar.static_files import create_static_files_router
+from starlette.responses import FileResponse
+from starlette.types import Receive, Scope, Send
 
-__all__ = ["ROUTES"]
+from almoner.service.auth.access import DECIDE
+from almoner.service.errors import nothing_at
+from almoner.service.web.templating import not_found
+
+__all__ = ["ENDPOINTS"]
 
 FOLDER = Path(__file__).parent / "static"
 
-NAMES = frozenset(
-    f"/{file.relative_to(FOLDER).as_posix()}" for file in FOLDER.rglob("*") if file.is_file()
-)
+FILES = {file.relative_to(FOLDER).as_posix(): file for file in FOLDER.rglob("*") if file.is_file()}
 
 
-async def refuse_unknown(request: Request[Any, Any, Any]) -> None:
-    """Answer 404 to unknown names before the file system sees them.
+class _StaticFiles:
+    """Serves the files of the folder by name."""
 
-    The file system raises on some names, e.g. with a NUL byte or longer than 255 bytes.
-    """
-    if str(request.path_params["file_path"]) not in NAMES:
-        raise NotFoundException
+    method, path, right = "GET", "/static/{name:path}", DECIDE
+    on_error = staticmethod(not_found)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send a file; answer 404 to other names before the file system sees them.
+
+        The file system raises on some names, e.g. with a NUL byte or longer than 255 bytes.
+        """
+        file = FILES.get(scope["path_params"]["name"])
+        if file is None:
+            raise nothing_at(scope["path"])
+        response = FileResponse(
+            file,
+            headers={"Cache-Control": "no-cache"},
+            filename=file.name,
+            content_disposition_type="inline",
+        )
+        await response(scope, receive, send)
 
 
-ROUTES = [
-    create_static_files_router(
-        "/static",
-        [FOLDER],
-        cache_control=CacheControlHeader(no_cache=True),
-        before_request=refuse_unknown,
-    )
-]
+ENDPOINTS = [_StaticFiles()]

@@ -1,4 +1,4 @@
-"""Types of the OpenAPI document as text: ``list of Decision``, ``text or null``."""
+"""Types of the OpenAPI document as text: ``array of Decision``, ``string or null``."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def note(schema: dict[str, Any], text: str) -> str:
 
 
 def pieces(schema: dict[str, Any]) -> Iterator[Piece]:
-    """Yield the text of a type in pieces: ``list of Decision``, ``text or null``."""
+    """Yield the text of a type in pieces: ``array of Decision``, ``string or null``."""
     choices = schema.get("anyOf") or schema.get("oneOf")
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
@@ -87,15 +87,11 @@ def pieces(schema: dict[str, Any]) -> Iterator[Piece]:
         values = schema.get("enum", [schema.get("const")])
         yield Piece(" or ".join(repr(value) for value in values))
     elif schema.get("type") == "array":
-        yield Piece("list of ")
+        yield Piece("array of ")
         yield from pieces(schema.get("items") or {})
     elif schema.get("type") == "object" and isinstance(schema.get("additionalProperties"), dict):
-        yield Piece("table by name of ")
+        yield Piece("object of ")
         yield from pieces(schema["additionalProperties"])
     else:
         kinds = schema.get("type", "anything")
-        yield Piece(" or ".join(map(_kind, [kinds] if isinstance(kinds, str) else kinds)))
-
-
-def _kind(name: str) -> str:
-    return {"string": "text", "integer": "whole number", "object": "table"}.get(name, name)
+        yield Piece(kinds if isinstance(kinds, str) else " or ".join(kinds))

@@ -2,80 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl
 
-from litestar import Request, Response, get, post
-from litestar.datastructures import Cookie
-from litestar.response import Redirect
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
-from almoner.service.auth.access import COOKIE, Access
+from almoner.service.api.decoding import read_body
+from almoner.service.auth.access import COOKIE
 from almoner.service.auth.sessions import LIFETIME
+from almoner.service.services import Services
+from almoner.service.web.page import SIGN_IN, Page
 from almoner.service.web.templating import html
 
-__all__ = ["ROUTES", "require_session", "right"]
-
-PATH = "/sign-in"
+__all__ = ["PAGES"]
 
 KEY_COOKIE = "almoner_key"
 """Cookie in which earlier versions kept the key itself; deleted at sign-in and sign-out."""
 
 
-def right(request: Request[Any, Any, Any]) -> str | None:
-    """Return the right of the request's session or key, None without a valid one."""
-    access: Access = request.app.state.access
-    return access.right_of(request.scope)
-
-
-def require_session(request: Request[Any, Any, Any]) -> Redirect | None:
-    """Redirect requests without a valid session to the sign-in form (a ``before_request`` hook)."""
-    if right(request) is not None:
-        return None
-    return Redirect(f"{PATH}?{urlencode({'next': request.url.path})}", status_code=303)
-
-
-@get(PATH)
-async def form(request: Request[Any, Any, Any]) -> Response[str]:
+async def form(request: Request) -> Response:
     """Show the sign-in form."""
     target = request.query_params.get("next", "/")
     return html(request, "sign_in.html", next=_local_path(target), error="")
 
 
-@post(PATH, status_code=303)
-async def sign_in(request: Request[Any, Any, Any]) -> Response[Any]:
+async def sign_in(request: Request) -> Response:
     """Start a session, if the key is valid."""
-    fields = await request.form()
-    key, target = str(fields.get("key", "")).strip(), _local_path(str(fields.get("next", "/")))
-    access: Access = request.app.state.access
-    session = access.sessions.begin(key)
-    if session is None and access.needs_key:
+    body = await read_body(request.receive)
+    fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+    key, target = fields.get("key", "").strip(), _local_path(fields.get("next", "/"))
+    services: Services = request.app.services
+    session = services.access.sessions.begin(key)
+    if session is None and services.access.needs_key:
         message = "This key is not valid: it may be mistyped, or revoked."
         return html(request, "sign_in.html", status=401, next=target, error=message)
-    cookies = [_cookie(request, KEY_COOKIE)]
+    response = RedirectResponse(target, 303)
+    _set_cookie(request, response, KEY_COOKIE)
     if session is not None:
-        cookies.append(_cookie(request, COOKIE, session, LIFETIME))
-    return Redirect(target, status_code=303, cookies=cookies)
+        _set_cookie(request, response, COOKIE, session, LIFETIME)
+    return response
 
 
-@post("/sign-out", status_code=303)
-async def sign_out(request: Request[Any, Any, Any]) -> Redirect:
+async def sign_out(request: Request) -> Response:
     """End the session."""
-    access: Access = request.app.state.access
-    session = access.credentials(request.scope).session
+    services: Services = request.app.services
+    session = services.access.credentials(request.scope).session
     if session is not None:
-        access.sessions.end(session)
-    cookies = [_cookie(request, name) for name in (COOKIE, KEY_COOKIE)]
-    return Redirect("/", status_code=303, cookies=cookies)
+        services.access.sessions.end(session)
+    response = RedirectResponse("/", 303)
+    for name in (COOKIE, KEY_COOKIE):
+        _set_cookie(request, response, name)
+    return response
 
 
-def _cookie(
-    request: Request[Any, Any, Any], name: str, value: str = "", seconds: int = 0
-) -> Cookie:
-    """Return a cookie; an empty value with a lifetime of 0 deletes it in the browser."""
-    return Cookie(
+def _set_cookie(
+    request: Request, response: Response, name: str, value: str = "", seconds: int = 0
+) -> None:
+    """Set a cookie; an empty value with a lifetime of 0 deletes it in the browser."""
+    response.set_cookie(
         name,
-        value=value,
-        path="/",
+        value,
         max_age=seconds,
         httponly=True,
         samesite="strict",
@@ -83,9 +69,11 @@ def _cookie(
     )
 
 
-def _over_https(request: Request[Any, Any, Any]) -> bool:
+def _over_https(request: Request) -> bool:
     """Return whether the browser uses HTTPS, also where a proxy terminates it (by its origin)."""
-    return request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:")
+    return request.scope["scheme"] == "https" or request.headers.get("origin", "").startswith(
+        "https:"
+    )
 
 
 def _local_path(target: str) -> str:
@@ -94,4 +82,8 @@ def _local_path(target: str) -> str:
     return target if local and target.isprintable() else "/"
 
 
-ROUTES = [form, sign_in, sign_out]
+PAGES = [
+    Page(path=SIGN_IN, handler=form, needs_session=False),
+    Page(path=SIGN_IN, handler=sign_in, method="POST", needs_session=False),
+    Page(path="/sign-out", handler=sign_out, method="POST", needs_session=False),
+]

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from litestar import MediaType, Request, Response
-from litestar.exceptions import HTTPException, NotFoundException
-from litestar.types import ExceptionHandlersMap
 from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
 
-from almoner.errors import AlmonerError
-from almoner.service.auth.access import ADMINISTER, Access
-from almoner.service.errors import TABLE, refusal, sentence
+from almoner.service.auth.access import ADMINISTER, Access, Credentials
+from almoner.service.errors import Refused, failure, json_error
 from almoner.service.web import formatting, svg
 
-__all__ = ["ERROR_PAGES", "HEADERS", "html", "not_found"]
-
-log = logging.getLogger("almoner.service")
+__all__ = ["HEADERS", "error_page", "html", "not_found"]
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -49,54 +44,58 @@ TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before
     re.sub("``?(.+?)``?", r"<code>\1</code>", str(escape(text)))
 )
 
+HTML_TYPES, JSON_TYPES = {"text/html", "text/*"}, {"application/json", "application/*", "*/*"}
 
-def html(
-    request: Request[Any, Any, Any], template: str, *, status: int = 200, **context: Any
-) -> Response[str]:
+
+def html(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
     """Return a rendered page; its template sees whether the reader is signed in and administers."""
-    access: Access = request.app.state.access
-    credentials = access.credentials(request.scope)
+    access: Access = request.app.services.access
+    try:
+        credentials = access.credentials(request.scope)
+    except Refused:  # an error page must not fail for the same reason as the page itself
+        credentials = Credentials(None, None, None)
     text = TEMPLATES.get_template(template).render(
-        here=request.url.path,
+        here=request.scope["path"],
         signed_in=credentials.session is not None and credentials.key is not None,
         administers=not access.needs_key or credentials.right == ADMINISTER,
         **context,
     )
-    return Response(text, media_type=MediaType.HTML, status_code=status, headers=HEADERS)
+    return HTMLResponse(text, status, HEADERS)
 
 
-def not_found(request: Request[Any, Any, Any], error: NotFoundException) -> Response[Any]:
+def error_page(request: Request, error: Exception) -> Response:
+    """Return an exception as an HTML page."""
+    status, code, message, headers = failure(request, error)
+    if code == "internal_error":
+        message = "this is a mistake in the service; its log says more"
+    page = html(
+        request,
+        "error.html",
+        status=status,
+        title=HTTPStatus(status).phrase.capitalize(),
+        sentence=formatting.sentence(message),
+    )
+    page.headers.update(headers)
+    return page
+
+
+def not_found(request: Request, error: Exception) -> Response:
     """Answer 404: an HTML page to a browser, JSON to a program."""
-    media_type = request.accept.best_match([MediaType.JSON, MediaType.HTML])
-    if media_type == MediaType.HTML and not f"{request.url.path}/".startswith("/api/"):
-        return _error_page(request, error.status_code, sentence(request, error))
-    return refusal(request, error)
+    api = f"{request.scope['path']}/".startswith("/api/")
+    if not api and _prefers_html(request.headers.get("accept", "")):
+        return error_page(request, error)
+    return json_error(request, error)
 
 
-def _library_error(request: Request[Any, Any, Any], error: AlmonerError) -> Response[str]:
-    status, _ = next(TABLE[kind] for kind in type(error).__mro__ if kind in TABLE)
-    return _error_page(request, status, str(error))
-
-
-def _http_error(request: Request[Any, Any, Any], error: HTTPException) -> Response[str]:
-    return _error_page(request, error.status_code, error.detail)
-
-
-def _unexpected_error(request: Request[Any, Any, Any], error: Exception) -> Response[str]:
-    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return _error_page(request, 500, "this is a mistake in the service; its log says more")
-
-
-def _error_page(request: Request[Any, Any, Any], status: int, message: str) -> Response[str]:
-    title = HTTPStatus(status).phrase.capitalize()
-    return html(
-        request, "error.html", status=status, title=title, sentence=formatting.sentence(message)
+def _prefers_html(accept: str) -> bool:
+    """Return whether an Accept header ranks HTML above JSON; a wildcard for all means JSON."""
+    ranked = sorted(accept.lower().split(","), key=_quality, reverse=True)
+    media_types = [entry.partition(";")[0].strip() for entry in ranked]
+    return next(
+        (name in HTML_TYPES for name in media_types if name in HTML_TYPES | JSON_TYPES), False
     )
 
 
-ERROR_PAGES: ExceptionHandlersMap = {
-    AlmonerError: _library_error,
-    HTTPException: _http_error,
-    Exception: _unexpected_error,
-}
-"""Exception handlers of the pages: each shows the error message as an HTML page."""
+def _quality(entry: str) -> float:
+    match = re.search(r";\s*q=([01](?:\.[0-9]*)?)\s*$", entry)
+    return float(match[1]) if match else 1.0

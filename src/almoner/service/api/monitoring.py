@@ -1,0 +1,37 @@
+"""Operations for monitoring: health, readiness, Prometheus metrics."""
+
+from __future__ import annotations
+
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from starlette.responses import Response
+
+from almoner.service.api.operation import ERRORS, get
+from almoner.service.api.responses import Health
+from almoner.service.services import Services
+
+__all__ = ["OPERATIONS"]
+
+
+@get("/health", errors={})
+async def health(services: Services) -> Health:
+    """Say that the process lives."""
+    return Health(status="ok")
+
+
+@get("/ready", errors={503: ERRORS[503]})
+async def ready(services: Services) -> Health:
+    """Say whether the kernels are warm and the store answers."""
+    await services.readiness.check()
+    return Health(status="ready")
+
+
+@get("/metrics", media_types=("text/plain",))
+async def metrics(services: Services) -> Response:
+    """Return figures for Prometheus."""
+    return Response(
+        await services.metrics.text(services.agents),
+        headers={"Content-Type": CONTENT_TYPE_LATEST},
+    )
+
+
+OPERATIONS = [health, ready, metrics]

@@ -1,0 +1,71 @@
+"""Background tasks of the service: compile the kernels, refresh the keys, run the demonstration."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+from almoner.service.agents import AgentPool
+from almoner.service.auth.access import Access
+from almoner.service.health import Readiness, warm_up
+
+__all__ = ["background_tasks", "refresh_keys", "warm_kernels", "warn_if_slow"]
+
+log = logging.getLogger("almoner.service")
+
+REFRESH_SECONDS = 2.0
+"""Seconds until the creation or revocation of a key takes effect."""
+
+LOADING_SECONDS = 3.0
+"""Seconds within which compiled kernels are loaded; beyond, they are being compiled."""
+
+
+@asynccontextmanager
+async def background_tasks(*coroutines: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run coroutines in the background; cancel them at the end."""
+    tasks = [asyncio.create_task(_logged(coroutine)) for coroutine in coroutines]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _logged(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine; log its exception."""
+    try:
+        await coroutine
+    except Exception:
+        log.exception("something in the background has failed")
+
+
+async def warm_kernels(
+    agents: AgentPool, readiness: Readiness, when_warm: Callable[[], None]
+) -> None:
+    """Compile or load the kernels, then let agents be opened."""
+    try:
+        await asyncio.to_thread(warm_up)
+    except Exception:
+        readiness.failed = True
+        raise
+    when_warm()
+    agents.warm.set()
+
+
+async def warn_if_slow(agents: AgentPool, when_slow: Callable[[], None]) -> None:
+    """Call ``when_slow`` if the kernels have to be compiled."""
+    try:
+        await asyncio.wait_for(agents.warm.wait(), LOADING_SECONDS)
+    except TimeoutError:
+        when_slow()
+
+
+async def refresh_keys(access: Access) -> None:
+    """Read the API keys from the store again and again."""
+    while True:
+        await asyncio.sleep(REFRESH_SECONDS)
+        await asyncio.to_thread(access.keyring.refresh)

@@ -1,0 +1,80 @@
+"""Routes from endpoints: one for each path, by method, behind the middleware."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from almoner.service.errors import Refused, json_error
+from almoner.service.middleware import AccessMiddleware, ErrorMiddleware, MetricsMiddleware
+from almoner.service.services import Services
+
+__all__ = ["Endpoint", "routes"]
+
+
+class Endpoint(Protocol):
+    """An ASGI application for one method on one path.
+
+    Attributes
+    ----------
+    right
+        The right that the key of a client must give.
+    on_error
+        Turns an exception into a response.
+    """
+
+    @property
+    def method(self) -> str: ...  # noqa: D102
+
+    @property
+    def path(self) -> str: ...  # noqa: D102
+
+    @property
+    def right(self) -> str: ...  # noqa: D102
+
+    @property
+    def on_error(self) -> Callable[[Request, Exception], Response]: ...  # noqa: D102
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...  # noqa: D102
+
+
+def routes(endpoints: Iterable[Endpoint], services: Services) -> list[Route]:
+    """Return the routes of endpoints; each path also takes OPTIONS."""
+    paths: dict[str, list[Endpoint]] = {}
+    for endpoint in endpoints:
+        paths.setdefault(endpoint.path, []).append(endpoint)
+    return [Route(path, _Methods(path, group, services)) for path, group in paths.items()]
+
+
+class _Methods:
+    """Dispatches a request to the endpoint of its method."""
+
+    def __init__(self, path: str, endpoints: list[Endpoint], services: Services) -> None:
+        methods = {"OPTIONS", *(endpoint.method for endpoint in endpoints)}
+        self._allow = ", ".join(sorted(methods))
+        self._apps = {
+            endpoint.method: _with_middleware(endpoint, endpoint, services)
+            for endpoint in endpoints
+        }
+        options = Response(status_code=204, headers={"Allow": self._allow})
+        self._apps["OPTIONS"] = _with_middleware(options, endpoints[0], services)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._apps.get(scope["method"])
+        if app is None:
+            path, method = scope["path"], scope["method"]
+            message = f"{path} does not take {method}; use {self._allow}"
+            error = Refused("method_not_allowed", message, Allow=self._allow)
+            app = json_error(Request(scope), error)
+        await app(scope, receive, send)
+
+
+def _with_middleware(app: ASGIApp, endpoint: Endpoint, services: Services) -> ASGIApp:
+    guarded = AccessMiddleware(app, services.access, endpoint.path, endpoint.right)
+    answering = ErrorMiddleware(guarded, endpoint.on_error)
+    return MetricsMiddleware(answering, services.metrics, endpoint.path)
