@@ -182,6 +182,11 @@ class Denomination(NamedTuple):
         """Return whole units as an amount, correctly rounded."""
         return units * self.top / self.bottom
 
+    def amounts(self, *units: int) -> list[float]:
+        """Return several numbers of units as amounts."""
+        top, bottom = self
+        return [count * top / bottom for count in units]
+
     def __str__(self) -> str:
         return repr(self.top / self.bottom).removesuffix(".0")
 

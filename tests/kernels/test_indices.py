@@ -171,7 +171,7 @@ def context_branch(code: int) -> bool:
         "KnownContexts": ([0.9, 0.1], 1, 0),
         "EmpiricalContexts": ([3, 1], 5, 1),
         "TruncatedContexts": ([3, 1], 5, 1),
-        "NoContexts": ([0.9, 0.1], 1, 0),  # make_plan puts ones there
+        "NoContexts": ([0.9, 0.1], 1, 0),  # `lower` puts ones there
     }
     names = {part.code: name for name, part in CONTEXTS.items()}
     return (weights.tolist(), total, arrival) == expected.get(names.get(code, ""))

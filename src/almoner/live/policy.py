@@ -17,7 +17,7 @@ from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_buffers
 from almoner.kernels.draws import POLICY, stream_key
 from almoner.kernels.live import advance, advance_without_gil, new_batch, replay
-from almoner.kernels.state import ROUND, new_hulls, new_memo
+from almoner.kernels.state import new_hulls, new_memo
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, Terms
 from almoner.policy.lowering import LoweredPolicy, lower
@@ -150,11 +150,6 @@ class LivePolicy:
     def units(self, money: int) -> int:
         """Return an amount of the ledger in the kernels' units, rounded down."""
         return money // self.lowered.top
-
-    @property
-    def arrivals(self) -> int:
-        """The number of arrivals recorded."""
-        return self.state.progress.item(ROUND)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the learned statistics as plain values."""
