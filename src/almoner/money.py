@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner import checks
-from almoner.checks import Floats
 from almoner.errors import InvalidInput
+from almoner.types import Floats, Ints
 
 __all__ = [
     "Denomination",
@@ -55,7 +55,7 @@ class Grid(NamedTuple):
     top: int
     bottom: int
     budget: int
-    costs: npt.NDArray[np.int64]
+    costs: Ints
     exact: bool = True
 
 

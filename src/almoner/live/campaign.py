@@ -16,14 +16,14 @@ from almoner import checks
 from almoner.errors import BrokenLedger
 from almoner.kernels.live import (
     ACTED,
-    BOOKED,
-    LEARNED,
+    CANCEL,
+    LEARN,
     NOT_ALLOWED,
-    POOR,
-    SAVED,
-    SYNCED,
-    TOO_LATE,
-    WITHDRAWN,
+    PAST_HORIZON,
+    POLICY_SKIP,
+    SET_LEFT,
+    TAKE,
+    UNAFFORDABLE,
 )
 from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
@@ -54,9 +54,9 @@ _STATUS = {PAUSED: Status.PAUSED.value, RESUMED: _RUNNING, CLOSED: Status.CLOSED
 
 _REASONS = {
     ACTED: None,
-    SAVED: SkipReason.POLICY.value,
-    POOR: SkipReason.BUDGET.value,
-    TOO_LATE: SkipReason.HORIZON.value,
+    POLICY_SKIP: SkipReason.POLICY.value,
+    UNAFFORDABLE: SkipReason.BUDGET.value,
+    PAST_HORIZON: SkipReason.HORIZON.value,
     NOT_ALLOWED: SkipReason.UNAVAILABLE.value,
 }
 
@@ -196,7 +196,7 @@ class Campaign:
     @property
     def arrivals(self) -> int:
         """The number of arrivals counted so far."""
-        return self.state.clock.item(ROUND)
+        return self.state.progress.item(ROUND)
 
     def arrivals_left(self, now: int) -> float:
         """Return the number of arrivals still to come, by the horizon or the forecast."""
@@ -303,11 +303,11 @@ class Campaign:
                     reserves, costs = reserves + reserve, costs + cost
                 if counted is not None:
                     self._correct_forecast(at)
-                    rows.append((BOOKED, contexts[context], actions[name], counted))
+                    rows.append((TAKE, contexts[context], actions[name], counted))
                     rewards.append(0.0)
             elif kind == REWARDED:
                 counted = -1 if counted is None else counted
-                rows.append((LEARNED, contexts[context], actions[name], counted))
+                rows.append((LEARN, contexts[context], actions[name], counted))
                 rewards.append(event[-1] or 0.0)
             else:
                 self._reserve(reserves, costs)
@@ -335,10 +335,10 @@ class Campaign:
         bill = event.bill or 0
         self.ledger, _ = self._ledger_after(kind, event, bill)
         if kind == CANCELLED:
-            return [(WITHDRAWN, context, action, self._units_left())]
+            return [(CANCEL, context, action, self._units_left())]
         if kind == SETTLED:
             self.overrun += max(0, bill - (event.reserve or 0))
-            return [(SYNCED, self._units_left(), SKIP, -1)]
+            return [(SET_LEFT, self._units_left(), SKIP, -1)]
         raise ValueError(f"an event of kind {kind!r} is not known here")
 
     def _ledger_after(self, kind: str, event: Event, bill: int) -> tuple[Ledger, int | None]:
