@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from support.bound_problems import three, two
 
 from almoner import bounds
-from almoner.checks import Floats
 from almoner.policy.recipes import alp, ucb_alp
 from almoner.problem import Problem
 from almoner.simulation.simulate import simulate
+from almoner.types import Floats
 
 
 def hypergeometric(horizon: int, budget: int, left: int) -> tuple[Floats, Floats]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import almoner as al
-from almoner.policy.lowering import make_plan
+from almoner.policy.lowering import lower
 from almoner.testing import TINY, check_policy, policies
 
 PRICED = {name for name, problem in TINY.items() if (problem.costs != problem.costs[0, 0]).any()}
@@ -47,7 +47,7 @@ def test_a_part_without_a_branch_does_not_pass(
     monkeypatch: pytest.MonkeyPatch, code: dict[str, Any], lacking: str
 ) -> None:
     monkeypatch.setattr(
-        policies, "make_plan", lambda *given, **terms: make_plan(*given, **terms)._replace(**code)
+        policies, "lower", lambda *given, **terms: lower(*given, **terms)._replace(**code)
     )
     with pytest.raises(AssertionError, match=f"on the problem 'ordinary' the policy has {lacking}"):
         check_policy(al.ucb_alp())

@@ -16,22 +16,22 @@ from almoner import checks
 from almoner.errors import BrokenLedger
 from almoner.kernels.live import (
     ACTED,
-    BOOKED,
-    LEARNED,
+    CANCEL,
+    LEARN,
     NOT_ALLOWED,
-    POOR,
-    SAVED,
-    SYNCED,
-    TOO_LATE,
-    WITHDRAWN,
+    PAST_HORIZON,
+    POLICY_SKIP,
+    SET_LEFT,
+    TAKE,
+    UNAFFORDABLE,
 )
-from almoner.kernels.state import State
+from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
 from almoner.live.closing_time import ClosingTime, ForecastCorrections
-from almoner.live.decision import BUDGET, HORIZON, POLICY, UNAVAILABLE
 from almoner.live.ledger import Ledger, hold, release, settle
 from almoner.live.names import NAME_RULE, is_name
 from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival, Row
+from almoner.live.status import SkipReason, Status
 from almoner.live.terms import PAIRS_LIMIT, Terms
 from almoner.money import LARGEST
 from almoner.store.events import (
@@ -46,14 +46,19 @@ from almoner.store.events import (
     EventRow,
 )
 
-__all__ = ["RUNNING", "Campaign"]
+__all__ = ["Campaign"]
 
-RUNNING = "running"
-"""The status of a campaign that is neither paused nor closed."""
+_RUNNING = Status.RUNNING.value
 
-_STATUS = {PAUSED: PAUSED, RESUMED: RUNNING, CLOSED: CLOSED}
+_STATUS = {PAUSED: Status.PAUSED.value, RESUMED: _RUNNING, CLOSED: Status.CLOSED.value}
 
-_REASONS = {ACTED: None, SAVED: POLICY, POOR: BUDGET, TOO_LATE: HORIZON, NOT_ALLOWED: UNAVAILABLE}
+_REASONS = {
+    ACTED: None,
+    POLICY_SKIP: SkipReason.POLICY.value,
+    UNAFFORDABLE: SkipReason.BUDGET.value,
+    PAST_HORIZON: SkipReason.HORIZON.value,
+    NOT_ALLOWED: SkipReason.UNAVAILABLE.value,
+}
 
 _SKIPPED: Choice = (SKIP, ACTED), (1.0, nan)
 """The choice for arrivals while the campaign is paused or closed."""
@@ -68,6 +73,8 @@ class Campaign:
         The terms, and the number of events folded.
     ledger, policy
         The money, and the policy with the statistics it has learned.
+    contexts, actions
+        Contexts and actions by name, with their indices in the state.
     status
         ``"running"``, ``"paused"`` or ``"closed"``.
     overrun
@@ -80,21 +87,16 @@ class Campaign:
         self.terms = terms
         self.seq = 0
         self.ledger = Ledger(budget=terms.budget)
-        self.status = RUNNING
+        self.status: str = _RUNNING
         self.overrun = 0
         self.corrections = ForecastCorrections()
         self.policy = LivePolicy(terms)
-        self.actions = self.policy.actions
+        self.contexts, self.actions = self.policy.contexts, self.policy.actions
         self._action_index = dict[str | None, int]([(None, SKIP), *self.actions.items()])
 
     def warm_up(self) -> None:
         """Load the compiled kernels from the disk, or compile them, which takes seconds."""
         self.policy.warm_up()
-
-    @property
-    def contexts(self) -> dict[str, int]:
-        """The contexts by name, with their row indices in the state."""
-        return self.policy.contexts
 
     @property
     def state(self) -> State:
@@ -186,7 +188,7 @@ class Campaign:
     @property
     def arrivals(self) -> int:
         """The number of arrivals counted so far."""
-        return self.policy.arrivals
+        return self.state.progress.item(ROUND)
 
     def arrivals_left(self, now: int) -> float:
         """Return the number of arrivals still to come, by the horizon or the forecast."""
@@ -213,6 +215,7 @@ class Campaign:
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the state that `to_dict` returned."""
         self.policy.reset(tuple(table["contexts"]))
+        self.contexts = self.policy.contexts
         self.policy.restore(table["state"])
         self.ledger = Ledger(*table["ledger"])
         self.corrections = ForecastCorrections(*table["attendance"])
@@ -229,8 +232,14 @@ class Campaign:
 
     def _decide(self, arrivals: Sequence[PendingArrival], now: int) -> list[Event]:
         """Decide for a batch of arrivals, and reserve the money; return the events to log."""
-        seq, left, counted = self.seq, self.ledger.left, self.arrivals
-        running, per_unit, offers = self.status == RUNNING, self.policy.per_unit, self.policy.offers
+        seq, counted = self.seq, self.arrivals
+        budget, spent, reserved, _ = self.ledger
+        left = budget - spent - reserved
+        running, per_unit, offers = (
+            self.status == _RUNNING,
+            self.policy.per_unit,
+            self.policy.offers,
+        )
         choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
         reserves = costs = 0
         events = []
@@ -290,11 +299,11 @@ class Campaign:
                     reserves, costs = reserves + reserve, costs + cost
                 if counted is not None:
                     self._correct_forecast(at)
-                    rows.append((BOOKED, contexts[context], actions[name], counted))
+                    rows.append((TAKE, contexts[context], actions[name], counted))
                     rewards.append(0.0)
             elif kind == REWARDED:
                 counted = -1 if counted is None else counted
-                rows.append((LEARNED, contexts[context], actions[name], counted))
+                rows.append((LEARN, contexts[context], actions[name], counted))
                 rewards.append(event[-1] or 0.0)
             else:
                 self._hold(reserves, costs)
@@ -324,11 +333,11 @@ class Campaign:
         reserve, cost, bill = event.reserve or 0, event.cost or 0, event.bill or 0
         if event.kind == CANCELLED:
             self.ledger = release(self.ledger, reserve=reserve, cost=cost)
-            return [(WITHDRAWN, context, action, self._units_left())]
+            return [(CANCEL, context, action, self._units_left())]
         if event.kind == SETTLED:
             self.ledger, self._charged = settle(self.ledger, reserve=reserve, cost=cost, bill=bill)
             self.overrun += max(0, bill - reserve)
-            return [(SYNCED, self._units_left(), SKIP, -1)]
+            return [(SET_LEFT, self._units_left(), SKIP, -1)]
         raise ValueError(f"an event of kind {event.kind!r} is not known here")
 
     def _switch(self, kind: str, at: int) -> None:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from almoner.live.decision import HORIZON
 from almoner.live.ledger import Ledger, hold, release, settle
 from almoner.live.report import CurvePoint
+from almoner.live.status import SkipReason
 from almoner.live.terms import Terms
 from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
 
@@ -114,7 +114,7 @@ class History:
             return
         if event.action is None:
             self.idle[reason] += 1
-            self.skipped[context] += reason != HORIZON
+            self.skipped[context] += reason != SkipReason.HORIZON
         self.arrivals[context] += 1
         self._latest = event, self._ledger, self.reward
         if event.round % self._stride == 0:

@@ -15,7 +15,7 @@ from almoner.store.events import Event
 from almoner.store.hash_chain import Head, marked, root
 from almoner.store.migrations import CHAINED, migrate
 
-__all__ = ["Database", "ReadOnly", "SqlStore", "Statements"]
+__all__ = ["Database", "ReadOnly", "SqlStore", "Statements", "run"]
 
 CHUNK = 500
 """How many ids to ask for at a time: databases limit the variables of a statement."""
@@ -32,13 +32,22 @@ _CHAINED = (
 
 
 class Statements(Protocol):
-    """What can be run inside a transaction; ``?`` stands for a value."""
+    """A connection inside a transaction; ``?`` stands for a value."""
 
-    def run(self, statement: str, *values: Any) -> list[Any]:
-        """Run a statement and return its rows."""
+    def execute(self, statement: str, values: Sequence[Any], /) -> Any:
+        """Execute a statement; return a cursor, whose ``fetchall`` may be empty."""
 
     def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
         """Insert rows into the columns of a table, ``table (column, …)``."""
+
+
+def run(transaction: Statements, statement: str, *values: Any) -> list[Any]:
+    """Execute a statement; return its rows, if it has any.
+
+    The cursor is in no variable: the traceback of an interrupt would keep it, and SQLite keeps a
+    closed connection and its locks as long as there is a cursor.
+    """
+    return transaction.execute(statement, values).fetchall()  # type: ignore[no-any-return]
 
 
 class Database(Protocol):
@@ -101,27 +110,28 @@ class SqlStore:
         self._ids: dict[str, int] = {}
         try:
             with self._alone() as transaction:
-                self._chained = prepare(transaction.run, find=database.find) >= CHAINED
+                self._chained = prepare(partial(run, transaction), find=database.find) >= CHAINED
         except BaseException:
             database.close()
             raise
 
     def campaigns(self) -> list[str]:
         """Return the names of all campaigns, oldest first."""
-        with self._reading() as transaction:
-            rows = transaction.run("SELECT name FROM almoner_campaigns ORDER BY id")
+        with self._database.reading() as transaction:
+            rows = run(transaction, "SELECT name FROM almoner_campaigns ORDER BY id")
         return [str(name) for (name,) in rows]
 
     def terms(self, name: str) -> str | None:
         """Return the terms of a campaign; None if there is no such campaign."""
-        with self._reading() as transaction:
-            rows = transaction.run("SELECT terms FROM almoner_campaigns WHERE name = ?", name)
+        with self._database.reading() as transaction:
+            rows = run(transaction, "SELECT terms FROM almoner_campaigns WHERE name = ?", name)
         return str(rows[0][0]) if rows else None
 
     def create(self, name: str, terms: str) -> str:
         """Create a campaign unless it exists; return the terms that it has now."""
         with self._alone() as transaction:
-            created = transaction.run(
+            created = run(
+                transaction,
                 "INSERT INTO almoner_campaigns SELECT coalesce(max(id), 0) + 1, "
                 "CAST(? AS TEXT), CAST(? AS TEXT) FROM almoner_campaigns WHERE true "
                 "ON CONFLICT DO NOTHING RETURNING id",
@@ -130,21 +140,21 @@ class SqlStore:
             )
             for (campaign,) in created:
                 insert = "INSERT INTO almoner_heads (campaign, seq, checksum) VALUES (?, 0, ?)"
-                transaction.run(insert, campaign, root(name, terms))
-            rows = transaction.run("SELECT terms FROM almoner_campaigns WHERE name = ?", name)
+                run(transaction, insert, campaign, root(name, terms))
+            rows = run(transaction, "SELECT terms FROM almoner_campaigns WHERE name = ?", name)
         return str(rows[0][0])
 
     @contextmanager
     def writing(self, name: str) -> Iterator[_Writer]:
         """Begin a transaction on a campaign's log."""
-        with self._transaction(name) as transaction:
+        with self._database.transaction(name) as transaction:
             yield _Writer(transaction, self._database.among, *self._lock(transaction, name))
 
     @contextmanager
     def reading(self, name: str) -> Iterator[_Reader]:
         """Begin a transaction on a campaign's log that only reads."""
         campaign = self._id(name)
-        with self._reading() as transaction:
+        with self._database.reading() as transaction:
             yield _Reader(transaction, campaign)
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
@@ -178,23 +188,27 @@ class SqlStore:
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
         query = "SELECT name, digest, permits, created, revoked FROM almoner_api_keys"
-        with self._reading() as transaction:
-            return [ApiKey._make(row) for row in transaction.run(f"{query} ORDER BY created, name")]
+        with self._database.reading() as transaction:
+            return [
+                ApiKey._make(row) for row in run(transaction, f"{query} ORDER BY created, name")
+            ]
 
     def add_key(self, key: ApiKey) -> bool:
         """Keep a key; return whether its name was free."""
         insert = "INSERT INTO almoner_api_keys (name, digest, permits, created, revoked)"
-        with self._transaction() as transaction:
-            added = transaction.run(
-                f"{insert} VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING name", *key
+        with self._database.transaction() as transaction:
+            added = run(
+                transaction,
+                f"{insert} VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING name",
+                *key,
             )
         return bool(added)
 
     def revoke_key(self, name: str, at: int) -> bool:
         """Mark a key as revoked, unless it is already; return whether there is one."""
         update = "UPDATE almoner_api_keys SET revoked = coalesce(revoked, ?) WHERE name = ?"
-        with self._transaction() as transaction:
-            return bool(transaction.run(f"{update} RETURNING name", at, name))
+        with self._database.transaction() as transaction:
+            return bool(run(transaction, f"{update} RETURNING name", at, name))
 
     def close(self) -> None:
         """Let go of files and connections; committed events stay.
@@ -211,39 +225,31 @@ class SqlStore:
                 self._process.check()
                 yield row
 
-    def _transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
-        self._process.check()
-        return self._database.transaction(campaign)
-
-    def _reading(self) -> AbstractContextManager[Statements]:
-        self._process.check()
-        return self._database.reading()
-
     @contextmanager
     def _alone(self) -> Iterator[Statements]:
-        with self._transaction() as transaction:
+        with self._database.transaction() as transaction:
             for statement in self._database.alone:
-                transaction.run(statement)
+                run(transaction, statement)
             yield transaction
 
     def _head(self, name: str) -> Head | None:
-        with self._reading() as transaction:
-            rows = transaction.run(_CHAINED, name)
+        with self._database.reading() as transaction:
+            rows = run(transaction, _CHAINED, name)
         return Head(*rows[0][1:]) if rows else None
 
     def _lock(self, transaction: Statements, name: str) -> tuple[int, Head | None]:
         """Lock a campaign; return its id and the head of its log, None if that is missing."""
         locking = self._database.locking
-        rows = transaction.run((_CHAINED if self._chained else _UNCHAINED) + locking, name)
+        rows = run(transaction, (_CHAINED if self._chained else _UNCHAINED) + locking, name)
         if rows:
             return rows[0][0], Head(*rows[0][1:])
-        return _only(transaction.run(_UNCHAINED + locking, name), name), None
+        return _only(run(transaction, _UNCHAINED + locking, name), name), None
 
     def _id(self, name: str) -> int:
         self._process.check()
         if name not in self._ids:
-            with self._reading() as transaction:
-                rows = transaction.run("SELECT id FROM almoner_campaigns WHERE name = ?", name)
+            with self._database.reading() as transaction:
+                rows = run(transaction, "SELECT id FROM almoner_campaigns WHERE name = ?", name)
             self._ids[name] = _only(rows, name)
         return self._ids[name]
 
@@ -254,12 +260,12 @@ class _Reader:
 
     def events(self, after: int, limit: int = ALL) -> list[Event]:
         query = f"{_SELECT}seq > ? ORDER BY seq LIMIT ?"
-        rows = self._transaction.run(query, self._campaign, after, limit)
+        rows = run(self._transaction, query, self._campaign, after, limit)
         return [Event._make(row) for row in rows]
 
     def snapshot(self) -> str | None:
         query = "SELECT body FROM almoner_snapshots WHERE campaign = ?"
-        rows = self._transaction.run(query, self._campaign)
+        rows = run(self._transaction, query, self._campaign)
         return str(rows[0][0]) if rows else None
 
 
@@ -294,17 +300,17 @@ class _Writer(_Reader):
         self._head = Head(events[-1].seq, marks[-1])
         # No row is added where it is missing: that must still be seen.
         update = "UPDATE almoner_heads SET seq = ?, checksum = ? WHERE campaign = ?"
-        self._transaction.run(update, *self._head, self._campaign)
+        run(self._transaction, update, *self._head, self._campaign)
 
     def _root(self) -> str:
         query = "SELECT name, terms FROM almoner_campaigns WHERE id = ?"
-        return root(*self._transaction.run(query, self._campaign)[0])
+        return root(*run(self._transaction, query, self._campaign)[0])
 
     def save_snapshot(self, text: str | None) -> None:
-        self._transaction.run("DELETE FROM almoner_snapshots WHERE campaign = ?", self._campaign)
+        run(self._transaction, "DELETE FROM almoner_snapshots WHERE campaign = ?", self._campaign)
         if text is not None:
             insert = "INSERT INTO almoner_snapshots VALUES (?, ?)"
-            self._transaction.run(insert, self._campaign, text)
+            run(self._transaction, insert, self._campaign, text)
 
     def _among(self, column: str, wanted: Sequence[Any]) -> list[Event]:
         rows: list[Any] = []
@@ -312,7 +318,7 @@ class _Writer(_Reader):
             part = wanted[start : start + CHUNK]
             values = ", ".join("?" * len(part))
             query = self._find.format(columns=_COLUMNS, column=column, values=values)
-            rows += self._transaction.run(query, self._campaign, *part)
+            rows += run(self._transaction, query, self._campaign, *part)
         return [Event._make(row) for row in rows]
 
 
