@@ -1,4 +1,4 @@
-"""Run the examples of each guide in an empty folder."""
+"""Examples in the guides write their files where nobody minds."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Change to an empty folder."""
+    """Run each page in a folder of its own."""
     monkeypatch.chdir(tmp_path)

@@ -13,14 +13,9 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 
-ABOVE = {
-    "README.md": "readme.md",
-    "CONTRIBUTING.md": "contributing.md",
-    "CHANGELOG.md": "changelog.md",
-    "SECURITY.md": "security.md",
-    "CITATION.cff": "CITATION.cff",
-}
-"""Files at the root, and their names in the site."""
+ABOVE = {f"{name.upper()}.md": f"{name}.md" for name in ("readme", "contributing", "changelog")}
+ABOVE["SECURITY.md"] = "security.md"
+"""Files at the root, and the pages made of them."""
 
 LINK = re.compile(rf"\]\((?:\.\./)?((?:\.\./)*)({'|'.join(ABOVE)})")
 

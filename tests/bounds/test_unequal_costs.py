@@ -1,4 +1,4 @@
-"""Bounds for unequal costs: by hand, and against simulations."""
+"""Bounds for unequal costs: by hand, and against what is measured."""
 
 import math
 
