@@ -1,21 +1,23 @@
 # One command per task. Everything is set up on first use, in .venv, with the pinned constraints.
 
 PYTHON ?= python3
-BIN := .venv/bin
+PYTHONS := 3.11 3.12 3.13 3.14
+VENV ?= .venv
+BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 PAPER := two-known two-unknown ten-known ten-unknown crossing concentration boundary ratio
 
-.PHONY: help setup run serve test check bench fix docs screenshot constraints clean
+.PHONY: help setup run serve test test-fast test-all check bench fix docs reference notebook screenshot dist constraints clean
 
 help:            ## list the tasks
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-.venv/ready: pyproject.toml constraints.txt
+$(VENV)/ready: pyproject.toml constraints.txt
 ifdef UV
-	$(UV) venv --quiet --allow-existing --python $(PYTHON) .venv
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
 	$(UV) pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev]'
 else
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 endif
 	@touch $@
@@ -29,46 +31,76 @@ define installed
 endef
 
 # The tests click through the page in a real browser, and follow the guide's curl commands.
-.venv/browser: .venv/ready
+$(VENV)/browser: $(VENV)/ready
 	$(call installed,command -v chromium >/dev/null && command -v curl >/dev/null,chromium curl)
 
 # The tests run the unit tests of the page's scripts.
-.venv/node: .venv/ready
+$(VENV)/node: $(VENV)/ready
 	$(call installed,command -v node >/dev/null,nodejs)
 
 # The tests inject faults into file I/O with a library in C.
-.venv/compiler: .venv/ready
+$(VENV)/compiler: $(VENV)/ready
 	$(call installed,cc -E -include dlfcn.h -x c /dev/null >/dev/null 2>&1,gcc libc6-dev)
 
-setup: .venv/ready ## set everything up in .venv, and do nothing else
+# Tests run on all cores, each file on one of them, in order: the many short files come last.
+PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+setup: $(VENV)/ready ## set everything up in .venv, and do nothing else
 	@echo "run source .venv/bin/activate to have almoner in this terminal"
 
-run: .venv/ready ## reproduce the paper's experiments in quick form, into results/
+run: $(VENV)/ready ## reproduce the paper's experiments in quick form, into results/
 	$(BIN)/almoner reproduce $(PAPER) --quick --out results
 
-serve: .venv/ready ## the service with its page and a demonstration campaign, on 127.0.0.1:8000
+serve: $(VENV)/ready ## the service with its page and a demonstration campaign, on 127.0.0.1:8000
 	$(BIN)/almoner serve --store sqlite:///almoner-demo.db --demo
 
-test: .venv/ready .venv/browser .venv/node .venv/compiler ## run all tests
-	$(BIN)/python -m pytest
+test: $(VENV)/ready $(VENV)/browser $(VENV)/node $(VENV)/compiler ## run all tests
+	$(BIN)/python -m pytest $(PARALLEL)
 
-check: .venv/ready ## formatting, lint, types, import arrows
+test-fast: $(VENV)/ready ## run the tests without browser, PostgreSQL, processes to kill and other slow ones
+	$(BIN)/python -m pytest $(PARALLEL) -m "not browser and not postgres and not crash and not slow"
+
+test-all:        ## run all tests on every Python that is installed, each in an environment of its own
+	@for version in $(PYTHONS); do \
+	  if python$$version -c '' 2>/dev/null; then found="$$found $$version"; else missing="$$missing $$version"; fi; \
+	done; echo "Pythons found:$${found:- none}; not found:$${missing:- none}"; \
+	for version in $$found; do \
+	  echo "Python $$version"; \
+	  $(MAKE) --no-print-directory test VENV=build/python$$version PYTHON=python$$version || exit 1; \
+	done
+
+check: $(VENV)/ready ## formatting, lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-fix: .venv/ready ## format and apply safe lint fixes
+fix: $(VENV)/ready ## format and apply safe lint fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/ready ## measure speed against what one would use instead
+bench: $(VENV)/ready ## measure speed against what one would use instead
 	$(BIN)/python -m benchmarks.speed
 
-docs: .venv/ready ## generate the command reference
+docs: reference  ## build the documentation as a site, into build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "open build/site/index.html"
+
+reference: $(VENV)/ready ## generate the page of commands
 	$(BIN)/python -m almoner.cli.reference > docs/commands.md
 
-screenshot: .venv/ready .venv/browser ## draw the picture of the page in README.md
+notebook: $(VENV)/ready ## execute the notebook and store its outputs
+	$(BIN)/python docs/execute_notebook.py
+
+# Built without isolation, by the hatchling of the dev extra; the wheel is tried outside this folder.
+dist: $(VENV)/ready ## build wheel and sdist, and try the wheel in a clean environment
+	rm -rf dist build/clean
+	$(BIN)/python -m hatchling build -d dist
+	$(PYTHON) -m venv build/clean
+	build/clean/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$$(ls dist/*.whl)[serve]"
+	cd build/clean && bin/python -I ../../tests/smoke.py
+
+screenshot: $(VENV)/ready $(VENV)/browser ## draw the picture of the page in README.md
 	cd tests && ../$(BIN)/python -m support.screenshot ../docs/figures/page.png
 
 constraints:     ## pin the newest versions that fit (needs uv)

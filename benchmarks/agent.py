@@ -1,4 +1,4 @@
-"""The live agent: one decision in memory, and how long a campaign with a long log takes to open."""
+"""Benchmark of the agent: a decision in memory, a batch of new contexts, opening a long log."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from benchmarks.table import Row, duration, within
 __all__ = ["admitting", "deciding", "new_campaign", "opening"]
 
 LEARNED_FROM = 3_000
-"""Decisions, each with its reward, before the one that is measured."""
+"""Decisions with rewards before the measured ones."""
 
-STRETCH, STRETCHES = 100, 300
-"""The best of many short stretches: they fit into the moments when nobody else is at work."""
+CALLS, REPEATS = 100, 300
+"""Calls per measurement, and measurements: many short ones, so that some meet an idle machine."""
 
 LOG, BATCH = 100_000, 1_000
 
@@ -33,7 +33,7 @@ NEW_CONTEXTS = 10_000
 def new_campaign(
     url: str, *, contexts: int = 10, actions: int = 5, costs: tuple[float, ...] = (1.0,)
 ) -> al.Agent:
-    """Open a campaign too long to end, with half the money it would take to act every time."""
+    """Open a campaign that does not end, with half the budget of an action every round."""
     names = [f"action {number}" for number in range(actions)]
     return al.Agent.open(
         url,
@@ -48,7 +48,7 @@ def new_campaign(
 
 
 def deciding() -> list[Row]:
-    """Return the CPU time of one decision by a policy that has learned for a while."""
+    """Return the CPU time of one decision, after some thousand with rewards."""
     return [
         _decision(10, 5, (1.0,), bar=20e-6),
         _decision(1_000, 20, (1.0,), bar=100e-6),
@@ -65,19 +65,19 @@ def _decision(contexts: int, actions: int, costs: tuple[float, ...], *, bar: flo
     coming = itertools.cycle(arrivals)
     return within(
         what=f"decide, {contexts:,} × {actions}, {'un' if len(costs) > 1 else ''}equal costs",
-        seconds=_best_stretch(lambda: agent.decide(next(coming))),
+        seconds=_best_call(lambda: agent.decide(next(coming))),
         bar=bar,
         remark="thrifty, in memory, warm, CPU time",
     )
 
 
-def _best_stretch(action: Callable[[], object]) -> float:
+def _best_call(action: Callable[[], object]) -> float:
     timer = Timer(action, timer=time.process_time)
-    return min(timer.repeat(STRETCHES, STRETCH)) / STRETCH
+    return min(timer.repeat(REPEATS, CALLS)) / CALLS
 
 
 def admitting() -> list[Row]:
-    """Return the CPU time of one batch in which every arrival brings a new context."""
+    """Return the CPU time of one batch in which every arrival has a new context."""
     return [_batch(costs) for costs in ((1.0,), (1.0, 5.0), (1.0, 2.5, 5.0))]
 
 
@@ -108,7 +108,7 @@ def _batch(costs: tuple[float, ...]) -> Row:
 
 
 def opening() -> list[Row]:
-    """Return what it takes to resume a campaign with a long log, from a snapshot and without."""
+    """Return the CPU time to open a campaign with a long log, from a snapshot and without."""
     with TemporaryDirectory() as folder:
         url = f"sqlite:///{Path(folder) / 'campaigns.db'}"
         with new_campaign(url) as agent:
@@ -137,7 +137,7 @@ def _open(url: str) -> None:
 
 
 def _fold(url: str) -> None:
-    """Open a campaign whose snapshot is gone; the agent keeps a new one."""
+    """Delete the snapshot of a campaign and open it; the agent saves a new one."""
     with closing(open_store(url)) as store:
         with store.writing("spring") as writer:
             writer.save_snapshot(None)

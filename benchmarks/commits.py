@@ -1,4 +1,4 @@
-"""Durable decisions per second: commits that callers share, against a commit for each decision."""
+"""Benchmark of group commit: durable decisions per second, against a commit for each."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = ["postgres", "sqlite"]
 
 CALLERS, NAIVE_CALLERS = 64, 16
 SQLITE_BAR, POSTGRES_BAR = 20.0, 5.0
-TURNS, SECONDS = 7, 0.7
-"""Disks have good and bad moments: programs take turns, and the median counts."""
+ROUNDS, SECONDS = 7, 0.7
+"""Measurements of each program, alternating, of which the median counts; disks are noisy."""
 
 CRASH = "a crash costs nothing that was answered: every answer comes after its commit"
 
@@ -30,7 +30,7 @@ Calls = Sequence[Callable[[], object]]
 
 
 def sqlite() -> list[Row]:
-    """Return 64 callers in one process on an SQLite file, against a commit for each decision."""
+    """Return the rates of 64 callers in one process on SQLite, shared commits or one each."""
     with TemporaryDirectory() as folder:
         with new_campaign(f"sqlite:///{Path(folder) / 'campaigns.db'}") as agent:
             decide = partial(agent.decide, "context 3")
@@ -77,7 +77,7 @@ def sqlite() -> list[Row]:
 
 
 def postgres() -> list[Row]:
-    """Return 64 threads on PostgreSQL, against a transaction for each decision with a hot row."""
+    """Return the rates of 64 threads on PostgreSQL, shared commits or a hot row each."""
     sys.path.append(str(Path(__file__).parents[1] / "tests"))
     from support.postgres_server import fresh_database, postgres_url
 
@@ -100,9 +100,9 @@ def postgres() -> list[Row]:
 
 
 def _rates(*programs: Callable[[], float]) -> list[float]:
-    """Return the calls per second of each program, in turns."""
-    turns = [[program() for program in programs] for _ in range(TURNS)]
-    return [statistics.median(rates) for rates in zip(*turns, strict=True)]
+    """Return the median calls per second of each program, measured alternately."""
+    rounds = [[program() for program in programs] for _ in range(ROUNDS)]
+    return [statistics.median(rates) for rates in zip(*rounds, strict=True)]
 
 
 def _threads(calls: Calls) -> Callable[[], float]:
@@ -110,16 +110,16 @@ def _threads(calls: Calls) -> Callable[[], float]:
 
 
 def _calls_per_second(calls: Calls) -> float:
-    """Return what callers do together, each in a thread of its own."""
+    """Return the calls per second of all callers, each in a thread of its own."""
     done = [0] * len(calls)
     start = time.perf_counter()
 
-    def repeat(place: int) -> None:
+    def repeat(i: int) -> None:
         while time.perf_counter() < start + SECONDS:
-            calls[place]()
-            done[place] += 1
+            calls[i]()
+            done[i] += 1
 
-    threads = [Thread(target=repeat, args=(place,)) for place in range(len(calls))]
+    threads = [Thread(target=repeat, args=(i,)) for i in range(len(calls))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -128,7 +128,7 @@ def _calls_per_second(calls: Calls) -> float:
 
 
 def _tasks_per_second(agent: al.Agent) -> float:
-    """Return what as many callers do on one event loop."""
+    """Return the decisions per second of as many tasks on one event loop."""
 
     async def repeat(shared: al.AsyncAgent, end: float) -> int:
         done = 0

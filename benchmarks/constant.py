@@ -1,6 +1,6 @@
-"""The same framework on the same server, answering a constant: what no service on it can beat.
+"""A service of the same framework that answers a constant: the upper limit of its speed.
 
-``python -m benchmarks.constant`` prints the address that it listens at.
+``python -m benchmarks.constant`` prints its address.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run all that ``make run`` needs, once: what a new user's first minute compiles."""
+"""Program that runs every kernel of ``make run`` once, to measure their compilation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from almoner.scenarios import scenario
 
 def main() -> None:
     for figure, policies in POLICIES.items():
-        problem = scenario(f"paper-{figure.split('-')[0]}").scaled(100)  # compiling is the work
+        problem = scenario(f"paper-{figure.split('-')[0]}").scaled(100)  # compilation is the work
         for name in policies:
             al.simulate(problem, al.recipe(name), runs=1, marks=[1])
         al.optimal_value(problem)

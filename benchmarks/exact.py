@@ -1,4 +1,4 @@
-"""Exact computations: the oracle against plain dynamic programming, the LP against a solver."""
+"""Benchmark of exact values: the oracle against numpy, the LP against linprog."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEN, UNEQUAL = scenario("paper-ten"), scenario("heterogeneous")
 
 
 def oracle() -> list[Row]:
-    """Return the time of the exact optimum, and of the recursion without its shortcuts."""
+    """Return the CPU time of the exact optimum, and of the full recursion in numpy."""
     ours = best_of(lambda: al.optimal_value(TEN))
     naive, value = timed(lambda: numpy_oracle.optimal_value(TEN))
     difference = abs(value - al.optimal_value(TEN))
@@ -48,7 +48,7 @@ def oracle() -> list[Row]:
 
 
 def allocation() -> list[Row]:
-    """Return the time of the closed form and of a general solver, unequal costs."""
+    """Return the CPU time of the LP in closed form and by a general solver, unequal costs."""
     rows = []
     for contexts, actions in ((10, 5), (1000, 20)):
         problem = _random_problem(contexts, actions)

@@ -1,4 +1,4 @@
-"""What one would write without almoner: a budget in a row, and a transaction for each decision."""
+"""A budget in one table row with a transaction per decision: the program without almoner."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RECORD = "INSERT INTO decision VALUES (1, 'context 3', 'action 0', 1)"
 
 @contextmanager
 def sqlite(path: Path, *, connections: int) -> Iterator[list[Callable[[], None]]]:
-    """Give callers with a connection each to one file, as durable as almoner's."""
+    """Yield callers with a connection each to one SQLite file, as durable as almoner's."""
 
     def connected() -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -52,7 +52,7 @@ def _spend_sqlite(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def postgres(url: str, *, connections: int) -> Iterator[list[Callable[[], None]]]:
-    """Give callers with a connection each to one server."""
+    """Yield callers with a connection each to one PostgreSQL server."""
     callers = [psycopg.connect(url, autocommit=True) for _ in range(connections)]
     for statement in TABLES:
         callers[0].execute(statement)

@@ -1,4 +1,4 @@
-"""The allocation problem given to a general solver, as one does without knowing its closed form."""
+"""The allocation problem by scipy's linprog, without its closed form."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Floats = npt.NDArray[np.float64]
 
 
 SCALE = 1e6
-"""HiGHS takes reduced costs below 1e-7 for 0. Unscaled, it would not see what breaks ties at
-random and serve tied contexts in an order of its own, which changes the reward here by 7 %."""
+"""HiGHS takes reduced costs below 1e-7 for 0. Unscaled, it would ignore the random tie-breakers
+and serve tied contexts in an order of its own, which changes the reward here by 7 %."""
 
 
 def by_solver(values: Floats, probs: Floats, ratio: float) -> Floats:
@@ -29,7 +29,7 @@ def by_solver(values: Floats, probs: Floats, ratio: float) -> Floats:
 
 
 def optimum(problem: al.Problem) -> float:
-    """Return the value of the allocation problem of any costs: one variable per pair."""
+    """Return the value of the allocation problem at any costs: one variable per pair."""
     contexts, actions = problem.reward_means.shape
     weights = np.repeat(problem.context_probs, actions)
     spend = sparse.csr_array((weights * problem.costs.ravel())[None, :])

@@ -1,4 +1,4 @@
-"""The literal C program beside this file: compiled into a folder of its own and run."""
+"""UCB-ALP in C, from literal_ucb_alp.c: compiled and run as a process."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Outcome", "build", "run"]
+__all__ = ["Measurement", "build", "run"]
 
 SOURCE = Path(__file__).with_name("literal_ucb_alp.c")
 
 
-class Outcome(NamedTuple):
-    """CPU seconds, and the mean reward of a run."""
+class Measurement(NamedTuple):
+    """CPU seconds and mean reward of a run."""
 
     seconds: float
     reward: float
 
 
 def build(folder: Path) -> Path | None:
-    """Return the compiled program, or nothing where there is no C compiler."""
+    """Compile the program; return None where there is no C compiler."""
     compiler = shutil.which("cc")
     if compiler is None:
         return None
@@ -30,9 +30,9 @@ def build(folder: Path) -> Path | None:
     return program
 
 
-def run(program: Path, *, horizon: int, budget: int, runs: int, seed: int) -> Outcome:
-    """Run the program; it measures itself, so that starting it does not count."""
+def run(program: Path, *, horizon: int, budget: int, runs: int, seed: int) -> Measurement:
+    """Run the program; it measures its own CPU time, without its start."""
     arguments = [str(number) for number in (horizon, budget, runs, seed)]
     done = subprocess.run([str(program), *arguments], check=True, capture_output=True, text=True)
     seconds, _, reward = done.stdout.split()
-    return Outcome(float(seconds), float(reward))
+    return Measurement(float(seconds), float(reward))

@@ -1,7 +1,7 @@
-"""A cheap load generator: clients on raw sockets that ask again as soon as they are answered.
+"""Load generator for HTTP: clients on raw sockets, one request in flight each.
 
-``python -m benchmarks.load PORT CLIENTS SECONDS`` reads requests, one JSON object with a path and a
-body a line, from standard input, and prints the answers per second and how long they took.
+``python -m benchmarks.load PORT CLIENTS SECONDS`` reads requests from standard input, a JSON object
+with a path and a body per line, and prints responses per second and percentiles of their latency.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ __all__ = ["main"]
 LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
 
-class Client(asyncio.Protocol):
-    """One connection: a request, its answer, the next request."""
+class LoadClient(asyncio.Protocol):
+    """One connection that sends the next request after each response."""
 
-    def __init__(self, requests: Iterator[bytes], took: list[float], end: float) -> None:
-        self._requests, self._took, self._end = requests, took, end
+    def __init__(self, requests: Iterator[bytes], latencies: list[float], end: float) -> None:
+        self._requests, self._latencies, self._end = requests, latencies, end
         self.done = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport: asyncio.Transport = transport  # type: ignore[assignment]
-        self._ask()
+        self._send()
 
     def data_received(self, data: bytes) -> None:
-        self._answer += data
-        head, blank, body = self._answer.partition(b"\r\n\r\n")
+        self._response += data
+        head, blank, body = self._response.partition(b"\r\n\r\n")
         length = LENGTH.search(head) if blank else None
         if length is None or len(body) < int(length[1]):
             return
         if not head.startswith(b"HTTP/1.1 20"):
-            self.done.set_exception(RuntimeError(self._answer[:500].decode()))
+            self.done.set_exception(RuntimeError(self._response[:500].decode()))
             return
         now = time.perf_counter()
-        self._took.append(now - self._asked)
+        self._latencies.append(now - self._sent)
         if now < self._end:
-            self._ask()
+            self._send()
         else:
             self.done.set_result(None)
             self._transport.close()
@@ -53,44 +53,44 @@ class Client(asyncio.Protocol):
         if not self.done.done():
             self.done.set_exception(error or RuntimeError("the service has hung up"))
 
-    def _ask(self) -> None:
-        self._answer = b""
-        self._asked = time.perf_counter()
+    def _send(self) -> None:
+        self._response = b""
+        self._sent = time.perf_counter()
         self._transport.write(next(self._requests))
 
 
 async def load(port: int, clients: int, seconds: float, requests: list[bytes]) -> dict[str, float]:
-    """Ask for some seconds; return what came back."""
-    took: list[float] = []
-    turns = itertools.cycle(requests)
+    """Send requests for some seconds; return the rate and percentiles of the latency."""
+    latencies: list[float] = []
+    cycle = itertools.cycle(requests)
     start = time.perf_counter()
     loop = asyncio.get_running_loop()
-    made = [
+    connections = [
         await loop.create_connection(
-            lambda: Client(turns, took, start + seconds), "127.0.0.1", port
+            lambda: LoadClient(cycle, latencies, start + seconds), "127.0.0.1", port
         )
         for _ in range(clients)
     ]
-    await asyncio.gather(*(client.done for _, client in made))
+    await asyncio.gather(*(client.done for _, client in connections))
     elapsed = time.perf_counter() - start
-    took.sort()
+    latencies.sort()
     return {
-        "rate": len(took) / elapsed,
-        "p50": took[len(took) // 2],
-        "p99": took[len(took) * 99 // 100],
+        "rate": len(latencies) / elapsed,
+        "p50": latencies[len(latencies) // 2],
+        "p99": latencies[len(latencies) * 99 // 100],
     }
 
 
 def raw(path: str, body: str) -> bytes:
-    """Return a request as it goes over the wire."""
+    """Return the bytes of an HTTP request."""
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
 def main() -> None:
     port, clients, seconds = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
-    asked = [json.loads(line) for line in sys.stdin]
-    requests = [raw(entry["path"], json.dumps(entry["body"])) for entry in asked]
+    entries = [json.loads(line) for line in sys.stdin]
+    requests = [raw(entry["path"], json.dumps(entry["body"])) for entry in entries]
     print(json.dumps(uvloop.run(load(port, clients, seconds, requests))))
 
 

@@ -1,6 +1,6 @@
-"""Timing on a noisy machine: CPU seconds, repeated, and the best kept.
+"""Timing on a noisy machine: the smallest of several measurements of CPU seconds.
 
-Noise only ever adds time, so the smallest of several measurements is the nearest to the truth.
+Noise only adds time, so the smallest measurement is the most accurate.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Result = TypeVar("Result")
 
 
 class Elapsed(NamedTuple):
-    """What a command took: seconds on the clock, and seconds of CPU time."""
+    """Wall-clock seconds and CPU seconds of a command."""
 
     wall: float
     cpu: float
 
 
 def timed(action: Callable[[], Result]) -> tuple[float, Result]:
-    """Return the CPU seconds of one call, all threads together, and what it returned."""
+    """Return the CPU seconds of one call, all threads together, and its result."""
     start = time.process_time()
     result = action()
     return time.process_time() - start, result
@@ -40,7 +40,7 @@ def best_of(action: Callable[[], object], *, repeats: int = 5) -> float:
 
 
 def alternate(stopwatches: Mapping[str, Callable[[], float]], *, repeats: int) -> dict[str, float]:
-    """Return the best time of each stopwatch, read in turns so that noise hits all of them."""
+    """Return the best time of each stopwatch, measured alternately so that noise affects all."""
     best = dict.fromkeys(stopwatches, float("inf"))
     for _ in range(repeats):
         for name, stopwatch in stopwatches.items():
@@ -51,7 +51,7 @@ def alternate(stopwatches: Mapping[str, Callable[[], float]], *, repeats: int) -
 def command(
     arguments: Sequence[str], *, env: Mapping[str, str] | None = None, repeats: int = 1
 ) -> Elapsed:
-    """Return what a command took from start to end, the best of several."""
+    """Return the best time of a command from start to end, of several."""
     best = Elapsed(float("inf"), float("inf"))
     for _ in range(repeats):
         start, before = time.perf_counter(), _children_cpu()

@@ -1,4 +1,4 @@
-"""UCB-ALP as a numpy programmer writes it: a round is a few operations on whole arrays."""
+"""UCB-ALP in numpy: a round is a few operations on whole arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Allocate", "by_sorting", "play"]
 Floats = npt.NDArray[np.float64]
 
 Allocate = Callable[[Floats, Floats, float], Floats]
-"""From the contexts' values and probabilities and the budget per round to serving probabilities."""
+"""Function from values and probabilities of contexts and budget per round to shares served."""
 
 
 def play(problem: al.Problem, allocate: Allocate, rng: np.random.Generator) -> float:

@@ -1,4 +1,4 @@
-"""The exact oracle as a numpy programmer writes it: a step of the recursion on whole arrays."""
+"""The exact oracle in numpy: each step of the recursion on whole arrays."""
 
 from __future__ import annotations
 

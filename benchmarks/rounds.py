@@ -1,4 +1,4 @@
-"""Rounds per second: UCB-ALP in four programs on ten contexts, other recipes, unequal costs."""
+"""Benchmark of simulation: rounds per second, against programs in C, numpy and linprog."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ __all__ = ["many_contexts", "other_recipes", "ucb_alp", "unequal_costs"]
 
 TEN, UNEQUAL = scenario("paper-ten"), scenario("heterogeneous")
 SHORT = TEN.scaled(1000)
-"""The slow programs play a tenth of the rounds, or they would take minutes."""
+"""A tenth of the rounds, for the slow programs."""
 
-RUNS, TURNS = 100, 12
+RUNS, REPEATS = 100, 12
 
 MANY = 10_000
 ROUND_BARS = {"alp": (1e-4, 200_000), "rounded": (1e-4, 200_000), "ucb_alp": (1e-3, 500)}
-"""Seconds that a round may take with many contexts, and a number of rounds that shows them."""
+"""Bar in seconds for a round with many contexts, and the number of rounds to measure it."""
 
 REFERENCE_RUNS = 2000
-"""Enough that the noise of the slow programs' few runs is all that matters in a comparison."""
+"""Enough that only the noise of the slow programs' few runs matters in a comparison."""
 
 C_BAR, C_AIM, NUMPY_BAR, LINPROG_BAR = 3.5, 6.0, 100.0, 5000.0
 
 
 def ucb_alp() -> list[Row]:
-    """Return almoner against literal C, numpy, and a general LP solver every round."""
+    """Return the rates of almoner, literal C, numpy, and a general LP solver every round."""
     ours, c = _almoner_and_c()
     return [
         Row(
@@ -49,7 +49,7 @@ def ucb_alp() -> list[Row]:
 
 
 def other_recipes() -> list[Row]:
-    """Return the speed of recipes that do less than UCB-ALP, or more."""
+    """Return the rates of recipes that compute less than UCB-ALP, or more."""
     rows = []
     for name, runs in (("alp", 100), ("thrifty", 20), ("thompson_rounded", 2)):
         seconds = best_of(partial(_simulate, name, runs))
@@ -58,7 +58,7 @@ def other_recipes() -> list[Row]:
 
 
 def unequal_costs() -> list[Row]:
-    """Return the speed of the optimistic form: indices, hulls and the price anew every round."""
+    """Return the rates of policies that compute indices, hulls and the price anew every round."""
     rows = []
     contexts, actions = UNEQUAL.costs.shape
     for name, runs in (("thrifty", 20), ("horizon_alp", 20)):
@@ -73,9 +73,9 @@ def unequal_costs() -> list[Row]:
 
 
 def many_contexts() -> list[Row]:
-    """Return what a round takes with many contexts at unequal costs, and how that grows with them.
+    """Return the time of a round with many contexts at unequal costs, and its growth with them.
 
-    The time of a round is the difference of two horizons: setting up is another matter.
+    It is the difference of two horizons, which leaves out the set-up.
     """
     rows = []
     for name, (bar, rounds) in ROUND_BARS.items():
@@ -129,7 +129,7 @@ def _almoner_and_c() -> tuple[float, list[Row]]:
             print("No C compiler (cc) was found: the literal C program is left out.")
         else:
             stopwatches["C"] = partial(time_c, program)
-        best = alternate(stopwatches, repeats=TURNS)
+        best = alternate(stopwatches, repeats=REPEATS)
     each = {name: seconds / RUNS / TEN.horizon for name, seconds in best.items()}
     if "C" not in each:
         return each["almoner"], []
@@ -145,7 +145,7 @@ def _almoner_and_c() -> tuple[float, list[Row]]:
 
 
 def _numpy_and_linprog(ours: float) -> list[Row]:
-    """Return the rows of the slow programs, which are given the same random numbers."""
+    """Return the rows of the slow programs, on the same random numbers."""
     numpy, rewards = _play_short(numpy_loop.by_sorting, 60)
     linprog, replayed = _play_short(linprog_loop.by_solver, 3)
     same = "the same rewards as" if replayed == rewards[: len(replayed)] else "OTHER REWARDS THAN"
@@ -177,7 +177,7 @@ def _play_short(allocate: numpy_loop.Allocate, runs: int) -> tuple[float, list[f
 
 
 def _agreement(problem: al.Problem, rewards: Sequence[float], runs_each: int = 1) -> str:
-    """Say whether a program earns what almoner does, up to 4 standard errors of the difference.
+    """Return whether a program earns the reward of almoner, up to 4 standard errors.
 
     Each of the ``rewards`` is the mean of ``runs_each`` runs.
     """
@@ -190,5 +190,5 @@ def _agreement(problem: al.Problem, rewards: Sequence[float], runs_each: int = 1
 
 
 def _rate(seconds: float) -> str:
-    """Return rounds per CPU-second, from the CPU seconds of a round."""
+    """Format rounds per CPU second, from the CPU seconds of a round."""
     return f"{1e-6 / seconds:,.{2 if seconds < 1e-6 else 5}f} M rounds/s"

@@ -1,7 +1,7 @@
-"""Decisions over HTTP, durable in SQLite, beside the same framework answering a constant.
+"""Benchmark of the service: decisions over HTTP, durable in SQLite, against a constant response.
 
 ``python -m benchmarks.service``. One server process and one process of clients at a time, measured
-in turns; the best of several counts, as everywhere here.
+alternately; the best of several counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.table import Row, duration, show, within
 
 __all__ = ["over_http"]
 
-CLIENTS, SECONDS, TURNS = 64, 4.0, 3
+CLIENTS, SECONDS, REPEATS = 64, 4.0, 3
 BATCH, BATCH_CLIENTS = 1_000, 4
 SHARE_BAR, P99_BAR, BATCH_BAR = 0.5, 0.050, 20_000
 
@@ -39,14 +39,14 @@ DECISIONS = "/api/campaigns/speed/decisions"
 
 
 def over_http() -> list[Row]:
-    """Return decisions per second, one by one and in batches, and how long they took."""
+    """Return decisions per second, single and in batches, and percentiles of their latency."""
     ones = [{"path": DECISIONS, "body": {"context": context}} for context in CONTEXTS]
     batch = {"path": f"{DECISIONS}/batch", "body": {"contexts": CONTEXTS * (BATCH // 4)}}
     constant = {"path": "/constant", "body": {"context": "new"}}
     with TemporaryDirectory() as folder, _service(Path(folder)) as ours, _constant() as other:
         _post(ours, "/api/campaigns", TERMS)
         singles, plain, batches = [], [], []
-        for _ in range(TURNS):
+        for _ in range(REPEATS):
             plain.append(_load(other, CLIENTS, [constant]))
             singles.append(_load(ours, CLIENTS, ones))
             batches.append(_load(ours, BATCH_CLIENTS, [batch]))
@@ -114,21 +114,21 @@ def _constant() -> Any:
 
 @contextmanager
 def _started(command: list[str]) -> Iterator[str]:
-    """Start a server; yield the address that it prints; stop it."""
+    """Start a server, yield the address that it prints, and stop it."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
-            found = re.search(r"http://\S+", server.stdout.readline() if server.stdout else "")
-            if found is None:
+            address = re.search(r"http://\S+", server.stdout.readline() if server.stdout else "")
+            if address is None:
                 raise RuntimeError(f"{command[0]} has not started")
-            yield found[0]
+            yield address[0]
         finally:
             server.terminate()
 
 
 def _post(url: str, path: str, body: dict[str, Any]) -> None:
     headers = {"Content-Type": "application/json"}
-    asked = Request(url + path, json.dumps(body).encode(), headers)  # noqa: S310
-    urlopen(asked, timeout=60).close()  # noqa: S310
+    request = Request(url + path, json.dumps(body).encode(), headers)  # noqa: S310
+    urlopen(request, timeout=60).close()  # noqa: S310
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""How fast it is, beside what one would use instead: ``python -m benchmarks.speed``."""
+"""All benchmarks in one table: ``python -m benchmarks.speed``."""
 
 from __future__ import annotations
 
-from benchmarks import agent, commits, exact, rounds, service, startup, viewers
+from benchmarks import agent, audit, commits, exact, rounds, service, startup, viewers
 from benchmarks.table import show
 
 
@@ -18,6 +18,7 @@ def main() -> None:
             agent.deciding(),
             agent.admitting(),
             agent.opening(),
+            audit.verifying(),
             commits.sqlite(),
             commits.postgres(),
             viewers.viewers(),

@@ -1,4 +1,4 @@
-"""What one waits for before anything happens: compiling, importing, asking for help."""
+"""Benchmark of start-up: compilation, ``import almoner``, ``almoner --help``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLD_BAR, LIGHT_BAR = 20.0, 0.3
 
 
 def compilation() -> list[Row]:
-    """Return the time of all that ``make run`` needs, in a process of its own, cold and warm."""
+    """Return the time of every kernel of ``make run`` in a process of its own, cold and warm."""
     arguments = [sys.executable, "-m", "benchmarks.everything"]
     with TemporaryDirectory() as folder:
         env = {**os.environ, "NUMBA_CACHE_DIR": folder}
@@ -38,7 +38,7 @@ def compilation() -> list[Row]:
 
 
 def starting() -> list[Row]:
-    """Return the time of an import and of the command's help, and what of it is Python's own."""
+    """Return the time of the import and of the command's help, beyond that of a bare Python."""
     bare = command([sys.executable, "-c", "pass"], repeats=8).wall
     imported = command([sys.executable, "-c", "import almoner"], repeats=8).wall
     helped = command([str(Path(sys.executable).with_name("almoner")), "--help"], repeats=8).wall

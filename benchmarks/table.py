@@ -1,4 +1,4 @@
-"""The table that the benchmarks print: what was measured, against what, and the bar it has."""
+"""The table of results that the benchmarks print, with ratios and bars."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Row", "at_least", "duration", "show", "within"]
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One line: a figure, how many times slower than almoner it is, the bar, and a remark."""
+    """One line: a figure, its ratio to almoner's, the bar, and a remark."""
 
     what: str
     figure: str
@@ -27,7 +27,7 @@ class Row:
 def at_least(
     *, what: str, figure: str, ratio: float, bar: float, aim: float | None = None, remark: str = ""
 ) -> Row:
-    """Return the row of something that almoner is to be faster than, by a factor of ``bar``."""
+    """Return the row of a program that almoner must be faster than, by a factor of ``bar``."""
     wish = "" if aim is None else f" (aim {aim:,g}×)"
     return Row(
         what=what,
@@ -40,7 +40,7 @@ def at_least(
 
 
 def within(*, what: str, seconds: float, bar: float, remark: str = "") -> Row:
-    """Return the row of something of almoner's that is to take no more than ``bar`` seconds."""
+    """Return the row of an operation of almoner that must take at most ``bar`` seconds."""
     return Row(
         what=what,
         figure=duration(seconds),
@@ -51,7 +51,7 @@ def within(*, what: str, seconds: float, bar: float, remark: str = "") -> Row:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in the unit that suits them."""
+    """Format seconds in s, ms or µs."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
@@ -72,5 +72,5 @@ def show(sections: Iterable[list[Row]]) -> None:
             table.add_row(row.what, row.figure, ratio, row.bar, met, row.remark)
         table.add_section()
     console = Console()
-    console.width = max(console.width, 150)  # a pipe counts as 80, which breaks most lines
+    console.width = max(console.width, 150)  # a pipe counts as 80 columns, which breaks most lines
     console.print(table)

@@ -125,7 +125,7 @@ def test_a_long_value_is_cut_in_the_sentence() -> None:
     assert len(str(refused.value)) < 120
 
 
-SEGMENTS = [f"segment-{place:04d}" for place in range(10_000)]
+SEGMENTS = [f"segment-{index:04d}" for index in range(10_000)]
 TEN = ", ".join(SEGMENTS[:10])
 
 

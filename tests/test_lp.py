@@ -20,10 +20,10 @@ from support.problems import (
     unit_problems,
 )
 
-from almoner.checks import Floats
 from almoner.errors import InvalidInput
 from almoner.lp import TOLERANCE, candidates, collect_steps, hull_steps, solve
 from almoner.problem import Problem
+from almoner.types import Floats
 
 NEAR = 1e-10
 all_problems = unit_problems() | any_cost_problems()
@@ -308,8 +308,8 @@ def algorithm_4(gains: list[float], costs: list[float]) -> list[int]:
     order = sorted(range(len(gains)), key=lambda k: (-gains[k] / costs[k], costs[k]))
     kept = [
         k
-        for place, k in enumerate(order)
-        if gains[k] > 0 and all(gains[k] > gains[other] for other in order[:place])
+        for i, k in enumerate(order)
+        if gains[k] > 0 and all(gains[k] > gains[other] for other in order[:i])
     ]
     chosen = kept[:1]
     while chosen:

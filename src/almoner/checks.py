@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.errors import InvalidInput
+from almoner.types import Floats
 
 __all__ = [
-    "Floats",
     "array",
     "choice",
     "costs",
@@ -37,7 +37,6 @@ __all__ = [
     "whole",
 ]
 
-Floats = npt.NDArray[np.float64]
 Kind = TypeVar("Kind")
 
 SUM_TOLERANCE = 1e-9

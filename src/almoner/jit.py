@@ -1,8 +1,18 @@
-"""The one door to numba: the decorators that kernels wear, and `direct`, to call them very often.
+"""Decorators that compile kernels with numba, and its cache of compiled kernels on disk.
 
-numba's disk cache notices a change of the file a kernel stands in, but not of the functions that
-the kernel calls in other files: after an edit or an upgrade it would go on running the old ones.
-So the cache folder is named after a fingerprint of all compiled sources together.
+| decorator | may allocate | inlined into kernels | Python may call it | holds the GIL |
+|---|---|---|---|---|
+| `jit` | yes | if the compiler chooses to | yes | no |
+| `jit_inline` | no | always | no, only its ``py_func`` | |
+| `jit_callable` | no | always | yes | no |
+| `jit_entry` | no | always | yes | yes |
+
+`specialize` removes the type dispatch of a kernel that Python calls very often, and
+`call_interruptibly` runs a long kernel so that Ctrl-C works.
+
+numba's cache notices changes of the file that holds a kernel, but not of functions which the kernel
+calls in other files: after an edit or an upgrade it would go on running the old ones. Therefore the
+cache folder is named after a hash of all compiled sources together.
 """
 
 from __future__ import annotations
@@ -18,7 +28,7 @@ from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["brief", "compiled", "direct", "exposed", "inlined", "interruptibly"]
+__all__ = ["call_interruptibly", "jit", "jit_callable", "jit_entry", "jit_inline", "specialize"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -35,7 +45,7 @@ def _fingerprint() -> str:
 
 
 def _cache_folder() -> str:
-    """Return a writable folder for the kernels of these very sources."""
+    """Return a writable cache folder for the kernels of the present sources."""
     own, name = PACKAGE / "__pycache__", f"kernels-{_fingerprint()}"
     chosen = [Path(_SETTINGS.CACHE_DIR)] if _SETTINGS.CACHE_DIR else []
     for home in (*chosen, own, Path.home() / ".cache" / "almoner"):
@@ -45,7 +55,7 @@ def _cache_folder() -> str:
             tempfile.TemporaryFile(dir=folder).close()
         except OSError:
             continue
-        if home == own:  # beside our sources, the kernels of older sources are of no use to anybody
+        if home == own:  # caches of older sources are never read again
             for other in home.glob("kernels-*"):
                 if other != folder:
                     shutil.rmtree(other, ignore_errors=True)
@@ -56,42 +66,42 @@ def _cache_folder() -> str:
 _FOLDER = _cache_folder()
 
 
-def compiled(function: Function) -> Function:
-    """Compile ``function`` on first call, without the GIL and cached on disk.
+def jit(function: Function) -> Function:
+    """Compile a kernel on first call; for functions that allocate, or are too large to inline.
 
-    ``function.py_func`` is the plain Python it was made from.
+    It runs without the GIL and is cached on disk. ``py_func`` is the Python function.
     """
     return _compile(function, {})
 
 
-def inlined(function: Function) -> Function:
-    """Compile a function that allocates nothing, and melt it into whatever compiled code calls it.
+def jit_inline(function: Function) -> Function:
+    """Compile with forced inlining into the calling kernel; for steps that only kernels call.
 
-    Steps of a run take tuples of arrays. Counting references to each array at each call, and
-    passing the tuples, would cost ten times what the steps themselves do. Python must not call it
-    (only its ``py_func``): the wrapper for that is left out, which saves a fifth of compilation.
+    Steps of a run take tuples of arrays. Passing the tuples, and counting references to each array
+    at each call, would take ten times as long as the steps themselves. Without the wrapper for
+    calls from Python, compilation takes a fifth less time.
     """
-    return _compile(function, {**_MELTED, "no_cpython_wrapper": True})
+    return _compile(function, {**_INLINE, "no_cpython_wrapper": True})
 
 
-def exposed(function: Function) -> Function:
-    """Compile a function like `inlined`, for Python to call too."""
-    return _compile(function, _MELTED)
+def jit_callable(function: Function) -> Function:
+    """Compile like `jit_inline`; for steps that Python calls too."""
+    return _compile(function, _INLINE)
 
 
-def brief(function: Function) -> Function:
-    """Compile a function like `exposed`, but keep the GIL while it runs.
+def jit_entry(function: Function) -> Function:
+    """Compile like `jit_callable`, but keep the GIL; for calls from Python that take microseconds.
 
-    A single step takes less time than it would take to get the GIL back from other threads.
+    Such a call takes less time than getting the GIL back from other threads.
     """
-    return _compile(function, {**_MELTED, "nogil": False})
+    return _compile(function, {**_INLINE, "nogil": False})
 
 
-def direct(function: Function, *arguments: Any) -> Function:
-    """Return a compiled function as it is for arguments of these types, compiled now if need be.
+def specialize(function: Function, *arguments: Any) -> Function:
+    """Return the machine code of a kernel for arguments of these types, compiled now if need be.
 
-    To find out the types of its arguments at each call takes numba longer than most steps of a run
-    take. Nothing checks them any more: whoever calls the result keeps to them.
+    numba's type dispatch at each call takes longer than most steps of a run. The result checks no
+    types: callers must pass arguments of exactly these.
     """
     if _SETTINGS.DISABLE_JIT:
         return function
@@ -101,11 +111,11 @@ def direct(function: Function, *arguments: Any) -> Function:
     return kernel.get_overload(types)  # type: ignore[no-any-return]
 
 
-def interruptibly(kernel: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a kernel that may take minutes, and hear Ctrl-C meanwhile.
+def call_interruptibly(kernel: Callable[..., Result], *arguments: Any) -> Result:
+    """Call a kernel that may take minutes, and let Ctrl-C end the wait.
 
-    Signals wait until a kernel returns, unless it runs in another thread. That thread cannot be
-    stopped, but it does not keep the process from ending.
+    Python handles signals between bytecodes, so none while the main thread runs a kernel: it runs
+    in another thread. That thread cannot be stopped; as a daemon it does not block the exit.
     """
     if threading.current_thread() is not threading.main_thread():
         return kernel(*arguments)
@@ -121,7 +131,7 @@ def interruptibly(kernel: Callable[..., Result], *arguments: Any) -> Result:
     return outcome.result()
 
 
-_MELTED = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
+_INLINE = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 
 
 def _compile(function: Function, options: dict[str, Any]) -> Function:

@@ -35,8 +35,8 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner import checks
-from almoner.checks import Floats
-from almoner.jit import compiled
+from almoner.jit import jit
+from almoner.types import Floats, Ints, Mask
 
 __all__ = [
     "Pieces",
@@ -51,12 +51,11 @@ __all__ = [
 ]
 
 TOLERANCE = 1e-12
-"""Slopes, ratios and gains are equal if they differ by no more than this share of themselves."""
+"""Numbers are tied if they differ by no more than this: slopes, ratios and weights relative to
+themselves, indices and gains (of rewards between 0 and 1) in absolute terms."""
 
 ROUNDING = 1e-15
-"""A difference of two rewards between 0 and 1 may be wrong by this much, however small it is."""
-
-Ints = npt.NDArray[np.int64]
+"""Rounding error of a difference of two rewards between 0 and 1, however small it is."""
 
 
 class Statistics(Protocol):
@@ -190,8 +189,8 @@ def pieces(slopes: Floats, weights: Floats, runs: npt.NDArray[Any]) -> Pieces:
     return Pieces(slopes[first], np.cumsum(widths), widths, piece_of)
 
 
-@compiled
-def heads(slopes: Floats, nearly: Floats) -> npt.NDArray[np.bool_]:
+@jit
+def heads(slopes: Floats, nearly: Floats) -> Mask:
     """Return which slopes, given falling, begin a piece: those that its first slope is not near to.
 
     Neighbours are not compared: a long chain of them, each near to the next, would be one piece.
@@ -205,7 +204,7 @@ def heads(slopes: Floats, nearly: Floats) -> npt.NDArray[np.bool_]:
     return first
 
 
-@compiled
+@jit
 def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
     """Write the candidates of one context into ``chosen``, cheapest first; return how many.
 
@@ -234,7 +233,7 @@ def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
     return count
 
 
-@compiled
+@jit
 def collect_steps(
     context_probs: Floats,
     gains: Floats,
@@ -250,8 +249,8 @@ def collect_steps(
         if context_probs[context] <= 0.0:
             continue
         start, gain, cost = -1, 0.0, 0.0
-        for place in range(candidates(gains[context], costs[context], chosen)):
-            action = chosen[place]
+        for i in range(candidates(gains[context], costs[context], chosen)):
+            action = chosen[i]
             rise, run = gains[context, action] - gain, costs[context, action] - cost
             slopes[count], weights[count] = rise / run, context_probs[context] * run
             steps[count, 0], steps[count, 1], steps[count, 2] = context, start, action

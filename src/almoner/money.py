@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner import checks
-from almoner.checks import Floats
 from almoner.errors import InvalidInput
+from almoner.types import Floats, Ints
 
 __all__ = [
     "Denomination",
@@ -55,7 +55,7 @@ class Grid(NamedTuple):
     top: int
     bottom: int
     budget: int
-    costs: npt.NDArray[np.int64]
+    costs: Ints
     exact: bool = True
 
 
@@ -181,6 +181,11 @@ class Denomination(NamedTuple):
     def amount(self, units: int) -> float:
         """Return whole units as an amount, correctly rounded."""
         return units * self.top / self.bottom
+
+    def amounts(self, *units: int) -> list[float]:
+        """Return several numbers of units as amounts."""
+        top, bottom = self
+        return [count * top / bottom for count in units]
 
     def __str__(self) -> str:
         return repr(self.top / self.bottom).removesuffix(".0")

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from almoner import checks
-from almoner.checks import Floats
 from almoner.errors import InvalidProblem
 from almoner.files import read_table
+from almoner.types import Floats
 
 __all__ = ["FROM_FILE", "Problem"]
 

@@ -14,7 +14,7 @@ from support.interrupts import elsewhere, interrupted
 
 from almoner import StoreError
 from almoner.concurrency import mutex
-from almoner.concurrency.mutex import Mutex, WaitQueue, acquire_any
+from almoner.concurrency.mutex import Mutex, WaitQueue, acquire_any, release
 from almoner.store import open_store
 
 
@@ -61,7 +61,7 @@ def test_a_thread_that_acquires_again_at_once_waits_behind_the_others() -> None:
         try:
             inside()
         finally:
-            lock.release(claim)
+            release(claim)
 
     order = contend(lock._queue, hold)
     assert order == order[:3] * 50
@@ -90,9 +90,9 @@ def test_those_who_wait_for_any_lock_are_served_in_their_order() -> None:
     order: list[int] = []
 
     def wait(number: int) -> None:
-        index, claim = acquire_any(locks, queue, sys._getframe())
+        _, claim = acquire_any(locks, queue, sys._getframe())
         order.append(number)
-        locks[index].release(claim)
+        release(claim)
 
     def occupied() -> None:
         claims = [lock.acquire(sys._getframe()) for lock in locks]
@@ -102,10 +102,10 @@ def test_those_who_wait_for_any_lock_are_served_in_their_order() -> None:
             thread.start()
             while len(queue._waiters) <= number:
                 time.sleep(0)
-        locks[1].release(claims[1])
+        release(claims[1])
         for thread in threads:
             thread.join(60)
-        locks[0].release(claims[0])
+        release(claims[0])
 
     threads: list[Thread] = []
     occupied()
@@ -123,7 +123,7 @@ def test_an_interrupted_waiter_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) 
         try:
             served.append(point)
         finally:
-            lock.release(claim)
+            release(claim)
 
     def compete(point: int) -> None:
         """Wait for a lock that is released once somebody else has queued behind."""
@@ -140,7 +140,7 @@ def test_an_interrupted_waiter_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) 
             if lock._queue:
                 break
             time.sleep(0.0001)
-        lock.release(claim)
+        release(claim)
 
     holders: list[Thread] = []
     kept = None
@@ -167,7 +167,7 @@ def test_a_signal_handler_that_waits_behind_its_own_thread_is_refused(
         claim = lock.acquire(sys._getframe())
         held.set()
         assert go_on.wait(60)
-        lock.release(claim)
+        release(claim)
 
     def interrupted_wait(signal: mutex.Wakeup, seconds: float) -> bool:
         if not refusals:
@@ -181,7 +181,7 @@ def test_a_signal_handler_that_waits_behind_its_own_thread_is_refused(
     holder = Thread(target=hold, daemon=True)
     holder.start()
     assert held.wait(60)
-    lock.release(lock.acquire(sys._getframe()))
+    release(lock.acquire(sys._getframe()))
     holder.join(60)
     assert refusals
     assert not lock._queue

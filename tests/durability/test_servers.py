@@ -12,6 +12,7 @@ from support.postgres_server import fresh_database, postgres_url
 
 from almoner import Agent
 from almoner.store.events import DECIDED
+from almoner.store.sql import run
 
 
 def new_database(**defaults: str) -> str:
@@ -53,7 +54,7 @@ def test_commits_are_durable_whatever_the_server_defaults_to() -> None:
     with Agent.open(url, name="spring", **TERMS) as agent:
         database: Any = agent.store._database  # type: ignore[attr-defined]
         with database.transaction() as transaction:
-            assert transaction.run("SHOW synchronous_commit") == [("on",)]
+            assert run(transaction, "SHOW synchronous_commit") == [("on",)]
 
 
 def test_no_query_plan_is_cached_for_a_short_log() -> None:
@@ -65,4 +66,4 @@ def test_no_query_plan_is_cached_for_a_short_log() -> None:
         decide_often(agent)
         database: Any = agent.store._database  # type: ignore[attr-defined]
         with database.transaction() as transaction:
-            assert transaction.run("SELECT * FROM pg_prepared_statements") == []
+            assert run(transaction, "SELECT * FROM pg_prepared_statements") == []

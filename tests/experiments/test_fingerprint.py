@@ -35,7 +35,7 @@ HARMLESS = {
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a copy of the package that the fingerprint is taken of."""
+    """Copy the package and compute the fingerprint of the copy."""
     copy = tmp_path / "almoner"
     shutil.copytree(fingerprint.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "web"))
     monkeypatch.setattr(fingerprint, "PACKAGE", copy)
@@ -52,7 +52,7 @@ def change(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def test_words_and_layout_do_not_count(package: Path) -> None:
+def test_comments_docstrings_and_layout_do_not_count(package: Path) -> None:
     before = fresh()
     steps = package / "kernels" / "steps.py"
     steps.write_text(
@@ -71,19 +71,19 @@ def test_words_and_layout_do_not_count(package: Path) -> None:
         ("experiments/reproduction/theory.py", "LEVELS = (0.01,", "LEVELS = (0.02,"),
     ],
 )
-def test_code_does(package: Path, name: str, old: str, new: str) -> None:
+def test_code_counts(package: Path, name: str, old: str, new: str) -> None:
     before = fresh()
     change(package / name, old, new)
     assert fresh() != before
 
 
-def test_a_new_file_of_kernels_does(package: Path) -> None:
+def test_a_new_file_of_kernels_counts(package: Path) -> None:
     before = fresh()
     (package / "kernels" / "more.py").write_text("LIMIT = 3\n", encoding="utf-8")
     assert fresh() != before
 
 
-def test_nothing_that_rows_follow_from_is_left_out() -> None:
+def test_the_list_of_sources_is_complete() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
     )

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from almoner.checks import Floats
+from almoner.kernels import draws
 from almoner.kernels.draws import (
+    BINARISE_LANE,
     CONTEXTS,
     POLICY,
+    REDRAW_LANE,
     REWARDS,
+    SERVE_LANE,
+    THOMPSON_LANE,
+    TIE_LANE,
     beta,
     gamma,
     mix,
@@ -21,6 +28,8 @@ from almoner.kernels.draws import (
     stream_key,
     uniform,
 )
+from almoner.kernels.live import REDRAWS
+from almoner.types import Floats
 
 GOLDEN = 0x9E3779B97F4A7C15
 SPLITMIX_FROM_ZERO = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
@@ -117,3 +126,28 @@ def test_beta_with_shapes_near_zero_has_all_its_mass_at_the_ends() -> None:
     assert values.max() <= 1.0
     assert inside < 0.02
     assert abs(values.mean() - 0.25) < ERRORS * math.sqrt(0.25 * 0.75 / COUNT)
+
+
+def test_no_two_uses_of_a_stream_share_a_lane() -> None:
+    """A problem of three contexts and two actions, and 255 redraws of a decision."""
+    single = [SERVE_LANE, TIE_LANE, BINARISE_LANE]
+    thompson = [THOMPSON_LANE + pair for pair in range(3 * 2 + 3)]
+    redraws = [REDRAW_LANE * redraw for redraw in range(1, REDRAWS)]
+    lanes = [*single, *thompson, *redraws]
+    assert len({float(uniform(np.uint64(5), lane)) for lane in lanes}) == len(lanes)
+
+
+def test_every_lane_stands_in_the_table() -> None:
+    """Kernels name the lane of each draw, and draws.py alone defines lanes."""
+    folder = Path(draws.__file__).parent
+    for path in folder.glob("*.py"):
+        if path.name == "draws.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                if node.func.id == "uniform":
+                    assert isinstance(node.args[1], ast.Name), ast.unparse(node)
+                    assert node.args[1].id in draws.__all__
+            elif isinstance(node, ast.Assign):
+                names = [name for target in node.targets for name in ast.walk(target)]
+                assert not any(isinstance(n, ast.Name) and n.id.endswith("_LANE") for n in names)

@@ -10,26 +10,26 @@ import pytest
 import almoner as al
 from almoner.kernels.explore_first import _deviation, _expected_excess, exploration_over
 from almoner.kernels.state import EXPLORED, LEFT, ROUND, State, new_hulls, new_memo, new_state
-from almoner.policy.lowering import Plan, make_plan
+from almoner.policy.lowering import LoweredPolicy, lower
 from almoner.scenarios import scenario
 
 HETEROGENEOUS = scenario("heterogeneous")
 
 
-def started(policy: al.Policy, rounds: int, each: float) -> tuple[Plan, State]:
+def started(policy: al.Policy, rounds: int, each: float) -> tuple[LoweredPolicy, State]:
     """A campaign some rounds old that has tried every pair ``each`` times, means as they are."""
-    plan = make_plan(policy, **HETEROGENEOUS.terms())
-    state = new_state(plan)
+    lowered = lower(policy, **HETEROGENEOUS.terms())
+    state = new_state(lowered)
     state.counts[:] = each
     state.sums[:] = each * HETEROGENEOUS.reward_means
-    state.clock[ROUND] = rounds
-    return plan, state
+    state.progress[ROUND] = rounds
+    return lowered, state
 
 
-def over(plan: Plan, state: State) -> bool:
-    hulls = new_hulls(plan)
+def over(lowered: LoweredPolicy, state: State) -> bool:
+    hulls = new_hulls(lowered)
     assert hulls is not None
-    return bool(exploration_over(plan, state, new_memo(plan, state), hulls))
+    return bool(exploration_over(lowered, state, new_memo(lowered, state), hulls))
 
 
 def test_exploration_tries_every_action_of_a_context_evenly() -> None:
@@ -54,27 +54,27 @@ def test_exploration_tries_every_action_of_a_context_evenly() -> None:
 def test_exploration_ends_by_rounds_or_by_spend(
     policy: al.Policy, rounds: int, spend: float
 ) -> None:
-    plan, state = started(policy, rounds - 1, 5)
-    assert not over(plan, state)
-    state.clock[ROUND] = rounds
-    assert over(plan, state)
-    state.clock[ROUND] = rounds - 1
-    state.clock[LEFT] = plan.budget - math.ceil(spend)
-    assert over(plan, state) == (spend < plan.budget)
+    lowered, state = started(policy, rounds - 1, 5)
+    assert not over(lowered, state)
+    state.progress[ROUND] = rounds
+    assert over(lowered, state)
+    state.progress[ROUND] = rounds - 1
+    state.progress[LEFT] = lowered.budget - math.ceil(spend)
+    assert over(lowered, state) == (spend < lowered.budget)
 
 
 @pytest.mark.parametrize("test", ["usable", "literal"])
 def test_a_pair_never_tried_keeps_exploration_going(test: str) -> None:
-    plan, state = started(al.epsilon_first_alp(test=test, cap=1.0), 5000, 1e9)
+    lowered, state = started(al.epsilon_first_alp(test=test, cap=1.0), 5000, 1e9)
     state.counts[2, 1] = 0
-    assert not over(plan, state)
+    assert not over(lowered, state)
 
 
 def test_the_literal_test_asks_for_far_more_than_there_is() -> None:
     """Where the closest two slopes differ by Δ, it needs (Δ/2)²·C ≥ log T of every pair."""
     for each, ends in ((1e5, False), (1e12, True)):
-        plan, state = started(al.epsilon_first_alp(test="literal", cap=1.0), 5000, each)
-        assert over(plan, state) == ends
+        lowered, state = started(al.epsilon_first_alp(test="literal", cap=1.0), 5000, each)
+        assert over(lowered, state) == ends
 
 
 def test_the_usable_test_stops_within_a_few_percent_of_the_horizon() -> None:
@@ -87,8 +87,8 @@ def test_the_usable_test_stops_within_a_few_percent_of_the_horizon() -> None:
 
 
 def test_the_usable_test_does_not_stop_on_little_evidence() -> None:
-    plan, state = started(al.epsilon_first_alp(test="usable"), 20, 1)
-    assert not over(plan, state)
+    lowered, state = started(al.epsilon_first_alp(test="usable"), 20, 1)
+    assert not over(lowered, state)
 
 
 def test_the_deviation_of_a_reduced_cost_by_hand() -> None:
@@ -97,17 +97,17 @@ def test_the_deviation_of_a_reduced_cost_by_hand() -> None:
     D = g₁₂ − g₁₀ − λ(3 − 1), λ = (g₃₁ − g₃₀)/(2 − 1), so the coefficients are 1, −1, −2, +2 and
     with C = 4, 16, 25, 100 the variance is 1/16 + 1/64 + 4/100 + 4/400 = 0.128125.
     """
-    plan, state = started(al.epsilon_first_alp(), 10, 1)
+    lowered, state = started(al.epsilon_first_alp(), 10, 1)
     state.counts[1, 2], state.counts[1, 0], state.counts[3, 1], state.counts[3, 0] = 4, 16, 25, 100
-    deviation = _deviation.py_func(plan, state, 1, 2, 0, 3, 0, 1)  # type: ignore[attr-defined]
+    deviation = _deviation.py_func(lowered, state, 1, 2, 0, 3, 0, 1)  # type: ignore[attr-defined]
     assert deviation == pytest.approx(math.sqrt(0.128125))
 
 
 def test_a_pair_on_both_sides_of_a_reduced_cost_counts_once() -> None:
     """In the marginal context itself, step skip → 0 (λ = g₀/1), best skip, option 1 (cost 2):
     D = −g₁ + λ·2 = 2g₀ − g₁, whose variance at C = 1 each is 4/4 + 1/4."""
-    plan, state = started(al.epsilon_first_alp(), 10, 1)
-    deviation = _deviation.py_func(plan, state, 3, al.SKIP, 1, 3, al.SKIP, 0)  # type: ignore[attr-defined]
+    lowered, state = started(al.epsilon_first_alp(), 10, 1)
+    deviation = _deviation.py_func(lowered, state, 3, al.SKIP, 1, 3, al.SKIP, 0)  # type: ignore[attr-defined]
     assert deviation == pytest.approx(math.sqrt(1.25))
 
 
@@ -126,9 +126,9 @@ def test_frozen_means_stop_learning_and_updated_ones_do_not() -> None:
 
     for update, t, count in ((False, 10, 1), (True, 10, 2), (False, 9, 2)):
         policy = al.epsilon_first_alp(rounds=10, update=update)
-        plan, state = started(policy, 20, 1)
-        state.clock[EXPLORED] = 10
-        learn(plan, state, new_memo(plan, state), 0, 0, t, 1.0, np.uint64(0))
+        lowered, state = started(policy, 20, 1)
+        state.progress[EXPLORED] = 10
+        learn(lowered, state, new_memo(lowered, state), 0, 0, t, 1.0, np.uint64(0))
         assert state.counts[0, 0] == count
 
 

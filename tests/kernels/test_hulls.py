@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import almoner as al
 from almoner.kernels.draws import round_key
 from almoner.kernels.state import (
-    FOUND,
+    LAST_PRICE,
     LEFT,
     Hulls,
     Memo,
@@ -23,7 +23,7 @@ from almoner.kernels.state import (
     reset,
 )
 from almoner.kernels.steps import decide, learn, take
-from almoner.policy.lowering import Plan, make_plan
+from almoner.policy.lowering import LoweredPolicy, lower
 
 CONTEXTS = 7
 CHEAP, DEAR = 0, 1
@@ -38,7 +38,7 @@ LEARNERS = [
     and name != "skip_always"
 ]
 
-Kernels = tuple[Plan, State, Memo, Hulls]
+Kernels = tuple[LoweredPolicy, State, Memo, Hulls]
 
 
 def campaign(
@@ -46,13 +46,13 @@ def campaign(
 ) -> Kernels:
     """Return what kernels take, after every context has come once and none was rewarded."""
     rows = np.resize(np.array(costs), (CONTEXTS, np.shape(costs)[1]))
-    plan = make_plan(al.recipe(name), horizon=120, budget=budget, costs=rows, **terms)
-    state, hulls = new_state(plan), new_hulls(plan)
+    lowered = lower(al.recipe(name), horizon=120, budget=budget, costs=rows, **terms)
+    state, hulls = new_state(lowered), new_hulls(lowered)
     assert hulls is not None
-    memo = new_memo(plan, state)
+    memo = new_memo(lowered, state)
     for context in range(CONTEXTS):
-        take(plan, state, memo, hulls, context, al.SKIP)
-    return plan, state, memo, hulls
+        take(lowered, state, memo, hulls, context, al.SKIP)
+    return lowered, state, memo, hulls
 
 
 def decide_for(kernels: Kernels, context: int, *, t: int = 0, allowed: Any = None) -> Any:
@@ -75,20 +75,20 @@ def rewritten(kernels: Kernels, *, context: int = 0) -> list[int]:
 @pytest.mark.parametrize("name", LEARNERS)
 def test_the_hull_of_contexts_never_rewarded_is_copied_once(name: str, defaults: bool) -> None:
     kernels = campaign(name, learn_defaults=defaults)
-    plan, state, memo, hulls = kernels
+    lowered, state, memo, hulls = kernels
     assert rewritten(kernels) == [0, 1, 2, 3, 4, 5, 6]
     for context in (3, 0, 6):
         assert rewritten(kernels, context=context) == []
-        take(plan, state, memo, hulls, context, CHEAP)
+        take(lowered, state, memo, hulls, context, CHEAP)
 
 
 def test_a_context_that_is_rewarded_has_its_own_hull() -> None:
     kernels = campaign("thrifty")
-    plan, state, memo, _ = kernels
+    lowered, state, memo, _ = kernels
     decide_for(kernels, 0)
-    learn(plan, state, memo, 4, CHEAP, 0, 1.0, np.uint64(0))
+    learn(lowered, state, memo, 4, CHEAP, 0, 1.0, np.uint64(0))
     assert rewritten(kernels) == [4]
-    learn(plan, state, memo, 0, CHEAP, 0, 1.0, np.uint64(0))  # the others were copied from it
+    learn(lowered, state, memo, 0, CHEAP, 0, 1.0, np.uint64(0))  # the others were copied from it
     assert rewritten(kernels) == [1, 2, 3, 4, 5, 6]
     assert rewritten(kernels) == [0, 4]  # the others are copies of context 1 now
 
@@ -98,7 +98,7 @@ def test_hulls_change_with_what_is_affordable() -> None:
     state = kernels[1]
     decide_for(kernels, 0)
     for left in (4, 9, 4):
-        state.clock[LEFT] = left
+        state.progress[LEFT] = left
         assert rewritten(kernels) == [1, 2, 3, 4, 5, 6]
         assert rewritten(kernels) == []
 
@@ -116,7 +116,7 @@ def test_copies_are_renewed_when_all_requests_allow_what_only_the_last_one_did()
     _, state, _, hulls = kernels
     decide_for(kernels, 0)
     decide_for(kernels, 0, allowed=np.array([True, False]))
-    state.clock[LEFT] = 4  # the dear action costs 5
+    state.progress[LEFT] = 4  # the dear action costs 5
     decide_for(kernels, 2)
     assert np.isneginf(hulls.gains[:, DEAR]).all()
     assert not np.isneginf(hulls.gains[:, CHEAP]).any()
@@ -124,11 +124,11 @@ def test_copies_are_renewed_when_all_requests_allow_what_only_the_last_one_did()
 
 def renewed(kernels: Kernels) -> Kernels:
     """Return the same campaign with nothing but its state, and the last price."""
-    plan, state, _, hulls = kernels
-    fresh = new_hulls(plan)
+    lowered, state, _, hulls = kernels
+    fresh = new_hulls(lowered)
     assert fresh is not None
-    fresh.price[FOUND] = hulls.price[FOUND]
-    return plan, state, new_memo(plan, state), fresh
+    fresh.price[LAST_PRICE] = hulls.price[LAST_PRICE]
+    return lowered, state, new_memo(lowered, state), fresh
 
 
 @given(
@@ -144,7 +144,7 @@ def test_decisions_are_exactly_those_of_hulls_worked_out_anew(
 ) -> None:
     """With rewards, bills, refunds, new runs, and requests that allow only some actions."""
     kernels = campaign(name, costs, learn_defaults=defaults)
-    plan, state, memo, hulls = kernels
+    lowered, state, memo, hulls = kernels
     rng = np.random.default_rng(seed)
     for t in range(40):
         context = int(rng.geometric(0.3) - 1) % CONTEXTS
@@ -156,12 +156,12 @@ def test_decisions_are_exactly_those_of_hulls_worked_out_anew(
         comes = hulls.weights > 0.0
         np.testing.assert_array_equal(hulls.gains[comes], other[-1].gains[comes])
         np.testing.assert_array_equal(hulls.sizes, other[-1].sizes)
-        take(plan, state, memo, hulls, context, expected[0])
+        take(lowered, state, memo, hulls, context, expected[0])
         if rng.random() < 0.3:
-            learn(plan, state, memo, context, expected[0], t, float(rng.random()), np.uint64(t))
+            learn(lowered, state, memo, context, expected[0], t, float(rng.random()), np.uint64(t))
         if rng.random() < 0.2:
-            state.clock[LEFT] = rng.integers(1, 12)
+            state.progress[LEFT] = rng.integers(1, 12)
         if rng.random() < 0.05:
             start: Any = reset
-            start.py_func(plan, state, memo)
+            start.py_func(lowered, state, memo)
             state.context_counts[:] = rng.integers(2, size=CONTEXTS)

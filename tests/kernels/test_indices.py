@@ -19,7 +19,7 @@ from almoner.kernels.state import new_hulls, new_memo, new_state
 from almoner.kernels.steps import learn, serve_share
 from almoner.policy.base import PARTS, Policy
 from almoner.policy.contexts import NoContexts
-from almoner.policy.lowering import Plan, make_plan
+from almoner.policy.lowering import LoweredPolicy, lower
 from almoner.policy.recipes import RECIPES, alp, greedy
 from almoner.policy.rewards import KLUCB, UCB, LogPlus, RewardKnowledge, Thompson, Wilson
 
@@ -55,11 +55,11 @@ def wilson(successes: float, count: float, plays_left: float) -> float:
 
 @pytest.mark.parametrize("reward", [0.0, 0.3, 1.0])
 def test_the_mean_of_constant_rewards_is_that_constant(reward: float) -> None:
-    plan = make_plan(greedy(), horizon=50, budget=50, costs=np.ones((2, 3)))
-    state = new_state(plan)
-    memo = new_memo(plan, state)
+    lowered = lower(greedy(), horizon=50, budget=50, costs=np.ones((2, 3)))
+    state = new_state(lowered)
+    memo = new_memo(lowered, state)
     for _ in range(40):
-        learn(plan, state, memo, 1, 2, 0, reward, NONE)
+        learn(lowered, state, memo, 1, 2, 0, reward, NONE)
     assert memo.means[1, 2] == pytest.approx(reward, abs=1e-14)
     assert state.counts[1, 2] == state.counts.sum() == 40
     assert memo.roots[1, 2] == pytest.approx(1 / math.sqrt(40), abs=1e-15)
@@ -162,24 +162,24 @@ def allocation_branch(code: int) -> bool:
 
 def context_branch(code: int) -> bool:
     """Arrivals were 3 and 1 in 4 rounds; who knows the probabilities was told 0.9 and 0.1."""
-    plan = a_plan()._replace(context=code)
-    state = new_state(plan)
+    lowered = a_plan()._replace(context=code)
+    state = new_state(lowered)
     state.context_counts[:] = 3, 1
     pure: Any = weights_of
-    weights, total, arrival = pure.py_func(plan, state, 5)
+    weights, total, arrival = pure.py_func(lowered, state, 5)
     expected = {
         "KnownContexts": ([0.9, 0.1], 1, 0),
         "EmpiricalContexts": ([3, 1], 5, 1),
         "TruncatedContexts": ([3, 1], 5, 1),
-        "NoContexts": ([0.9, 0.1], 1, 0),  # make_plan puts ones there
+        "NoContexts": ([0.9, 0.1], 1, 0),  # `lower` puts ones there
     }
     names = {part.code: name for name, part in CONTEXTS.items()}
     return (weights.tolist(), total, arrival) == expected.get(names.get(code, ""))
 
 
-def a_plan() -> Plan:
+def a_plan() -> LoweredPolicy:
     policy = alp(context_probs=[0.9, 0.1], reward_means=[[0.8], [0.4]])
-    return make_plan(policy, horizon=10, budget=4, costs=np.ones((2, 1)))
+    return lower(policy, horizon=10, budget=4, costs=np.ones((2, 1)))
 
 
 BRANCHES = {
@@ -210,23 +210,23 @@ def test_an_unknown_code_gives_nan_and_not_a_number_that_looks_right() -> None:
     assert math.isnan(clock_level(UNKNOWN, 0.5, 7))
     assert math.isnan(pure.py_func(a_plan()._replace(rule=UNKNOWN), False, 0.2, 0.3, 0.1, 0.05))
     weights: Any = weights_of
-    plan = a_plan()._replace(context=UNKNOWN)
-    assert math.isnan(weights.py_func(plan, new_state(plan), 1)[1])
+    lowered = a_plan()._replace(context=UNKNOWN)
+    assert math.isnan(weights.py_func(lowered, new_state(lowered), 1)[1])
 
 
 @pytest.mark.parametrize("rule", ALLOCATIONS)
 def test_every_rule_has_a_probability_at_unequal_costs(rule: str) -> None:
     """A step at the price, of which .3 is bought: rounded, none of it."""
-    plan = a_plan()._replace(rule=ALLOCATIONS[rule].code)
-    hulls = new_hulls(plan._replace(priced=1))
+    lowered = a_plan()._replace(rule=ALLOCATIONS[rule].code)
+    hulls = new_hulls(lowered._replace(priced=1))
     assert hulls is not None
     hulls.sizes[:], hulls.slopes[:], hulls.tops[:] = 1, 0.5, 0
     pure: Any = options_at
     plain: Any = nearness
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(general, "nearness", plain.py_func)
-        share = pure.py_func(plan, hulls, 0, 0.5, 0.3)[2]
-        unknown = pure.py_func(plan._replace(rule=UNKNOWN), hulls, 0, 0.5, 0.3)[2]
+        share = pure.py_func(lowered, hulls, 0, 0.5, 0.3)[2]
+        unknown = pure.py_func(lowered._replace(rule=UNKNOWN), hulls, 0, 0.5, 0.3)[2]
     priced = {"AdaptiveLP": 0.3, "FixedLP": 0.3, "EagerRounding": 0.3, "RoundedLP": 0.0}
     assert math.isnan(unknown)
     if rule in priced:  # the others never come so far

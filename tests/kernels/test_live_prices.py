@@ -20,7 +20,7 @@ from almoner.kernels.draws import round_key
 from almoner.kernels.indices import kl_bound, wilson_bound
 from almoner.kernels.state import LEFT, State, new_hulls, new_memo, new_state
 from almoner.kernels.steps import SKIP, decide
-from almoner.policy.lowering import Plan, make_plan
+from almoner.policy.lowering import LoweredPolicy, lower
 
 STREAM = np.uint64(78)
 SLACK = 1e-11
@@ -48,14 +48,14 @@ def wilson(mean: float, count: float, t: int, share: float, left: float) -> floa
 
 
 @st.composite
-def states(draw: st.DrawFn, plan: Plan) -> State:
+def states(draw: st.DrawFn, lowered: LoweredPolicy) -> State:
     """Something learned, somewhere between the first round and the last."""
-    state, shape = new_state(plan), plan.costs.shape
+    state, shape = new_state(lowered), lowered.costs.shape
     state.counts[:] = [[draw(TINY) for _ in range(shape[1])] for _ in range(shape[0])]
     state.sums[:] = [[draw(st.integers(0, 4 * int(n))) / 4 for n in row] for row in state.counts]
     state.context_counts[:] = [draw(TINY) for _ in range(shape[0])]
-    state.clock[0] = int(state.context_counts.sum())
-    state.clock[LEFT] = draw(st.integers(plan.cheapest, plan.budget))
+    state.progress[0] = int(state.context_counts.sum())
+    state.progress[LEFT] = draw(st.integers(lowered.cheapest, lowered.budget))
     return state
 
 
@@ -79,18 +79,18 @@ def test_where_costs_are_equal_contexts_use_up_the_budget_at_the_price(
     rewards: Any, index: Any, start: float, data: st.DataObject
 ) -> None:
     policy = al.Policy(rewards=rewards, contexts=al.KnownContexts(), allocation=al.AdaptiveLP())
-    plan = make_plan(policy, **EQUAL)
-    state = data.draw(states(plan))
-    t, left = int(state.clock[0]) + 1, float(state.clock[LEFT])
+    lowered = lower(policy, **EQUAL)
+    state = data.draw(states(lowered))
+    t, left = int(state.progress[0]) + 1, float(state.progress[LEFT])
     worths = []
     for context, share in enumerate(EQUAL["context_probs"]):
         row = zip(state.counts[context], state.sums[context], strict=True)
         values = [index(total / n, n, t, share, left) if n else 1.0 for n, total in row]
         worths.append((max(values), share))
     price = np.array([start])
-    memo = new_memo(plan, state)
+    memo = new_memo(lowered, state)
     context = data.draw(st.integers(0, 3))
-    decide_one(plan, (state, memo, None), STREAM, context, ANYTHING, price)
+    decide_one(lowered, (state, memo, None), STREAM, context, ANYTHING, price)
     assert_uses_up(price[0], left / (50 - t + 1), worths, 0.0)
     if sum(share for _, share in worths) < left / (50 - t + 1) - SLACK:
         assert price[0] == 0.0
@@ -98,36 +98,36 @@ def test_where_costs_are_equal_contexts_use_up_the_budget_at_the_price(
 
 @given(data=st.data())
 def test_shares_that_were_seen_use_it_up_to_within_one_arrival(data: st.DataObject) -> None:
-    plan = make_plan(al.ucb_ealp(), **EQUAL)
-    state = data.draw(states(plan))
-    t, left = int(state.clock[0]) + 1, float(state.clock[LEFT])
+    lowered = lower(al.ucb_ealp(), **EQUAL)
+    state = data.draw(states(lowered))
+    t, left = int(state.progress[0]) + 1, float(state.progress[LEFT])
     worths = []
     for context, seen in enumerate(state.context_counts.tolist()):
         row = zip(state.counts[context], state.sums[context], strict=True)
         values = [ucb(total / n, n, t, 0.0, left) if n else 1.0 for n, total in row]
         worths.append((max(values), seen))
     price = np.zeros(1)
-    memo = new_memo(plan, state)
+    memo = new_memo(lowered, state)
     context = data.draw(st.integers(0, 3))
-    decide_one(plan, (state, memo, None), STREAM, context, ANYTHING, price)
+    decide_one(lowered, (state, memo, None), STREAM, context, ANYTHING, price)
     assert_uses_up(price[0], left / (50 - t + 1) * t, worths, 1.0)
 
 
 def hull(points: list[tuple[int, float]]) -> list[tuple[float, int, int]]:
-    """Return the steps (slope, cost, place) of the upper hull over skipping, by brute force."""
+    """Return the steps (slope, cost, index) of the upper hull over skipping, by brute force."""
     steps: list[tuple[float, int, int]] = []
     cost, gain = 0, 0.0
     while True:
         rest = [
-            ((worth - gain) / (price - cost), -price, place)
-            for place, (price, worth) in enumerate(points)
+            ((worth - gain) / (price - cost), -price, index)
+            for index, (price, worth) in enumerate(points)
             if price > cost and worth > gain + 1e-12
         ]
         if not rest:
             return steps
-        slope, price, place = max(rest)
-        steps.append((slope, -price - cost, place))
-        cost, gain = -price, points[place][1]
+        slope, price, index = max(rest)
+        steps.append((slope, -price - cost, index))
+        cost, gain = -price, points[index][1]
 
 
 GAINS = st.lists(st.integers(1, 97), min_size=12, max_size=12, unique=True)
@@ -143,14 +143,14 @@ def test_where_costs_differ_steps_use_it_up_and_a_restricted_request_is_weighed_
     means, costs = np.reshape(gains, (4, 3)) / 97, np.reshape(prices, (4, 3)).astype(float)
     costs[0] = [1.0, 2.0, 3.0]  # never all equal, and units are whole
     terms = {**EQUAL, "costs": costs, "budget": 90.0, "reward_means": means}
-    plan = make_plan(al.alp(), **terms)
-    state, context, price = new_state(plan), data.draw(st.integers(0, 3)), np.zeros(1)
-    state.clock[LEFT] = left
+    lowered = lower(al.alp(), **terms)
+    state, context, price = new_state(lowered), data.draw(st.integers(0, 3)), np.zeros(1)
+    state.progress[LEFT] = left
     room, key = left / 50, np.uint64(round_key(STREAM, 0))
-    scratch = state, new_memo(plan, state), new_hulls(plan)
-    action, probability = decide(plan, *scratch, context, key, np.array(mask))
-    again = state, new_memo(plan, state), new_hulls(plan)
-    assert decide_one(plan, again, STREAM, context, mask, price) == (action, probability)
+    scratch = state, new_memo(lowered, state), new_hulls(lowered)
+    action, probability = decide(lowered, *scratch, context, key, np.array(mask))
+    again = state, new_memo(lowered, state), new_hulls(lowered)
+    assert decide_one(lowered, again, STREAM, context, mask, price) == (action, probability)
     steps = [
         (slope, share * cost)
         for j, share in enumerate(EQUAL["context_probs"])
@@ -166,8 +166,8 @@ def test_where_costs_differ_steps_use_it_up_and_a_restricted_request_is_weighed_
         (int(c), float(m) if allowed and c <= left else 0.0)
         for c, m, allowed in zip(costs[context], means[context], mask, strict=True)
     ]
-    sure = [place for slope, _, place in hull(own) if slope > price[0] + SLACK]
-    perhaps = [place for slope, _, place in hull(own) if abs(slope - price[0]) <= SLACK]
+    sure = [index for slope, _, index in hull(own) if slope > price[0] + SLACK]
+    perhaps = [index for slope, _, index in hull(own) if abs(slope - price[0]) <= SLACK]
     assert action in {sure[-1] if sure else SKIP, *perhaps}
     if not perhaps:
         assert probability == pytest.approx(1.0)
@@ -181,20 +181,20 @@ def test_some_policies_have_no_price(name: str) -> None:
         "costs": np.ones((2, 3)),
         "reward_means": np.full((2, 3), 0.5),
     }
-    plan, price = make_plan(al.recipe(name), **terms), np.zeros(1)
-    state = new_state(plan)
-    scratch = state, new_memo(plan, state), None
-    decide_one(plan, scratch, STREAM, 0, ANYTHING, price)
+    lowered, price = lower(al.recipe(name), **terms), np.zeros(1)
+    state = new_state(lowered)
+    scratch = state, new_memo(lowered, state), None
+    decide_one(lowered, scratch, STREAM, 0, ANYTHING, price)
     assert math.isnan(price[0])
 
 
 def test_nothing_has_a_price_when_nothing_can_be_bought() -> None:
-    plan, price = make_plan(al.thrifty(), **EQUAL), np.zeros(1)
-    state = new_state(plan)
-    state.clock[LEFT] = 0
-    scratch = state, new_memo(plan, state), None
-    assert decide_one(plan, scratch, STREAM, 0, ANYTHING, price) == (-1, 1)
+    lowered, price = lower(al.thrifty(), **EQUAL), np.zeros(1)
+    state = new_state(lowered)
+    state.progress[LEFT] = 0
+    scratch = state, new_memo(lowered, state), None
+    assert decide_one(lowered, scratch, STREAM, 0, ANYTHING, price) == (-1, 1)
     assert math.isnan(price[0])
-    state.clock[LEFT], state.clock[0] = 5, 50
-    decide_one(plan, scratch, STREAM, 0, ANYTHING, price)
+    state.progress[LEFT], state.progress[0] = 5, 50
+    decide_one(lowered, scratch, STREAM, 0, ANYTHING, price)
     assert math.isnan(price[0])

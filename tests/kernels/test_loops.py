@@ -13,13 +13,13 @@ import pytest
 import almoner as al
 from almoner.kernels.draws import beta, gamma, round_key
 from almoner.kernels.indices import kl_bound
-from almoner.kernels.state import FOUND, new_hulls, new_memo, new_state
+from almoner.kernels.state import LAST_PRICE, new_hulls, new_memo, new_state
 from almoner.kernels.steps import decide
 from almoner.lp import candidates
-from almoner.policy.lowering import make_plan
+from almoner.policy.lowering import lower
 
 PACKAGE = Path(al.__file__).parent
-DECORATORS = {"brief", "compiled", "exposed", "inlined"}
+DECORATORS = {"jit_entry", "jit", "jit_callable", "jit_inline"}
 BISECTION = """
 while low < high:
     m = (low + high) // 2
@@ -149,19 +149,19 @@ def test_searches_and_draws_end_whatever_they_are_given(strange: float) -> None:
 def test_decisions_end_whatever_was_learned(
     costs: list[list[float]], name: str, strange: float
 ) -> None:
-    plan = make_plan(al.recipe(name), horizon=50, budget=30.0, costs=np.array(costs))
-    state = new_state(plan)
+    lowered = lower(al.recipe(name), horizon=50, budget=30.0, costs=np.array(costs))
+    state = new_state(lowered)
     state.counts[:], state.sums[:], state.context_counts[:] = 2.0, [[1.0, 0.5]] * 3, 4.0
-    state.clock[0] = 12
+    state.progress[0] = 12
     for array in (state.sums, state.counts, state.context_counts):
         before, array.flat[1] = array.flat[1], strange
         with np.errstate(all="ignore"):
-            memo, hulls = new_memo(plan, state), new_hulls(plan)
+            memo, hulls = new_memo(lowered, state), new_hulls(lowered)
         if hulls is not None:
-            hulls.price[FOUND] = strange
+            hulls.price[LAST_PRICE] = strange
         for context in range(3):
             action, _ = decide(
-                plan, state, memo, hulls, context, np.uint64(7), np.ones(2, np.bool_)
+                lowered, state, memo, hulls, context, np.uint64(7), np.ones(2, np.bool_)
             )
             assert -1 <= action < 2
         array.flat[1] = before

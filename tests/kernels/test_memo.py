@@ -14,7 +14,7 @@ import almoner as al
 from almoner.kernels.indices import clock_level, index
 from almoner.kernels.state import FROZEN, LEFT, ROUND, Memo, State, new_hulls, new_memo, new_state
 from almoner.kernels.steps import SKIP, decide, learn, take
-from almoner.policy.lowering import Plan, make_plan
+from almoner.policy.lowering import LoweredPolicy, lower
 
 RARE = al.Problem(
     context_probs=[0.9, 0.04, 0.03, 0.03],
@@ -39,7 +39,7 @@ POLICIES = {
 }
 BRACKETED = sorted(set(POLICIES) - {"thompson_rounded", "epsilon_first_alp"})
 
-Watch = Callable[[Plan, State, Memo, int], None]
+Watch = Callable[[LoweredPolicy, State, Memo, int], None]
 
 
 def suited(problem: al.Problem, policy: al.Policy) -> al.Problem:
@@ -70,24 +70,24 @@ def drive(
 ) -> list[tuple[int, float]]:
     """Return actions and probabilities, with one memo or with a new one before every decision."""
     rng = np.random.default_rng(seed)
-    plan = make_plan(policy, **problem.terms())
-    state = new_state(plan)
-    memo = new_memo(plan, state)
+    lowered = lower(policy, **problem.terms())
+    state = new_state(lowered)
+    memo = new_memo(lowered, state)
     probs = problem.context_probs / problem.context_probs.sum()
-    contexts = rng.choice(len(probs), size=plan.horizon, p=probs)
-    keys = rng.integers(0, 2**64, size=plan.horizon, dtype=np.uint64)
-    noise = rng.random(plan.horizon)
+    contexts = rng.choice(len(probs), size=lowered.horizon, p=probs)
+    keys = rng.integers(0, 2**64, size=lowered.horizon, dtype=np.uint64)
+    noise = rng.random(lowered.horizon)
     done = []
     for t, (context, key, luck) in enumerate(zip(contexts.tolist(), keys, noise, strict=True)):
         if renew:
-            memo = new_memo(plan, state)
-        action, probability = decide(plan, state, memo, new_hulls(plan), context, key)
-        if watch is not None and state.clock[LEFT] > 0:
-            watch(plan, state, memo, context)
-        take(plan, state, memo, new_hulls(plan), context, action)
+            memo = new_memo(lowered, state)
+        action, probability = decide(lowered, state, memo, new_hulls(lowered), context, key)
+        if watch is not None and state.progress[LEFT] > 0:
+            watch(lowered, state, memo, context)
+        take(lowered, state, memo, new_hulls(lowered), context, action)
         if action != SKIP:
             reward = float(luck < problem.reward_means[context, action])
-            learn(plan, state, memo, context, action, t, reward, key)
+            learn(lowered, state, memo, context, action, t, reward, key)
         done.append((action, probability))
     return done
 
@@ -119,31 +119,31 @@ def test_a_kept_memo_keeps_up_with_contexts_that_come_suddenly(
         assert_same(problem, POLICIES[name], seed)
 
 
-def exact_level(plan: Plan, state: State, context: int, arrived: bool) -> float:
+def exact_level(lowered: LoweredPolicy, state: State, context: int, arrived: bool) -> float:
     """Return the level of a context in the present round, from the definitions alone."""
-    t = int(state.clock[ROUND]) + 1
-    if plan.reward not in (al.Wilson.code, al.HorizonUCB.code):
-        return clock_level(plan.reward, plan.width, t)
-    share = float(plan.context_weights[context])
-    if plan.context in (al.EmpiricalContexts.code, al.TruncatedContexts.code):
-        frozen = int(state.clock[FROZEN])
+    t = int(state.progress[ROUND]) + 1
+    if lowered.reward not in (al.Wilson.code, al.HorizonUCB.code):
+        return clock_level(lowered.reward, lowered.width, t)
+    share = float(lowered.context_weights[context])
+    if lowered.context in (al.EmpiricalContexts.code, al.TruncatedContexts.code):
+        frozen = int(state.progress[FROZEN])
         share = float(state.context_counts[context]) / (frozen or t)
         share += arrived / t if frozen == 0 else 0
-    to_come = share * (plan.horizon - t + 1)
-    if plan.reward == al.HorizonUCB.code:
+    to_come = share * (lowered.horizon - t + 1)
+    if lowered.reward == al.HorizonUCB.code:
         return to_come
-    return max(1.0, min(to_come, float(state.clock[LEFT])))
+    return max(1.0, min(to_come, float(state.progress[LEFT])))
 
 
-def assert_bracketed(plan: Plan, state: State, memo: Memo, present: int) -> None:
-    contexts, actions = plan.costs.shape
+def assert_bracketed(lowered: LoweredPolicy, state: State, memo: Memo, present: int) -> None:
+    contexts, actions = lowered.costs.shape
     for context in range(contexts):
-        level = exact_level(plan, state, context, arrived=context == present)
+        level = exact_level(lowered, state, context, arrived=context == present)
         values = []
         for action in range(actions):
             count = state.counts[context, action]
             mean, root = memo.means[context, action], memo.roots[context, action]
-            value = index(plan.reward, plan.width, level, mean, root, count, np.uint64(0))
+            value = index(lowered.reward, lowered.width, level, mean, root, count, np.uint64(0))
             least, most = memo.least[context, action], memo.most[context, action]
             assert least - 1e-12 <= value <= most + 1e-12
             values.append(value)
@@ -159,10 +159,10 @@ def test_brackets_contain_the_exact_values_in_every_round(name: str, problem: al
 
 
 def test_thompson_s_values_are_not_bracketed_because_they_jump() -> None:
-    plan = make_plan(POLICIES["thompson_rounded"], **RARE.terms())
-    state = new_state(plan)
-    memo = new_memo(plan, state)
-    decide(plan, state, memo, new_hulls(plan), 0, np.uint64(1))
+    lowered = lower(POLICIES["thompson_rounded"], **RARE.terms())
+    state = new_state(lowered)
+    memo = new_memo(lowered, state)
+    decide(lowered, state, memo, new_hulls(lowered), 0, np.uint64(1))
     assert np.all(np.isneginf(memo.low))
     assert np.all(np.isposinf(memo.high))
 
@@ -172,16 +172,16 @@ def test_brackets_hold_whatever_comes_between_two_decisions(name: str) -> None:
     """Arrivals, bills, refunds and rewards of a log, and forecasts, all without a decision."""
     policy = POLICIES[name]
     problem = suited(RARE.replace(horizon=900, budget=300), policy)
-    plan = make_plan(policy, **problem.terms())
+    lowered = lower(policy, **problem.terms())
     for seed in range(4):
         rng = np.random.default_rng(seed)
-        state = new_state(plan)
-        state.counts[:], state.sums[:] = 20.0, 20 * rng.random(plan.costs.shape)
-        state.context_counts[:] = [289.0, *[1.0] * (len(plan.costs) - 1)][: len(plan.costs)]
-        state.clock[ROUND] = int(state.context_counts.sum())
-        memo, now = new_memo(plan, state), plan
+        state = new_state(lowered)
+        state.counts[:], state.sums[:] = 20.0, 20 * rng.random(lowered.costs.shape)
+        state.context_counts[:] = [289.0, *[1.0] * (len(lowered.costs) - 1)][: len(lowered.costs)]
+        state.progress[ROUND] = int(state.context_counts.sum())
+        memo, now = new_memo(lowered, state), lowered
         for t in range(200):
-            context = int(rng.integers(len(plan.costs)))
+            context = int(rng.integers(len(lowered.costs)))
             if rng.random() < 0.3:
                 decide(now, state, memo, None, context, np.uint64(t))
                 assert_bracketed(now, state, memo, context)
@@ -189,8 +189,8 @@ def test_brackets_hold_whatever_comes_between_two_decisions(name: str) -> None:
                 take(now, state, memo, None, context, SKIP)
             if rng.random() < 0.2:
                 change = int(rng.integers(-8, 9))
-                state.clock[LEFT] = min(300, max(1, int(state.clock[LEFT]) + change))
+                state.progress[LEFT] = min(300, max(1, int(state.progress[LEFT]) + change))
             if rng.random() < 0.2:
                 learn(now, state, memo, context, 0, t, float(rng.random()), np.uint64(t))
             if rng.random() < 0.05:
-                now = plan._replace(horizon=int(rng.integers(600, 1200)))
+                now = lowered._replace(horizon=int(rng.integers(600, 1200)))

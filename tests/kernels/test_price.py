@@ -14,9 +14,9 @@ import almoner as al
 from almoner.kernels import price as price_module
 from almoner.kernels.draws import round_key
 from almoner.kernels.price import ADJACENT, PASSES
-from almoner.kernels.state import LEAST_LEFT, REPORTED, Hulls, new_hulls, new_memo, new_state
+from almoner.kernels.state import KEPT_LEAST, UNIT_PRICE, Hulls, new_hulls, new_memo, new_state
 from almoner.kernels.steps import decide, take
-from almoner.policy.lowering import Plan, make_plan
+from almoner.policy.lowering import LoweredPolicy, lower
 
 KERNELS = ("nearness", "_search", "_fill", "_steepest")
 
@@ -29,15 +29,15 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         monkeypatch.setattr(price_module, name, getattr(price_module, name).py_func)
     fill: Any = price_module._fill
 
-    def counted(plan: Plan, hulls: Hulls, price: float) -> Any:
+    def counted(lowered: LoweredPolicy, hulls: Hulls, price: float) -> Any:
         tried.append(price)
-        return fill(plan, hulls, price)
+        return fill(lowered, hulls, price)
 
     monkeypatch.setattr(price_module, "_fill", counted)
     return tried
 
 
-def hulls_of(slopes: list[float], *, dearest: int = 1) -> tuple[Plan, Hulls]:
+def hulls_of(slopes: list[float], *, dearest: int = 1) -> tuple[LoweredPolicy, Hulls]:
     """Contexts of equal weight with one step each, of one unit."""
     costs = np.full((len(slopes), 1), 1.0)
     problem = al.Problem(
@@ -47,17 +47,17 @@ def hulls_of(slopes: list[float], *, dearest: int = 1) -> tuple[Plan, Hulls]:
         horizon=10,
         budget=5,
     )
-    plan = make_plan(al.horizon_alp(), **problem.terms())._replace(priced=1, dearest=dearest)
-    hulls = new_hulls(plan)
+    lowered = lower(al.horizon_alp(), **problem.terms())._replace(priced=1, dearest=dearest)
+    hulls = new_hulls(lowered)
     assert hulls is not None
     hulls.slopes[:, 0], hulls.spans[:], hulls.sizes[:] = slopes, 1, 1
     hulls.weights[:] = problem.context_probs
-    return plan, hulls
+    return lowered, hulls
 
 
-def search(plan: Plan, hulls: Hulls, room: float) -> tuple[float, float, float]:
+def search(lowered: LoweredPolicy, hulls: Hulls, room: float) -> tuple[float, float, float]:
     kernel: Any = price_module._search  # plain Python, by the fixture
-    price, used, tied, _ = kernel(plan, hulls, room, 1e-12)
+    price, used, tied, _ = kernel(lowered, hulls, room, 1e-12)
     assert used <= room + 1e-12
     if used + tied < room - 1e-12:
         assert price <= hulls.slopes.min()
@@ -81,10 +81,10 @@ def test_the_search_halves_instead_of_walking(
 ) -> None:
     """2,000 slopes: some 11 halvings where they are spread evenly, and never one pass per slope."""
     for room in (0.0013, 0.3001, 0.9999):
-        plan, hulls = hulls_of(SPACED[spacing].tolist())
+        lowered, hulls = hulls_of(SPACED[spacing].tolist())
         hulls.price[0] = start
         passes.clear()
-        price, used, tied = search(plan, hulls, room)
+        price, used, tied = search(lowered, hulls, room)
         assert len(passes) <= ADJACENT + 45
         assert used < room <= used + tied + 1e-12
         assert np.abs(SPACED[spacing] - price).min() <= 1e-12
@@ -101,9 +101,9 @@ def test_no_slopes_take_more_passes_than_the_bound(
 ) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
         tried = passes.__wrapped__(monkeypatch)  # type: ignore[attr-defined]
-        plan, hulls = hulls_of(slopes, dearest=dearest)
+        lowered, hulls = hulls_of(slopes, dearest=dearest)
         hulls.price[0] = start
-        search(plan, hulls, room)
+        search(lowered, hulls, room)
         assert len(tried) < PASSES
 
 
@@ -122,24 +122,24 @@ def test_sorted_steps_and_kept_hulls_decide_like_a_search_in_every_round(
     problem: al.Problem, name: str, seed: int, masked: bool
 ) -> None:
     """To the end of the budget, with requests that allow only some actions in between."""
-    plan = make_plan(al.recipe(name), **problem.terms())._replace(priced=1)
-    kept = new_hulls(plan)
+    lowered = lower(al.recipe(name), **problem.terms())._replace(priced=1)
+    kept = new_hulls(lowered)
     assert kept is not None
-    fresh = new_hulls(plan)
+    fresh = new_hulls(lowered)
     assert fresh is not None
-    state, rng = new_state(plan), np.random.default_rng(seed)
-    memo, searched = new_memo(plan, state), unsorted(fresh)
-    for t in range(plan.horizon):
+    state, rng = new_state(lowered), np.random.default_rng(seed)
+    memo, searched = new_memo(lowered, state), unsorted(fresh)
+    for t in range(lowered.horizon):
         context = int(rng.choice(len(problem.context_probs), p=problem.context_probs))
         key = np.uint64(round_key(np.uint64(seed), t))
-        allowed: Any = rng.random(plan.costs.shape[1]) < 0.7 if masked and t % 3 else None
-        chosen = decide(plan, state, memo, kept, context, key, allowed)
-        expected = decide(plan, state, memo, searched, context, key, allowed)
+        allowed: Any = rng.random(lowered.costs.shape[1]) < 0.7 if masked and t % 3 else None
+        chosen = decide(lowered, state, memo, kept, context, key, allowed)
+        expected = decide(lowered, state, memo, searched, context, key, allowed)
         assert chosen[0] == expected[0]
         assert chosen[1] == pytest.approx(expected[1], abs=1e-9)
         if allowed is None:
-            assert kept.price[REPORTED] == pytest.approx(searched.price[REPORTED], abs=1e-9)
-        take(plan, state, memo, kept, context, chosen[0])
+            assert kept.price[UNIT_PRICE] == pytest.approx(searched.price[UNIT_PRICE], abs=1e-9)
+        take(lowered, state, memo, kept, context, chosen[0])
 
 
 UNEQUAL = al.Problem(
@@ -153,22 +153,22 @@ UNEQUAL = al.Problem(
 
 @pytest.mark.parametrize("name", ["alp", "flp", "rounded"])
 def test_with_known_statistics_only_two_hulls_are_worked_out_in_a_round(name: str) -> None:
-    plan = make_plan(al.recipe(name), **UNEQUAL.terms())
-    state, hulls = new_state(plan), new_hulls(plan)
+    lowered = lower(al.recipe(name), **UNEQUAL.terms())
+    state, hulls = new_state(lowered), new_hulls(lowered)
     assert hulls is not None
-    memo, key = new_memo(plan, state), np.uint64(7)
-    decide(plan, state, memo, hulls, 0, key)
-    assert hulls.kept[LEAST_LEFT] == plan.dearest
+    memo, key = new_memo(lowered, state), np.uint64(7)
+    decide(lowered, state, memo, hulls, 0, key)
+    assert hulls.kept[KEPT_LEAST] == lowered.dearest
     hulls.gains[2] = 123.0  # would be overwritten
-    take(plan, state, memo, hulls, 0, 0)
-    decide(plan, state, memo, hulls, 1, key)
+    take(lowered, state, memo, hulls, 0, 0)
+    decide(lowered, state, memo, hulls, 1, key)
     assert hulls.gains[2].tolist() == [123.0, 123.0]
 
 
 @pytest.mark.parametrize("name", ["ealp", "ucb_alp", "thrifty", "thompson_rounded"])
 def test_a_policy_that_learns_works_out_every_hull(name: str) -> None:
-    plan = make_plan(al.recipe(name), **UNEQUAL.terms())
-    hulls = new_hulls(plan)
+    lowered = lower(al.recipe(name), **UNEQUAL.terms())
+    hulls = new_hulls(lowered)
     assert hulls is not None
     assert len(hulls.ranked) == 0
 
@@ -179,13 +179,13 @@ def test_the_reported_price_is_what_one_more_unit_is_worth(budget: int, price: f
     problem = al.Problem(
         context_probs=[0.4, 0.6], reward_means=[[0.8], [0.4]], horizon=10, budget=budget
     )
-    plan = make_plan(al.alp(), **problem.terms())._replace(priced=1)
-    state = new_state(plan)
+    lowered = lower(al.alp(), **problem.terms())._replace(priced=1)
+    state = new_state(lowered)
     for start in (0.0, 0.5, 9.0):
-        sorted_once, fresh = new_hulls(plan), new_hulls(plan)
+        sorted_once, fresh = new_hulls(lowered), new_hulls(lowered)
         assert sorted_once is not None
         assert fresh is not None
         for hulls in (sorted_once, unsorted(fresh)):
             hulls.price[0] = start
-            decide(plan, state, new_memo(plan, state), hulls, 0, np.uint64(1))
-            assert hulls.price[REPORTED] == pytest.approx(price)
+            decide(lowered, state, new_memo(lowered, state), hulls, 0, np.uint64(1))
+            assert hulls.price[UNIT_PRICE] == pytest.approx(price)

@@ -18,7 +18,7 @@ from almoner.kernels.priced import SKIP
 from almoner.kernels.state import EXPLORED, LEFT, ROUND, new_hulls, new_memo, new_state
 from almoner.kernels.steps import decide, learn
 from almoner.money import amounts
-from almoner.policy.lowering import Plan, make_plan
+from almoner.policy.lowering import LoweredPolicy, lower
 
 
 def keys(count: int) -> list[np.uint64]:
@@ -26,11 +26,13 @@ def keys(count: int) -> list[np.uint64]:
 
 
 def decide_at(
-    plan: Plan, rounds: int, left: int, context: int, key: np.uint64
+    lowered: LoweredPolicy, rounds: int, left: int, context: int, key: np.uint64
 ) -> tuple[int, float]:
-    state = new_state(plan)
-    state.clock[ROUND], state.clock[LEFT] = rounds, left
-    action, probability = decide(plan, state, new_memo(plan, state), new_hulls(plan), context, key)
+    state = new_state(lowered)
+    state.progress[ROUND], state.progress[LEFT] = rounds, left
+    action, probability = decide(
+        lowered, state, new_memo(lowered, state), new_hulls(lowered), context, key
+    )
     return int(action), float(probability)
 
 
@@ -44,15 +46,15 @@ def affordable(problem: al.Problem, left: float) -> al.Problem:
 def test_a_decision_has_the_probability_that_the_lp_gives_it(
     problem: al.Problem, data: Any
 ) -> None:
-    plan = make_plan(al.alp(), **problem.terms())._replace(priced=1)
+    lowered = lower(al.alp(), **problem.terms())._replace(priced=1)
     rounds = data.draw(st.integers(0, problem.horizon - 1))
-    left = data.draw(st.integers(0, plan.budget))
-    amount = float(amounts(plan, np.array(left)))
+    left = data.draw(st.integers(0, lowered.budget))
+    amount = float(amounts(lowered, np.array(left)))
     solution = al.solve(affordable(problem, amount), ratio=amount / (problem.horizon - rounds))
     for context in np.flatnonzero(problem.context_probs > 0):
         wanted = solution.probabilities[context]
         for key in keys(3):
-            action, probability = decide_at(plan, rounds, left, int(context), key)
+            action, probability = decide_at(lowered, rounds, left, int(context), key)
             if action == SKIP:
                 assert probability == pytest.approx(1 - wanted.sum(), abs=1e-9)
             else:
@@ -73,19 +75,19 @@ def test_with_equal_costs_the_price_decides_as_the_ranking_does(
     """Ties are drawn differently on the two paths, so contexts and actions are told apart first."""
     spread = np.linspace(0, 0.02, problem.reward_means.size).reshape(problem.reward_means.shape)
     problem = problem.replace(reward_means=0.9 * problem.reward_means + spread)
-    plan = make_plan(al.RECIPES[name](), **problem.terms())
+    lowered = lower(al.RECIPES[name](), **problem.terms())
     rng = np.random.default_rng(seed)
-    state = new_state(plan)
+    state = new_state(lowered)
     state.counts[:] = rng.integers(1, 9, state.counts.shape)
     state.sums[:] = state.counts * rng.random(state.counts.shape)
-    state.clock[ROUND] = rng.integers(0, problem.horizon)
-    state.clock[LEFT] = rng.integers(0, plan.budget + 1)
-    state.context_counts[:] = rng.multinomial(state.clock[ROUND], problem.context_probs)
-    priced = plan._replace(priced=1)
+    state.progress[ROUND] = rng.integers(0, problem.horizon)
+    state.progress[LEFT] = rng.integers(0, lowered.budget + 1)
+    state.context_counts[:] = rng.multinomial(state.progress[ROUND], problem.context_probs)
+    priced = lowered._replace(priced=1)
     for context in np.flatnonzero(problem.context_probs > 0):
         for key in keys(2):
-            memo = new_memo(plan, state)
-            ranked = decide(plan, state, memo, None, int(context), key)
+            memo = new_memo(lowered, state)
+            ranked = decide(lowered, state, memo, None, int(context), key)
             by_price = decide(priced, state, memo, new_hulls(priced), int(context), key)
             assert by_price[0] == ranked[0]
             assert by_price[1] == pytest.approx(ranked[1], abs=1e-9)
@@ -95,16 +97,16 @@ def test_with_equal_costs_the_price_decides_as_the_ranking_does(
 def test_the_price_does_not_depend_on_where_its_search_begins(
     problem: al.Problem, start: float
 ) -> None:
-    plan = make_plan(al.alp(), **problem.terms())._replace(priced=1)
-    state = new_state(plan)
-    memo = new_memo(plan, state)
+    lowered = lower(al.alp(), **problem.terms())._replace(priced=1)
+    state = new_state(lowered)
+    memo = new_memo(lowered, state)
     for context in range(len(problem.context_probs)):
         answers = []
         for price in (0.0, start):
-            hulls = new_hulls(plan)
+            hulls = new_hulls(lowered)
             assert hulls is not None
             hulls.price[0] = price
-            answers.append(decide(plan, state, memo, hulls, context, keys(1)[0]))
+            answers.append(decide(lowered, state, memo, hulls, context, keys(1)[0]))
         assert answers[0][0] == answers[1][0]
         assert answers[0][1] == pytest.approx(answers[1][1], abs=1e-9)
 
@@ -196,10 +198,10 @@ def test_what_is_unaffordable_is_dropped_before_the_lp_not_after() -> None:
         horizon=10,
         budget=20,
     )
-    plan = make_plan(al.alp(), **problem.terms())
+    lowered = lower(al.alp(), **problem.terms())
     for key in keys(20):
-        assert decide_at(plan, 8, 1, 1, key) == (SKIP, 1.0)
-        action, probability = decide_at(plan, 8, 1, 0, key)
+        assert decide_at(lowered, 8, 1, 1, key) == (SKIP, 1.0)
+        action, probability = decide_at(lowered, 8, 1, 0, key)
         assert (action, probability) == (0, 1.0)  # π₀ · 1 = ½ = ρ: served for sure
 
 
@@ -238,18 +240,18 @@ def test_a_converged_learner_never_charges_a_context_whose_actions_gain_nothing(
     problem: al.Problem, name: str
 ) -> None:
     """After a million looks at everything .6 is more than .5 by any index, and .1 less than .3."""
-    plan = make_plan(al.recipe(name), **problem.terms())
-    state = new_state(plan)
+    lowered = lower(al.recipe(name), **problem.terms())
+    state = new_state(lowered)
     state.counts[:], state.skip_counts[:] = 1e6, 1e6
     state.sums[:] = 1e6 * problem.reward_means
     state.skip_sums[:] = 1e6 * problem.default_rewards
     state.context_counts[:] = 5000 * problem.context_probs
-    state.clock[ROUND], state.clock[LEFT], state.clock[EXPLORED] = 5000, 4000, 500
-    memo, hulls = new_memo(plan, state), new_hulls(plan)
+    state.progress[ROUND], state.progress[LEFT], state.progress[EXPLORED] = 5000, 4000, 500
+    memo, hulls = new_memo(lowered, state), new_hulls(lowered)
     best = [SKIP, 0, 1]
     for key in keys(200):
         for context in range(3):
-            assert decide(plan, state, memo, hulls, context, key) == (best[context], 1.0)
+            assert decide(lowered, state, memo, hulls, context, key) == (best[context], 1.0)
 
 
 @pytest.mark.parametrize("policy", [al.thrifty(), al.horizon_alp()])
@@ -266,19 +268,19 @@ def test_knowing_the_default_rewards_is_better_than_learning_them(policy: al.Pol
 
 def test_known_default_rewards_are_taken_from_the_indices() -> None:
     """One pair of context 1 seen, at a mean of .4: with .1 for skipping it gains .3 a unit."""
-    plan = make_plan(al.greedy(), **TOLD.terms())
-    state = new_state(plan)
+    lowered = lower(al.greedy(), **TOLD.terms())
+    state = new_state(lowered)
     state.counts[1], state.sums[1] = 10, [4, 3]
-    memo, hulls = new_memo(plan, state), new_hulls(plan)
+    memo, hulls = new_memo(lowered, state), new_hulls(lowered)
     assert hulls is not None
-    decide(plan, state, memo, hulls, 1, keys(1)[0])
+    decide(lowered, state, memo, hulls, 1, keys(1)[0])
     np.testing.assert_allclose(hulls.gains[1], [0.3, 0.2], atol=1e-15)
 
 
 def test_skipping_teaches_nothing_where_the_default_rewards_are_known() -> None:
-    plan = make_plan(al.thrifty(), **TOLD.terms())
-    state = new_state(plan)
-    learn(plan, state, new_memo(plan, state), 1, SKIP, 0, 0.25, np.uint64(0))
+    lowered = lower(al.thrifty(), **TOLD.terms())
+    state = new_state(lowered)
+    learn(lowered, state, new_memo(lowered, state), 1, SKIP, 0, 0.25, np.uint64(0))
     assert not state.skip_counts.any()
 
 
@@ -286,17 +288,17 @@ def test_skipping_teaches_nothing_where_the_default_rewards_are_known() -> None:
 def test_a_learned_default_costs_little_and_ignoring_it_a_lot(policy: al.Policy) -> None:
     """Ignoring the default pays for the first context, whose actions lose .1 each time it comes."""
     learned = al.simulate(DEFAULTS, policy, runs=40, seed=1, against="upper bound")
-    blind = make_plan(policy, **{**DEFAULTS.terms(), "default_rewards": None})
+    blind = lower(policy, **{**DEFAULTS.terms(), "default_rewards": None})
     assert blind.default_mode == 0
     assert learned.regret.mean + 4 * learned.regret.stderr < 150  # 943 if it is ignored
 
 
 def test_skipping_is_learned_like_any_action() -> None:
-    plan = make_plan(al.thrifty(), **DEFAULTS.terms())
-    state = new_state(plan)
-    memo = new_memo(plan, state)
-    learn(plan, state, memo, 1, SKIP, 0, 0.25, np.uint64(0))
-    learn(plan, state, memo, 1, SKIP, 0, 0.75, np.uint64(0))
+    lowered = lower(al.thrifty(), **DEFAULTS.terms())
+    state = new_state(lowered)
+    memo = new_memo(lowered, state)
+    learn(lowered, state, memo, 1, SKIP, 0, 0.25, np.uint64(0))
+    learn(lowered, state, memo, 1, SKIP, 0, 0.75, np.uint64(0))
     assert state.skip_counts.tolist() == [0, 2, 0]
     assert state.skip_sums.tolist() == [0, 1, 0]
 

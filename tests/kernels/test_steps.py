@@ -13,7 +13,7 @@ import almoner as al
 from almoner.kernels.draws import round_key, uniform
 from almoner.kernels.state import FROZEN, LEFT, ROUND, Memo, State, new_hulls, new_memo, new_state
 from almoner.kernels.steps import SKIP, decide, learn, serve_share, take
-from almoner.policy.lowering import Plan, make_plan
+from almoner.policy.lowering import LoweredPolicy, lower
 
 TWO: dict[str, Any] = {
     "costs": np.ones((2, 2)),
@@ -23,10 +23,10 @@ TWO: dict[str, Any] = {
 """Two contexts, two actions; context 0 is the rarer and the better one."""
 
 
-def begin(policy: al.Policy, **terms: Any) -> tuple[Plan, State, Memo]:
-    plan = make_plan(policy, **{**TWO, **terms})
-    state = new_state(plan)
-    return plan, state, new_memo(plan, state)
+def begin(policy: al.Policy, **terms: Any) -> tuple[LoweredPolicy, State, Memo]:
+    lowered = lower(policy, **{**TWO, **terms})
+    state = new_state(lowered)
+    return lowered, state, new_memo(lowered, state)
 
 
 def key_with(serve: float, tie: float | None = None) -> np.uint64:
@@ -90,18 +90,20 @@ def test_each_rule_serves_the_share_that_it_says(
 ) -> None:
     contexts = al.NoContexts() if rule in ("procrastinate", "skip") else al.KnownContexts()
     policy = al.Policy(rewards=al.UCB(), contexts=contexts, allocation=ALLOCATIONS[rule])
-    plan = make_plan(policy, horizon=10, budget=4, **TWO)
+    lowered = lower(policy, horizon=10, budget=4, **TWO)
     pure: Any = serve_share
-    assert pure.py_func(plan, plentiful, room, own, ahead, tied) == pytest.approx(share, abs=1e-12)
+    assert pure.py_func(lowered, plentiful, room, own, ahead, tied) == pytest.approx(
+        share, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("rule", ["adaptive", "rounded", "eager"])
 def test_a_context_believed_impossible_has_a_share_too(rule: str) -> None:
     policy = al.Policy(rewards=al.UCB(), contexts=al.KnownContexts(), allocation=ALLOCATIONS[rule])
-    plan = make_plan(policy, horizon=10, budget=4, **TWO)
+    lowered = lower(policy, horizon=10, budget=4, **TWO)
     pure: Any = serve_share
-    assert pure.py_func(plan, False, 0.0, 0.0, 0.5, 0.0) == 0.0
-    assert pure.py_func(plan, False, 0.1, 0.0, 0.5, 0.0) == 1.0
+    assert pure.py_func(lowered, False, 0.0, 0.0, 0.5, 0.0) == 0.0
+    assert pure.py_func(lowered, False, 0.1, 0.0, 0.5, 0.0) == 1.0
 
 
 def test_ucb_alp_by_hand() -> None:
@@ -119,7 +121,7 @@ def test_ucb_alp_by_hand() -> None:
 
     The rewards are 0 in round 1, 1 in round 2 and 1 in round 5.
     """
-    plan, state, memo = begin(al.ucb_alp(), horizon=5, budget=3)
+    lowered, state, memo = begin(al.ucb_alp(), horizon=5, budget=3)
     rounds = [
         (1, key_with(0.5, tie=0.0), (0, 0.3), 0.0),
         (1, key_with(0.25), (1, 0.5), 1.0),
@@ -128,17 +130,17 @@ def test_ucb_alp_by_hand() -> None:
         (0, key_with(0.9, tie=1.0), (1, 0.5), 1.0),
     ]
     for t, (context, key, (action, probability), reward) in enumerate(rounds):
-        done, chance = decide(plan, state, memo, new_hulls(plan), context, key)
+        done, chance = decide(lowered, state, memo, new_hulls(lowered), context, key)
         assert done == action
         assert chance == pytest.approx(probability, abs=1e-12)
-        take(plan, state, memo, new_hulls(plan), context, action)
+        take(lowered, state, memo, new_hulls(lowered), context, action)
         if action != SKIP:
-            learn(plan, state, memo, context, action, t, reward, key)
-    assert state.clock.tolist() == [5, 0, 0, 0, 0]
+            learn(lowered, state, memo, context, action, t, reward, key)
+    assert state.progress.tolist() == [5, 0, 0, 0, 0]
     assert state.counts.tolist() == [[0, 1], [1, 1]]
     assert state.sums.tolist() == [[0, 1], [0, 1]]
     assert state.context_counts.tolist() == [0, 0]  # it knows the shares and counts nothing
-    assert decide(plan, state, memo, new_hulls(plan), 0, key_with(0.0)) == (SKIP, 1.0)
+    assert decide(lowered, state, memo, new_hulls(lowered), 0, key_with(0.0)) == (SKIP, 1.0)
 
 
 def test_empirical_shares_count_the_arrival() -> None:
@@ -147,34 +149,34 @@ def test_empirical_shares_count_the_arrival() -> None:
     Skip. Round 2, X = 0 (better): weights 1 and 1 out of 2, room 5/9 · 2 = 10/9: served.
     Round 3, X = 1: 1 ahead, own 2, out of 3: room 4/8 · 3 − 1 = ½, share ½/2, all exact in binary.
     """
-    plan, state, memo = begin(al.ealp(), horizon=10, budget=5)
-    assert decide(plan, state, memo, new_hulls(plan), 1, key_with(0.6)) == (SKIP, 0.5)
-    take(plan, state, memo, new_hulls(plan), 1, SKIP)
-    assert decide(plan, state, memo, new_hulls(plan), 0, key_with(0.99)) == (1, 1.0)
-    take(plan, state, memo, new_hulls(plan), 0, 1)
-    assert decide(plan, state, memo, new_hulls(plan), 1, key_with(0.2)) == (1, 0.25)
+    lowered, state, memo = begin(al.ealp(), horizon=10, budget=5)
+    assert decide(lowered, state, memo, new_hulls(lowered), 1, key_with(0.6)) == (SKIP, 0.5)
+    take(lowered, state, memo, new_hulls(lowered), 1, SKIP)
+    assert decide(lowered, state, memo, new_hulls(lowered), 0, key_with(0.99)) == (1, 1.0)
+    take(lowered, state, memo, new_hulls(lowered), 0, 1)
+    assert decide(lowered, state, memo, new_hulls(lowered), 1, key_with(0.2)) == (1, 0.25)
     assert state.context_counts.tolist() == [1, 1]
 
 
 def test_truncated_shares_freeze_after_the_round_they_are_told() -> None:
     """Until round 2 one of each came; b/τ = ½ then serves the better half and nobody else."""
-    plan, state, memo = begin(al.ealp2(until=2), horizon=10, budget=4)
+    lowered, state, memo = begin(al.ealp2(until=2), horizon=10, budget=4)
     for context in (1, 0, 0, 0):
-        take(plan, state, memo, new_hulls(plan), context, SKIP)
+        take(lowered, state, memo, new_hulls(lowered), context, SKIP)
     assert state.context_counts.tolist() == [1, 1]
-    assert state.clock[FROZEN] == 2
-    state.clock[LEFT] = 3
-    assert decide(plan, state, memo, new_hulls(plan), 0, key_with(0.99)) == (1, 1.0)
-    assert decide(plan, state, memo, new_hulls(plan), 1, key_with(0.0)) == (SKIP, 1.0)
+    assert state.progress[FROZEN] == 2
+    state.progress[LEFT] = 3
+    assert decide(lowered, state, memo, new_hulls(lowered), 0, key_with(0.99)) == (1, 1.0)
+    assert decide(lowered, state, memo, new_hulls(lowered), 1, key_with(0.0)) == (SKIP, 1.0)
 
 
 def frozen_at(horizon: int, budget: int, shares: tuple[float, float], t: int) -> int:
-    plan, state, memo = begin(al.ealp2(), horizon=horizon, budget=budget)
-    state.clock[ROUND] = t - 1
+    lowered, state, memo = begin(al.ealp2(), horizon=horizon, budget=budget)
+    state.progress[ROUND] = t - 1
     state.context_counts[:] = np.multiply(shares, t)
     state.context_counts[0] -= 1  # arrives now
-    take(plan, state, memo, new_hulls(plan), 0, SKIP)
-    return int(state.clock[FROZEN])
+    take(lowered, state, memo, new_hulls(lowered), 0, SKIP)
+    return int(state.progress[FROZEN])
 
 
 @pytest.mark.parametrize(
@@ -203,19 +205,22 @@ def test_the_paper_s_rule_never_freezes_at_a_boundary_or_within_a_real_horizon()
 
 @pytest.mark.parametrize("name", al.RECIPES)
 def test_nothing_is_bought_without_money_or_after_the_end(name: str) -> None:
-    for place, value in ((LEFT, 0), (ROUND, 10)):
-        plan, state, memo = begin(al.RECIPES[name](), horizon=10, budget=10)
-        state.clock[place] = value
+    for i, value in ((LEFT, 0), (ROUND, 10)):
+        lowered, state, memo = begin(al.RECIPES[name](), horizon=10, budget=10)
+        state.progress[i] = value
         for context in (0, 1):
-            assert decide(plan, state, memo, new_hulls(plan), context, key_with(0.0)) == (SKIP, 1.0)
+            assert decide(lowered, state, memo, new_hulls(lowered), context, key_with(0.0)) == (
+                SKIP,
+                1.0,
+            )
 
 
 @pytest.mark.parametrize("name", al.RECIPES)
 def test_deciding_changes_neither_state_nor_outcome(name: str) -> None:
-    plan, state, memo = begin(al.RECIPES[name](), horizon=10, budget=5)
+    lowered, state, memo = begin(al.RECIPES[name](), horizon=10, budget=5)
     before = [array.copy() for array in state]
-    first = decide(plan, state, memo, new_hulls(plan), 1, key_with(0.3))
-    assert decide(plan, state, memo, new_hulls(plan), 1, key_with(0.3)) == first
+    first = decide(lowered, state, memo, new_hulls(lowered), 1, key_with(0.3))
+    assert decide(lowered, state, memo, new_hulls(lowered), 1, key_with(0.3)) == first
     assert all(np.array_equal(now, then) for now, then in zip(state, before, strict=True))
 
 
@@ -223,9 +228,9 @@ def test_what_is_not_worth_its_money_is_skipped() -> None:
     """Skipping earns .5 in context 1, which no action there beats, however much is left."""
     defaults = np.array([0.0, 0.5])
     for policy in (al.alp(), al.flp(override=True), al.pb(), al.rounded()):
-        plan, state, memo = begin(policy, horizon=4, budget=4, default_rewards=defaults)
-        assert decide(plan, state, memo, new_hulls(plan), 1, key_with(0.0)) == (SKIP, 1.0)
-        assert decide(plan, state, memo, new_hulls(plan), 0, key_with(0.0)) == (1, 1.0)
+        lowered, state, memo = begin(policy, horizon=4, budget=4, default_rewards=defaults)
+        assert decide(lowered, state, memo, new_hulls(lowered), 1, key_with(0.0)) == (SKIP, 1.0)
+        assert decide(lowered, state, memo, new_hulls(lowered), 0, key_with(0.0)) == (1, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -246,9 +251,11 @@ def test_probabilities_are_those_of_what_happens(
     policy: al.Policy, context: int, outcomes: int
 ) -> None:
     """Over n keys each outcome's frequency is within 4 standard errors √(p(1 − p)/n) of its p."""
-    n, (plan, state, memo) = 4000, begin(policy, horizon=10, budget=4)
+    n, (lowered, state, memo) = 4000, begin(policy, horizon=10, budget=4)
     seen = Counter(
-        decide(plan, state, memo, new_hulls(plan), context, np.uint64(round_key(np.uint64(3), t)))
+        decide(
+            lowered, state, memo, new_hulls(lowered), context, np.uint64(round_key(np.uint64(3), t))
+        )
         for t in range(n)
     )
     assert len({action for action, _ in seen}) == len(seen) == outcomes
@@ -262,9 +269,9 @@ def test_tied_contexts_are_served_at_a_common_rate_which_a_random_order_would_no
     """Weights .1 and .9, room for .1: a rate of .1 each. In random order the rarer one comes first
     half of the time and is then served for sure, else never: a rate of .5; the other has .0556.
     """
-    plan = begin(al.alp(), horizon=10, budget=1)[0]
+    lowered = begin(al.alp(), horizon=10, budget=1)[0]
     pure: Any = serve_share
-    shares = [pure.py_func(plan, False, 0.1, own, 0.0, 1.0 - own) for own in (0.1, 0.9)]
+    shares = [pure.py_func(lowered, False, 0.1, own, 0.0, 1.0 - own) for own in (0.1, 0.9)]
     assert shares == pytest.approx([0.1, 0.1])
     in_order = [
         (min(1.0, 0.1 / own) + min(1.0, max(0.0, 0.1 - (1.0 - own)) / own)) / 2

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.interrupts import Interrupt, elsewhere, interrupted
 
-from almoner.concurrency.mutex import Wakeup
+from almoner.concurrency.mutex import Wakeup, release
 from almoner.errors import Conflict, StoreError
 from almoner.live.group_commit import GroupCommit, _Call
 
@@ -247,7 +247,7 @@ def follow(commits: GroupCommit, point: int) -> None:
         claim = commits._leader.acquire(sys._getframe())
         inside.set()
         go_on.wait(60)
-        commits._leader.release(claim)
+        release(claim)
 
     leader = Thread(target=lead)
     leader.start()

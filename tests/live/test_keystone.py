@@ -13,7 +13,7 @@ import almoner as al
 from almoner.kernels.live import REDRAWS
 from almoner.kernels.loop import FIGURES, play
 from almoner.kernels.state import State, new_hulls, new_memo, new_state
-from almoner.policy.lowering import applicable, make_plan
+from almoner.policy.lowering import applicable, lower
 from almoner.simulation.replications import environment_of, root_key
 
 SEED = 11
@@ -106,13 +106,13 @@ def terms_of(problem: al.Problem, policy: al.Policy) -> dict[str, Any]:
 
 def last_state(problem: al.Problem, policy: al.Policy) -> State:
     """Return where the simulator's own loop ends."""
-    plan = make_plan(policy, **problem.terms())
+    lowered = lower(policy, **problem.terms())
     environment, _ = environment_of(problem)
-    state = new_state(plan)
+    state = new_state(lowered)
     none, table, out = np.empty(0, np.int64), np.empty((0, 2), np.int64), np.empty((1, FIGURES))
-    scratch = new_memo(plan, state), new_hulls(plan)
+    scratch = new_memo(lowered, state), new_hulls(lowered)
     root, room = root_key(SEED), np.empty((1, 0))
-    play(plan, environment, state, *scratch, root, 0, none, out, room, table, np.empty((0, 3)))
+    play(lowered, environment, state, *scratch, root, 0, none, out, room, table, np.empty((0, 3)))
     return state
 
 

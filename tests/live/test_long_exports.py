@@ -26,6 +26,7 @@ import almoner as al
 from almoner.live.export import COLUMNS, as_csv, as_jsonl, decisions, export
 from almoner.live.export.rows import PAGE
 from almoner.store.events import Event
+from almoner.store.sql import run
 
 
 @pytest.fixture
@@ -92,9 +93,9 @@ def test_the_statements_use_the_index(kind: str, tmp_path: Path) -> None:
     explain = "EXPLAIN QUERY PLAN" if kind == "sqlite" else "EXPLAIN"
     with database.transaction() as transaction:
         if kind == "postgres":
-            transaction.run("ANALYZE almoner_events")
+            run(transaction, "ANALYZE almoner_events")
         asked = [call.args for call in stream.call_args_list]
-        plans = [str(transaction.run(f"{explain} {query}", *values)) for query, *values in asked]
+        plans = [str(run(transaction, f"{explain} {query}", *values)) for query, *values in asked]
     factory.close()
     last, page = plans
     assert re.search(r"almoner_once.*decision ?>.*decision ?<", page), "a range of the index"

@@ -151,13 +151,13 @@ def test_new_contexts_are_added_without_copying_the_others(
         monkeypatch.setattr(owner, name, call)
 
     agent = memory.create(**OPEN, horizon=5_000)
-    for name in ("doubled", "new_room", "make_plan"):
+    for name in ("doubled", "new_buffers", "lower"):
         counted(live_policy, name)
     counted(LivePolicy, "replay")
     agent.decide_many([f"context {number}" for number in range(1_000)])
     assert count == {"doubled": 10}
     assert replay(agent) == agent.look(Campaign.to_dict)
-    assert count == {"doubled": 20, "new_room": 1, "make_plan": 1, "replay": 1}
+    assert count == {"doubled": 20, "new_buffers": 1, "lower": 1, "replay": 1}
 
 
 def test_what_is_no_name_is_refused(factory: AgentFactory) -> None:

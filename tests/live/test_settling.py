@@ -44,7 +44,7 @@ def test_policies_plan_with_the_cost_and_admission_goes_by_the_reserve(
     assert (one.action, two.action, three.action, three.reason) == ("call", "call", None, "budget")
     agent.settle(one.id, cost=1)
     assert agent.decide("new").action == "call"
-    assert agent.look(lambda campaign: int(campaign.state.clock[1])) == 7  # 10 less three means
+    assert agent.look(lambda campaign: int(campaign.state.progress[1])) == 7  # 10 less three means
 
 
 def test_refunds_can_be_spent_again(factory: AgentFactory) -> None:

@@ -18,7 +18,7 @@ from almoner.policy.lowering import (
     NEVER,
     NO_DEFAULTS,
     applicable,
-    make_plan,
+    lower,
 )
 from almoner.policy.recipes import (
     RECIPES,
@@ -62,11 +62,11 @@ def combinations() -> list[Policy]:
 
 @pytest.mark.parametrize("policy", combinations(), ids=repr)
 def test_every_policy_can_be_planned_on_two_contexts(policy: Policy) -> None:
-    plan = make_plan(policy, **TERMS, **TRUTH)
+    lowered = lower(policy, **TERMS, **TRUTH)
     codes = policy.rewards.code, policy.contexts.code, policy.allocation.code
-    assert (plan.reward, plan.context, plan.rule) == codes
-    assert (plan.horizon, plan.budget) == (100, 40)
-    for array, shape in ((plan.context_weights, (2,)), (plan.prior, (2, 3))):
+    assert (lowered.reward, lowered.context, lowered.rule) == codes
+    assert (lowered.horizon, lowered.budget) == (100, 40)
+    for array, shape in ((lowered.context_weights, (2,)), (lowered.prior, (2, 3))):
         assert array.dtype == np.float64
         assert array.shape == shape
         assert array.flags.writeable
@@ -77,45 +77,45 @@ def test_the_arrays_of_a_plan_are_copies_even_of_read_only_truth() -> None:
     truth = {name: value.copy() for name, value in TRUTH.items()}
     for value in truth.values():
         value.setflags(write=False)
-    plan = make_plan(alp(), **TERMS, **truth)
-    plan.context_weights[:] = plan.prior[:] = -1
+    lowered = lower(alp(), **TERMS, **truth)
+    lowered.context_weights[:] = lowered.prior[:] = -1
     assert truth["context_probs"].tolist() == PROBS.tolist()
     assert truth["reward_means"].tolist() == MEANS.tolist()
 
 
 def test_money_is_in_whole_units_of_a_fraction() -> None:
-    plan = make_plan(thrifty(), horizon=100, budget=1.35, costs=np.full((2, 3), 0.1))
-    assert (plan.budget, plan.top, plan.bottom) == (13, 1, 10)
-    assert plan.costs.tolist() == [[1, 1, 1], [1, 1, 1]]
-    assert plan.costs.dtype == np.int64
+    lowered = lower(thrifty(), horizon=100, budget=1.35, costs=np.full((2, 3), 0.1))
+    assert (lowered.budget, lowered.top, lowered.bottom) == (13, 1, 10)
+    assert lowered.costs.tolist() == [[1, 1, 1], [1, 1, 1]]
+    assert lowered.costs.dtype == np.int64
 
 
 def test_known_statistics_come_from_the_truth_unless_the_policy_has_its_own() -> None:
-    supplied = make_plan(alp(), **TERMS, **TRUTH)
+    supplied = lower(alp(), **TERMS, **TRUTH)
     assert supplied.context_weights.tolist() == PROBS.tolist()
     assert supplied.prior.tolist() == MEANS.tolist()
 
     believed = MEANS[::-1] / 2
-    own = make_plan(alp(context_probs=[0.9, 0.1], reward_means=believed), **TERMS, **TRUTH)
+    own = lower(alp(context_probs=[0.9, 0.1], reward_means=believed), **TERMS, **TRUTH)
     assert own.context_weights.tolist() == [0.9, 0.1]
     assert own.prior.tolist() == believed.tolist()
 
 
 def test_a_learner_starts_from_ones_whatever_the_truth() -> None:
-    plan = make_plan(thrifty(), **TERMS, **TRUTH)
-    assert plan.context_weights.tolist() == [1, 1]
-    assert plan.prior.tolist() == [[1, 1, 1], [1, 1, 1]]
+    lowered = lower(thrifty(), **TERMS, **TRUTH)
+    assert lowered.context_weights.tolist() == [1, 1]
+    assert lowered.prior.tolist() == [[1, 1, 1], [1, 1, 1]]
 
 
 def test_a_learner_needs_no_truth() -> None:
-    plan, told = make_plan(thrifty(), **TERMS), make_plan(thrifty(), **TERMS, **TRUTH)
-    for mine, theirs in zip(plan, told, strict=True):
+    lowered, told = lower(thrifty(), **TERMS), lower(thrifty(), **TERMS, **TRUTH)
+    for mine, theirs in zip(lowered, told, strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
 
 def test_known_rewards_are_planned_as_gains_over_skipping() -> None:
-    plan = make_plan(alp(), **TERMS, **TRUTH, default_rewards=np.array([0.5, 0.1]))
-    assert plan.prior == pytest.approx(np.array([[-0.3, 0.3, 0.0], [0.0, 0.3, 0.2]]), abs=1e-15)
+    lowered = lower(alp(), **TERMS, **TRUTH, default_rewards=np.array([0.5, 0.1]))
+    assert lowered.prior == pytest.approx(np.array([[-0.3, 0.3, 0.0], [0.0, 0.3, 0.2]]), abs=1e-15)
 
 
 SOME = np.array([0.5, 0.0])
@@ -135,18 +135,22 @@ DEFAULT_MODES: list[tuple[dict[str, Any], int, list[float]]] = [
 def test_a_learner_is_told_the_default_rewards_or_learns_them(
     terms: dict[str, Any], mode: int, defaults: list[float]
 ) -> None:
-    plan = make_plan(thrifty(), **TERMS, **terms)
-    assert (plan.default_mode, plan.defaults.tolist()) == (mode, defaults)
-    assert plan.defaults.flags.writeable
-    assert plan.defaults.dtype == np.float64
-    assert plan.priced == (mode != NO_DEFAULTS)
+    lowered = lower(thrifty(), **TERMS, **terms)
+    assert (lowered.default_mode, lowered.defaults.tolist()) == (mode, defaults)
+    assert lowered.defaults.flags.writeable
+    assert lowered.defaults.dtype == np.float64
+    assert lowered.priced == (mode != NO_DEFAULTS)
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_known_rewards_come_with_known_defaults_whoever_is_told(known: bool) -> None:
-    plan = make_plan(alp(), **TERMS, **TRUTH, default_rewards=SOME, defaults_known=known)
-    assert (plan.default_mode, plan.defaults.tolist(), plan.priced) == (NO_DEFAULTS, [0, 0], 0)
-    assert plan.prior == pytest.approx(MEANS - SOME[:, None])
+    lowered = lower(alp(), **TERMS, **TRUTH, default_rewards=SOME, defaults_known=known)
+    assert (lowered.default_mode, lowered.defaults.tolist(), lowered.priced) == (
+        NO_DEFAULTS,
+        [0, 0],
+        0,
+    )
+    assert lowered.prior == pytest.approx(MEANS - SOME[:, None])
 
 
 @pytest.mark.parametrize(
@@ -154,7 +158,7 @@ def test_known_rewards_come_with_known_defaults_whoever_is_told(known: bool) -> 
     [(ealp(), NEVER), (ealp2(), BY_RULE), (ealp2(until=70), 70), (ucb_ealp2(until=1), 1)],
 )
 def test_the_round_of_the_freeze_is_planned(policy: Policy, freeze: int) -> None:
-    assert make_plan(policy, **TERMS, **TRUTH).freeze == freeze
+    assert lower(policy, **TERMS, **TRUTH).freeze == freeze
 
 
 def test_never_and_by_rule_are_no_rounds() -> None:
@@ -169,12 +173,12 @@ def test_never_and_by_rule_are_no_rounds() -> None:
     [(ucb_alp(width=0.125), 0.125), (thrifty(), 0.0), (alp(), 0.0)],
 )
 def test_the_width_is_planned(policy: Policy, width: float) -> None:
-    assert make_plan(policy, **TERMS, **TRUTH).width == width
+    assert lower(policy, **TERMS, **TRUTH).width == width
 
 
 @pytest.mark.parametrize(("policy", "override"), [(flp(), 0), (flp(override=True), 1), (alp(), 0)])
 def test_the_override_is_planned(policy: Policy, override: int) -> None:
-    assert make_plan(policy, **TERMS, **TRUTH).override == override
+    assert lower(policy, **TERMS, **TRUTH).override == override
 
 
 UNEQUAL = np.array([[1, 2, 3], [1, 2, 4.5]])
@@ -254,7 +258,7 @@ def test_a_policy_that_does_not_fit_the_terms_is_refused_in_one_sentence(
     policy: Policy, terms: dict[str, Any], sentence: str
 ) -> None:
     with pytest.raises(InvalidPolicy) as refused:
-        make_plan(policy, **terms)
+        lower(policy, **terms)
     assert str(refused.value) == sentence
     assert not applicable(policy, **terms)
 
@@ -262,16 +266,16 @@ def test_a_policy_that_does_not_fit_the_terms_is_refused_in_one_sentence(
 def test_costs_that_differ_by_less_than_the_grid_can_hold_still_differ() -> None:
     """A budget of 1e12 would leave a grid of 1/1000; but 9 rounds can use 27e-7 at most."""
     costs = np.array([[1e-7, 3e-7], [1e-7, 1e-7]])
-    plan = make_plan(thrifty(), horizon=9, budget=1e12, costs=costs)
-    assert plan.priced == 1
-    assert plan.costs.tolist() == [[1, 3], [1, 1]]
+    lowered = lower(thrifty(), horizon=9, budget=1e12, costs=costs)
+    assert lowered.priced == 1
+    assert lowered.costs.tolist() == [[1, 3], [1, 1]]
 
 
 def test_decisions_need_a_price_only_where_options_compete() -> None:
-    assert make_plan(thrifty(), **TERMS).priced == 0
-    assert make_plan(thrifty(), **{**TERMS, "costs": UNEQUAL}).priced == 1
-    assert make_plan(thrifty(), **TERMS, default_rewards=np.array([0.0, 0.3])).priced == 1
-    assert make_plan(alp(), **TERMS, **TRUTH, default_rewards=np.array([0.0, 0.3])).priced == 0
+    assert lower(thrifty(), **TERMS).priced == 0
+    assert lower(thrifty(), **{**TERMS, "costs": UNEQUAL}).priced == 1
+    assert lower(thrifty(), **TERMS, default_rewards=np.array([0.0, 0.3])).priced == 1
+    assert lower(alp(), **TERMS, **TRUTH, default_rewards=np.array([0.0, 0.3])).priced == 0
 
 
 def test_no_default_reward_at_all_is_no_obstacle_to_learning() -> None:
@@ -294,5 +298,5 @@ def test_a_budget_for_everybody_pays_for_every_round(
     """41 times .3 is 12.299999999999999 as a float, and pays for 41 actions all the same."""
     cost = hundredths / 100
     budget = max(horizon * hundredths / 100, horizon * cost) * surplus
-    plan = make_plan(thrifty(), horizon=horizon, budget=budget, costs=np.array([[cost]]))
-    assert plan.budget == horizon
+    lowered = lower(thrifty(), horizon=horizon, budget=budget, costs=np.array([[cost]]))
+    assert lowered.budget == horizon

@@ -13,8 +13,9 @@ import almoner as al
 from almoner.errors import BrokenLedger
 from almoner.live.audit import audit
 from almoner.live.campaign import Campaign
-from almoner.store.events import KINDS, Event
+from almoner.store.events import Event, EventKind
 from almoner.store.hash_chain import COLUMNS, GROUP, link, marked, root
+from almoner.store.sql import run
 
 EVENT = Event(1, "decided", 1_770_000_000_000_000, 5, 1, 0, "Grüße 🌷", "mail", 1, 2, 0.1, 1e-300)
 
@@ -39,7 +40,7 @@ class Log:
         with self.agent.store._database.transaction() as transaction:  # type: ignore[attr-defined]
             campaign = "(SELECT id FROM almoner_campaigns WHERE name = ?)"
             statement = statement.replace("ours", f"campaign = {campaign}")
-            return [*transaction.run(statement, *values)]
+            return [*run(transaction, statement, *values)]
 
     def set(self, seq: int, column: str, value: Any) -> None:
         update = f'UPDATE almoner_events SET "{column}" = ? WHERE ours AND seq = ?'  # noqa: S608
@@ -78,7 +79,7 @@ def another(column: str, value: Any) -> Any:
 
 
 def test_the_log_has_all_kinds_and_is_in_order(log: Log) -> None:
-    assert {event.kind for event in log.agent.events()} == set(KINDS)
+    assert {event.kind for event in log.agent.events()} == set(EventKind)
     assert log.fault() is None
     assert audit(log.agent.store, log.name).sealed_from == 1
 
@@ -232,7 +233,7 @@ def test_of_events_written_together_the_group_is_named(kind: str) -> None:
         agent = factory.create(horizon=9_999, budget=9_999)
         agent.decide_many(["new"] * (GROUP + 30))
         with agent.store._database.transaction() as transaction:  # type: ignore[attr-defined]
-            transaction.run("UPDATE almoner_events SET at = at + 1 WHERE seq = 70")
+            run(transaction, "UPDATE almoner_events SET at = at + 1 WHERE seq = 70")
         with pytest.raises(BrokenLedger, match="events 65 to 94 do not follow from event 64"):
             audit(agent.store, factory.name)
 
@@ -243,7 +244,7 @@ def test_a_group_without_an_end_is_not_gathered_for_ever(kind: str) -> None:
         agent = factory.create(horizon=9_999, budget=9_999)
         agent.decide_many(["new"] * 3 * GROUP)
         with agent.store._database.transaction() as transaction:  # type: ignore[attr-defined]
-            transaction.run("UPDATE almoner_events SET checksum = ?", "")
+            run(transaction, "UPDATE almoner_events SET checksum = ?", "")
         with pytest.raises(BrokenLedger, match="events 1 to 65 do not follow from the name"):
             audit(agent.store, factory.name)
 

@@ -15,7 +15,7 @@ from support.agents import AgentFactory, agent_factory
 
 from almoner.store import ApiKey
 from almoner.store.events import DECIDED, REWARDED, Event
-from almoner.store.sql import Database, SqlStore, Statements
+from almoner.store.sql import Database, SqlStore, Statements, run
 
 LONG = 5_000
 """Decisions, each of them with a key and a reward."""
@@ -55,9 +55,9 @@ class _Recording:
         self._statements, self._noted = statements, noted
         self.insert = statements.insert
 
-    def run(self, statement: str, *values: Any) -> list[Any]:
-        self._noted[statement] = values
-        return self._statements.run(statement, *values)
+    def execute(self, statement: str, values: Sequence[Any]) -> Any:
+        self._noted[statement] = tuple(values)
+        return self._statements.execute(statement, values)
 
 
 def recorded(factory: AgentFactory) -> tuple[Recorder, SqlStore]:
@@ -111,7 +111,7 @@ def test_every_statement_finds_what_it_wants_by_an_index(kind: str, known: str) 
         recorder, store = recorded(factory)
         with recorder.database.transaction() as statements:
             if known != "nothing":
-                statements.run("ANALYZE almoner_events")
+                run(statements, "ANALYZE almoner_events")
         name = factory.name
         if known == "another one":
             name = f"{name} anew"
@@ -123,7 +123,7 @@ def test_every_statement_finds_what_it_wants_by_an_index(kind: str, known: str) 
             if "almoner_events" not in statement:
                 continue
             with recorder.database.transaction() as statements:
-                rows = statements.run(explain + statement, *values)
+                rows = run(statements, explain + statement, *values)
             plan = "\n".join(str(row[-1]) for row in rows)
             seen += 1
             if "LIMIT 1" not in statement:  # the first row of an index
@@ -160,7 +160,7 @@ def steps(recorder: Recorder, store: SqlStore, name: str) -> int:
         return 0
 
     with recorder.database.transaction() as statements:
-        connection: Any = statements._connection  # type: ignore[attr-defined]
+        connection: Any = statements
         connection.set_progress_handler(tick, 100)
     with store.writing(name) as writer:
         assert len(writer.histories(range(1, 20, 2))) == 10

@@ -16,6 +16,7 @@ from almoner import Agent, AlmonerError, StoreError
 from almoner.kernels.state import State
 from almoner.live.campaign import Campaign
 from almoner.store import Store, Writer, open_store
+from almoner.store.sql import run
 from support.postgres_server import fresh_database, postgres_url
 
 STORES = ("memory", "sqlite", "postgres")
@@ -128,7 +129,7 @@ def rewind(factory: AgentFactory, last: int) -> None:
             writer.undo(last, writer.saved)  # type: ignore[attr-defined]
         return
     with database.transaction() as transaction:
-        transaction.run("DELETE FROM almoner_events WHERE seq > ?", last)
+        run(transaction, "DELETE FROM almoner_events WHERE seq > ?", last)
 
 
 def state_values(state: State) -> dict[str, Any]:

@@ -6,29 +6,29 @@ from typing import Any
 
 import numpy as np
 
-from almoner.kernels.live import Line, advance, new_line
+from almoner.kernels.live import Batch, advance, new_batch
 from almoner.kernels.state import Hulls, Memo, State
-from almoner.policy.lowering import Plan
+from almoner.policy.lowering import LoweredPolicy
 
 Scratch = tuple[State, Memo, Hulls | None]
 
 
 def decide_one(
-    plan: Plan, scratch: Scratch, stream: np.uint64, context: int, mask: Any, price: Any
+    lowered: LoweredPolicy, scratch: Scratch, stream: np.uint64, context: int, mask: Any, price: Any
 ) -> tuple[int, float]:
     """Decide for one arrival and take the action; return it with its probability.
 
     ``price`` holds the last price, and receives the one of this decision.
     """
-    line = batch_of_one(plan, context, mask)
-    line.price[:] = price
-    advance(plan, *scratch, stream, line, 1, np.zeros(plan.costs.shape, np.int64), 0)
-    price[:] = line.odds[0, 1]
-    return int(line.choices[0, 0]), float(line.odds[0, 0])
+    batch = batch_of_one(lowered, context, mask)
+    batch.price[:] = price
+    advance(lowered, *scratch, stream, batch, 1, np.zeros(lowered.costs.shape, np.int64), 0)
+    price[:] = batch.figures[0, 1]
+    return int(batch.choices[0, 0]), float(batch.figures[0, 0])
 
 
-def batch_of_one(plan: Plan, context: int, mask: Any) -> Line:
+def batch_of_one(lowered: LoweredPolicy, context: int, mask: Any) -> Batch:
     """Return a batch of one arrival."""
-    line = new_line(plan.costs.shape[1], places=1)
-    line.contexts[0], line.allowed[0] = context, mask
-    return line
+    batch = new_batch(lowered.costs.shape[1], size=1)
+    batch.contexts[0], batch.allowed[0] = context, mask
+    return batch

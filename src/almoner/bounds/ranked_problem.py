@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from almoner.checks import Floats
 from almoner.errors import NotComputable
 from almoner.lp import TOLERANCE
 from almoner.money import on_grid
 from almoner.problem import Problem
+from almoner.types import Floats
 
 __all__ = ["RankedProblem", "error_constants"]
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from almoner import checks
-from almoner.checks import Floats
 from almoner.lp import hull_steps
 from almoner.money import amounts, on_grid
 from almoner.problem import Problem
+from almoner.types import Floats
 
 __all__ = ["ValueCurve", "general_alp_regret", "general_budget_tail"]
 

@@ -12,15 +12,13 @@ from almoner.cli.output import amount, counted, print_json, print_table, small_a
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-    import numpy.typing as npt
-
     from almoner.lp import Solution
     from almoner.problem import Problem
+    from almoner.types import Mask
 
 __all__ = ["plan"]
 
-TOLERANCE = 1e-9
+NEGLIGIBLE = 1e-9
 """Budgets and ratios nearer than this are equal: a share of the budget, or units per round."""
 
 
@@ -64,7 +62,7 @@ class _Usable(NamedTuple):
     """
 
     problem: Problem
-    affordable: npt.NDArray[np.bool_]
+    affordable: Mask
     unusable: float
     unit: float
 
@@ -81,7 +79,7 @@ def _usable(problem: Problem) -> _Usable:
         return _Usable(problem, np.ones_like(affordable), 0.0, unit)
     budget = grid.budget * unit if affordable.any() else 0.0
     rest = problem.budget - budget
-    if rest <= TOLERANCE * problem.budget:
+    if rest <= NEGLIGIBLE * problem.budget:
         budget, rest = problem.budget, 0.0
     if rest or not affordable.all():
         worthless = np.minimum(problem.reward_means, problem.default_rewards[:, None])
@@ -154,7 +152,7 @@ def _nearest_boundary(problem: Problem, solution: Solution) -> str:
     ends = [0.0, *solution.boundaries.tolist()]
     if len(ends) == 1:
         return "No action gains anything: skipping everybody is as good."
-    if solution.boundary_distance < TOLERANCE:
+    if solution.boundary_distance < NEGLIGIBLE:
         return (
             f"It lies exactly on a boundary ({problem.ratio:.4g} per round): the price jumps here."
         )

@@ -7,8 +7,11 @@ owner is recorded in the same step that acquires: the frame of the function in w
 whether it was released or not.
 
 Threads that find a lock taken queue for it: first come, first served. Otherwise a thread that
-releases a lock and acquires it again at once keeps it for good, as whoever it has woken is not
+releases a lock and acquires it again at once keeps it for good, as the thread it has woken is not
 running yet.
+
+A forked process is refused: a lock may have been copied while another thread of the parent held it,
+so that nobody would release it.
 """
 
 from __future__ import annotations
@@ -17,12 +20,14 @@ import contextlib
 import inspect
 import sys
 from collections.abc import Sequence
+from os import getpid
 from threading import Lock, get_ident
 from types import FrameType
 
+from almoner.concurrency.process import forked
 from almoner.errors import StoreError
 
-__all__ = ["POLL", "Claim", "Mutex", "WaitQueue", "Wakeup", "acquire_any", "owner"]
+__all__ = ["POLL", "Claim", "Mutex", "WaitQueue", "Wakeup", "acquire_any", "release"]
 
 POLL = 0.1
 """Seconds that a waiting thread sleeps before it checks whether the owner was interrupted."""
@@ -41,7 +46,7 @@ class Wakeup:
         self._lock.acquire()
 
     def wait(self, seconds: float) -> bool:
-        """Wait to be woken; return False if that took too long."""
+        """Wait to be woken; return False after ``seconds``."""
         return self._lock.acquire(timeout=seconds)
 
     def notify(self) -> None:
@@ -49,22 +54,21 @@ class Wakeup:
         if self._lock.locked():
             try:
                 self._lock.release()
-            except RuntimeError:  # another thread was faster
+            except RuntimeError:  # another thread has released it meanwhile
                 return
 
 
 class Claim:
-    """One ownership of a mutex; it ends when released, or when its function has ended."""
+    """One ownership of a mutex; it ends when released, or when its function has ended.
 
-    __slots__ = ("frame", "next", "thread")
+    ``next`` holds the claim that has followed, if any.
+    """
 
-    def __init__(self, frame: FrameType | None) -> None:
-        self.frame, self.thread = frame, get_ident()
+    __slots__ = ("frame", "next", "queue", "thread")
+
+    def __init__(self, frame: FrameType | None, queue: WaitQueue) -> None:
+        self.frame, self.queue, self.thread = frame, queue, get_ident()
         self.next: dict[None, Claim] = {}
-
-    def is_last(self) -> bool:
-        """Return whether nobody has taken over."""
-        return not self.next
 
     def has_ended(self) -> bool:
         """Return whether its function has ended; refuse to wait for a function of this thread."""
@@ -84,20 +88,20 @@ class Claim:
 
 
 class _Waiter(Claim):
-    """A place in a queue; it ends with the call of `WaitQueue.acquire` that waits there."""
+    """An entry of a queue; it ends with the call of `WaitQueue.acquire` that waits."""
 
-    __slots__ = ("signal",)
+    __slots__ = ("wakeup",)
 
-    def __init__(self, frame: FrameType) -> None:
-        super().__init__(frame)
-        self.signal = Wakeup()
+    def __init__(self, frame: FrameType, queue: WaitQueue) -> None:
+        super().__init__(frame, queue)
+        self.wakeup = Wakeup()
 
 
 class WaitQueue:
     """The threads that wait for a lock, or for any of several, in the order of their arrival.
 
     Only the first of them tries to acquire. Entries of threads that were interrupted before they
-    left are dropped by those behind them.
+    left are dropped by the threads behind them.
     """
 
     __slots__ = ("_waiters",)
@@ -106,22 +110,22 @@ class WaitQueue:
         self._waiters: list[_Waiter] = []
 
     def __bool__(self) -> bool:
-        """Return whether anybody waits."""
+        """Return whether any thread waits."""
         return bool(self._waiters)
 
     def notify(self) -> None:
         """Wake the first thread."""
         if self._waiters:
-            for first in self._waiters[:1]:  # is none if it has left meanwhile
-                first.signal.notify()
+            for first in self._waiters[:1]:  # empty if it has left meanwhile
+                first.wakeup.notify()
 
     def acquire(self, mutexes: Sequence[Mutex], frame: FrameType) -> tuple[int, Claim]:
         """Wait in the queue, then acquire a lock for a function; return its index with the claim.
 
-        A thread that was not woken in time tries out of turn: the owner may have been interrupted,
+        A thread that was not woken in time tries out of order: the owner may have been interrupted,
         and the first in the queue may want another of the locks.
         """
-        waiter, suspect = _Waiter(sys._getframe()), False
+        waiter, suspect = _Waiter(sys._getframe(), self), False
         try:
             self._waiters.append(waiter)
             while True:
@@ -129,13 +133,13 @@ class WaitQueue:
                     acquired = _try_any(mutexes, frame, suspect=suspect)
                     if acquired is not None:
                         return acquired
-                suspect = not waiter.signal.wait(POLL)
+                suspect = not waiter.wakeup.wait(POLL)
         finally:
             self._drop(waiter)
             self.notify()  # another lock may be free, and an interrupted thread may have been woken
 
     def _is_first(self, waiter: _Waiter) -> bool:
-        """Return whether nobody waits before; drop those who were interrupted."""
+        """Return whether no thread waits before it; drop entries of interrupted threads."""
         while (first := self._waiters[0]) is not waiter:
             if not first.has_ended():
                 return False
@@ -152,44 +156,55 @@ class WaitQueue:
 class Mutex:
     """A lock whose owner is known; see the module."""
 
-    __slots__ = ("_last", "_queue")
+    __slots__ = ("_last", "_process", "_queue")
 
     def __init__(self, queue: WaitQueue | None = None) -> None:
         self._queue = WaitQueue() if queue is None else queue
-        self._last = Claim(None)
+        self._last = Claim(None, self._queue)
+        self._process = getpid()
 
     def try_acquire(self, frame: FrameType, *, suspect: bool = False) -> Claim | None:
         """Acquire the lock for a function if it is free.
 
-        To ask an owner whether it has ended is slow where it has not: it is asked on a suspicion,
-        or where it belonged to this thread.
+        To find out whether the owner has ended is slow if it has not: that is done on suspicion, or
+        if the owner belonged to this thread.
         """
+        if getpid() != self._process:
+            raise forked()
         last = self._last
-        while last.next:  # an owner was interrupted before it became the last one here
+        while last.next:  # an owner was interrupted before it was recorded in _last
             last = last.next[None]
         if last.frame is not None and last.frame is not frame:
             if last.thread != get_ident() and not suspect:
                 return None
             if not last.has_ended():
                 return None
-        claim = Claim(frame)
-        if last.next.setdefault(None, claim) is not claim:  # atomic: a claim is followed by one
+        claim = Claim(frame, self._queue)
+        if last.next.setdefault(None, claim) is not claim:  # atomic: only one claim can follow
             return None
         self._last = claim
         return claim
 
-    def acquire(self, frame: FrameType) -> Claim:
-        """Acquire the lock for a function, after all who wait for it already."""
+    def acquire(self, frame: FrameType | None = None) -> Claim:
+        """Acquire the lock for a function, after all threads that wait for it already.
+
+        Without a ``frame`` that is the function whose ``with`` or ``try`` statement is calling.
+        """
+        if frame is None:
+            frame = _owner()
         if not self._queue:
             claim = self.try_acquire(frame)
             if claim is not None:
                 return claim
         return self._queue.acquire((self,), frame)[1]
 
-    def release(self, claim: Claim) -> None:
-        """Release the lock, unless another has taken over."""
-        claim.frame = None  # which would keep all its variables
-        self._queue.notify()
+
+def release(*claims: Claim | None) -> None:
+    """Release locks in order, each unless another thread has taken it over."""
+    for claim in claims:
+        if claim is not None:
+            claim.frame = None  # which would keep all its variables
+            claim.queue.notify()
 
 
 def acquire_any(mutexes: Sequence[Mutex], queue: WaitQueue, frame: FrameType) -> tuple[int, Claim]:
@@ -208,13 +223,13 @@ def _try_any(
     return None
 
 
-def owner() -> FrameType:
-    """Return the frame of the function whose ``with`` statement is calling.
+def _owner() -> FrameType:
+    """Return the frame of the function whose statement calls `Mutex.acquire`.
 
-    Context managers between the two come and go before its block ends: generators, those of
-    contextlib, and any other ``__enter__``.
+    Context managers in between return before its block ends: generators, functions of contextlib,
+    and any ``__enter__``.
     """
-    frame = sys._getframe(1)
+    frame = sys._getframe(2)
     while frame.f_back is not None:
         code = frame.f_code
         if not (

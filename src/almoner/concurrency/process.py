@@ -6,14 +6,13 @@ import os
 
 from almoner.errors import StoreError
 
-__all__ = ["Process"]
+__all__ = ["Process", "forked"]
 
 
 class Process:
-    """The process that opened something, to be asked before any lock or connection is touched.
+    """The process that opened an object, to check before any connection is used.
 
-    In a forked child a lock may have been copied while another thread held it, so that nobody
-    releases it there; a connection is still the parent's.
+    In a forked child a connection is still the parent's.
     """
 
     __slots__ = ("_id",)
@@ -22,13 +21,17 @@ class Process:
         self._id = os.getpid()
 
     def is_current(self) -> bool:
-        """Return whether this is the process that opened it."""
+        """Return whether this is the process that opened the object."""
         return os.getpid() == self._id
 
     def check(self) -> None:
         """Refuse a forked child."""
         if os.getpid() != self._id:
-            raise StoreError(
-                "the store was opened before this process was forked; open it in the process that "
-                "uses it"
-            )
+            raise forked()
+
+
+def forked() -> StoreError:
+    """Return the error of a store that is used in a forked child."""
+    return StoreError(
+        "the store was opened before this process was forked; open it in the process that uses it"
+    )

@@ -25,7 +25,7 @@ from almoner.experiments.rows import Row, write_rows
 from almoner.experiments.runner import Progress, run_tasks
 from almoner.files import read_table
 from almoner.policy.base import Policy
-from almoner.policy.lowering import make_plan
+from almoner.policy.lowering import lower
 from almoner.policy.recipes import recipe
 from almoner.problem import Problem
 from almoner.scenarios import PREFIX, load
@@ -80,7 +80,7 @@ class Sweep:
                 for policy_name, policy in self.policies.items():
                     for horizon in self.horizons or (problem.horizon,):
                         scaled = _scaled(problem, horizon, ratio)
-                        make_plan(policy, **scaled.terms())  # refuses it now, not after an hour
+                        lower(policy, **scaled.terms())  # refuses it now, not after an hour
                         yield Cell(
                             problem_name=problem_name,
                             policy_name=policy_name,

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from almoner.checks import Floats
-from almoner.jit import compiled
+from almoner.jit import jit
+from almoner.types import Floats
 
 __all__ = ["Band", "Planes", "plan_bound", "plane_at", "window"]
 
@@ -53,7 +53,7 @@ class Planes(NamedTuple):
     drifts: Floats
 
 
-@compiled
+@jit
 def window(band: Band, tau: int) -> tuple[int, int]:
     """Return the least and the largest budget of the band with ``tau`` rounds to go."""
     centre = (band.budget * tau) // band.horizon
@@ -63,7 +63,7 @@ def window(band: Band, tau: int) -> tuple[int, int]:
     return max(0, low - band.reach), min(band.budget, high + band.reach)
 
 
-@compiled
+@jit
 def plan_bound(planes: Planes, b: int, tau: int) -> float:
     """Return the bound τ·v(b/τ) on V, as one on X."""
     corners, heights = planes.corners, planes.heights
@@ -78,7 +78,7 @@ def plan_bound(planes: Planes, b: int, tau: int) -> float:
     return tau * heights[low] + (b - corners[low] * tau) * slope
 
 
-@compiled
+@jit
 def plane_at(planes: Planes, which: int, b: int, tau: int) -> float:
     """Return the bound λ'b + τ·m(λ') on V, as one on X."""
     return planes.slopes[which] * b + planes.drifts[which] * tau

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from almoner.kernels.state import Hulls, Memo, State, new_hulls, new_memo, new_state
-from almoner.policy.lowering import Plan
+from almoner.policy.lowering import LoweredPolicy
 
-Record = TypeVar("Record", Plan, State, Memo, Hulls)
+Record = TypeVar("Record", LoweredPolicy, State, Memo, Hulls)
 
-__all__ = ["HAS_ROWS", "Room", "doubled", "first_contexts", "new_room"]
+__all__ = ["HAS_ROWS", "Buffers", "doubled", "first_contexts", "new_buffers"]
 
 _BY_CONTEXT: dict[Any, set[str]] = {
-    Plan: {"context_weights", "prior", "costs", "defaults"},
-    State: {*State._fields} - {"clock"},
-    Memo: {*Memo._fields} - {"levels", "row", "holds"},
+    LoweredPolicy: {"context_weights", "prior", "costs", "defaults"},
+    State: {*State._fields} - {"progress"},
+    Memo: {*Memo._fields} - {"levels", "row", "validity"},
     Hulls: {*Hulls._fields} - {"price", "ranked", "filled", "kept"},
 }
 HAS_ROWS: dict[Any, list[bool]] = {
@@ -30,43 +30,43 @@ HAS_ROWS: dict[Any, list[bool]] = {
 """Which fields of a record are arrays with a row for each context."""
 
 
-class Room(NamedTuple):
+class Buffers(NamedTuple):
     """What kernels take: the plan, the state, and what is derived from them."""
 
-    plan: Plan
+    policy: LoweredPolicy
     state: State
     memo: Memo
     hulls: Hulls | None
 
 
-def new_room(plan: Plan) -> Room:
+def new_buffers(policy: LoweredPolicy) -> Buffers:
     """Return what kernels take before the first round."""
-    state = new_state(plan)
-    return Room(plan, state, new_memo(plan, state), new_hulls(plan))
+    state = new_state(policy)
+    return Buffers(policy, state, new_memo(policy, state), new_hulls(policy))
 
 
-def doubled(room: Room) -> Room:
+def doubled(buffers: Buffers) -> Buffers:
     """Return the same with twice as many contexts; the new ones are as the last one of the plan.
 
     Brackets are left out: the next decision works them out anew.
     """
-    rows = np.arange(2 * len(room.plan.costs)).clip(max=len(room.plan.costs) - 1)
-    plan = _rows_of(room.plan, rows)
-    state = new_state(plan)
-    for before, after in zip(room.state, state, strict=True):
+    rows = np.arange(2 * len(buffers.policy.costs)).clip(max=len(buffers.policy.costs) - 1)
+    policy = _rows_of(buffers.policy, rows)
+    state = new_state(policy)
+    for before, after in zip(buffers.state, state, strict=True):
         after[: len(before)] = before
-    memo, hulls = new_memo(plan, state, levels=room.memo.levels), new_hulls(plan)
-    if hulls is not None and room.hulls is not None:
-        hulls = hulls._replace(price=room.hulls.price)
-    return Room(plan, state, memo, hulls)
+    memo, hulls = new_memo(policy, state, levels=buffers.memo.levels), new_hulls(policy)
+    if hulls is not None and buffers.hulls is not None:
+        hulls = hulls._replace(price=buffers.hulls.price)
+    return Buffers(policy, state, memo, hulls)
 
 
-def first_contexts(room: Room, contexts: int) -> Room:
+def first_contexts(buffers: Buffers, contexts: int) -> Buffers:
     """Return views of the first contexts."""
-    plan, state, memo, hulls = room
+    policy, state, memo, hulls = buffers
     rows = slice(contexts)
-    return Room(
-        _rows_of(plan, rows),
+    return Buffers(
+        _rows_of(policy, rows),
         _rows_of(state, rows),
         _rows_of(memo, rows),
         None if hulls is None else _rows_of(hulls, rows),

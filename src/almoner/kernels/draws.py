@@ -12,12 +12,18 @@ import math
 
 import numpy as np
 
-from almoner.jit import compiled, exposed
+from almoner.jit import jit, jit_callable
 
 __all__ = [
+    "BINARISE_LANE",
     "CONTEXTS",
+    "ONLY_LANE",
     "POLICY",
+    "REDRAW_LANE",
     "REWARDS",
+    "SERVE_LANE",
+    "THOMPSON_LANE",
+    "TIE_LANE",
     "beta",
     "round_key",
     "stream_key",
@@ -26,6 +32,19 @@ __all__ = [
 
 CONTEXTS, REWARDS, POLICY = np.uint64(0), np.uint64(1), np.uint64(2)
 """The named streams of a replication."""
+
+ONLY_LANE = 0
+"""Lane of the one draw that a round makes in each of the streams CONTEXTS and REWARDS."""
+
+SERVE_LANE, TIE_LANE, BINARISE_LANE = 0, 1, 2
+"""Lanes of the stream POLICY: whether to serve, which of the tied actions, success of a reward."""
+
+THOMPSON_LANE = 8
+"""First of the lanes of Thompson's indices in the stream POLICY: one per pair, then one per context
+for skipping."""
+
+REDRAW_LANE = -1
+"""Factor from the number of a redraw to its lane in the stream POLICY."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -37,7 +56,7 @@ TRIES = 64
 section 5): that all of these fail has a probability below 1e-83."""
 
 
-@exposed
+@jit_callable
 def mix(x: np.uint64) -> np.uint64:
     """Return SplitMix64's finaliser of x, a bijection that looks random."""
     x = (x ^ (x >> _S30)) * _MIX1
@@ -45,26 +64,26 @@ def mix(x: np.uint64) -> np.uint64:
     return x ^ (x >> _S31)
 
 
-@exposed
+@jit_callable
 def stream_key(root: np.uint64, run: int, stream: np.uint64) -> np.uint64:
     """Return the key of one named stream of one replication."""
     return mix(root ^ mix(np.uint64(run) * _STREAMS + stream + _GOLDEN))
 
 
-@exposed
+@jit_callable
 def round_key(stream: np.uint64, t: int) -> np.uint64:
     """Return the key of round t within a stream."""
     return mix(stream + np.uint64(t) * _GOLDEN)
 
 
-@exposed
+@jit_callable
 def uniform(key: np.uint64, lane: int) -> float:
     """Return the number in [0, 1) that ``lane`` of this key holds."""
     bits = key if lane == 0 else mix(key + np.uint64(lane) * _GOLDEN)
     return np.float64(bits >> _S11) * 2.0**-53
 
 
-@compiled
+@jit
 def gamma(shape: float, key: np.uint64) -> float:
     """Return a Gamma(shape, 1) draw (Marsaglia and Tsang, 2000)."""
     boost = 1.0
@@ -84,7 +103,7 @@ def gamma(shape: float, key: np.uint64) -> float:
     return boost * d
 
 
-@compiled
+@jit
 def beta(a: float, b: float, key: np.uint64) -> float:
     """Return a Beta(a, b) draw as a ratio of two Gamma draws."""
     x = gamma(a, mix(key ^ _MIX1))

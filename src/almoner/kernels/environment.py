@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from almoner.checks import Floats
-from almoner.jit import exposed
-from almoner.kernels.draws import CONTEXTS, POLICY, REWARDS, beta, stream_key, uniform
+from almoner.jit import jit_callable
+from almoner.kernels.draws import CONTEXTS, ONLY_LANE, POLICY, REWARDS, beta, stream_key, uniform
+from almoner.types import Floats
 
 __all__ = [
     "Environment",
@@ -46,7 +46,7 @@ class Streams(NamedTuple):
     choices: np.uint64
 
 
-@exposed
+@jit_callable
 def streams_of(root: np.uint64, run: int) -> Streams:
     """Return the stream keys of one replication."""
     return Streams(
@@ -77,20 +77,20 @@ def make_environment(
     )
 
 
-@exposed
+@jit_callable
 def draw_context(environment: Environment, key: np.uint64) -> int:
     """Draw the context that arrives in the round of this key.
 
     The table of both outcomes avoids a branch that no processor can predict; it is unsigned, so
     that indexing with the context needs no check of its sign.
     """
-    position = uniform(key, 0) * len(environment.cuts)
+    position = uniform(key, ONLY_LANE) * len(environment.cuts)
     column = int(position)
     outcome = int(position - column >= environment.cuts[column])
     return int(np.int64(environment.aliases[column, outcome]))
 
 
-@exposed
+@jit_callable
 def draw_reward(environment: Environment, context: int, action: int, key: np.uint64) -> float:
     """Draw the reward of an action in the round of this key: its mean and its noise.
 
@@ -100,7 +100,7 @@ def draw_reward(environment: Environment, context: int, action: int, key: np.uin
     if mean == 0.0:
         return 0.0
     if environment.spread == 1.0:
-        return 1.0 if uniform(key, 0) < mean else 0.0
+        return 1.0 if uniform(key, ONLY_LANE) < mean else 0.0
     if environment.spread == 0.0 or mean in (0.0, 1.0):
         return mean
     strength = 1.0 / environment.spread - 1.0

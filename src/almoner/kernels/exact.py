@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from almoner.checks import Floats
-from almoner.jit import compiled, exposed
+from almoner.jit import jit, jit_callable
 from almoner.kernels.hulls import raise_hulls
 from almoner.kernels.price import find_price
 from almoner.kernels.priced import SKIP, options_at, priced_ratio
 from almoner.kernels.state import LEFT, ROUND, Hulls, Memo, State
 from almoner.kernels.steps import ratio_of, serve_share
 from almoner.policy.allocation import RoundedLP, SkipAlways
-from almoner.policy.lowering import Plan
+from almoner.policy.lowering import LoweredPolicy
+from almoner.types import Floats
 
 __all__ = ["policy_gain", "policy_gain_on_grid", "rank_weights"]
 
@@ -28,7 +28,7 @@ too, and it is below 1e-22 · T²·n for n budgets in the distribution: 3e-11 at
 _ROUNDED, _SKIP_ALWAYS = RoundedLP.code, SkipAlways.code
 
 
-@compiled
+@jit
 def rank_weights(values: Floats, weights: Floats, near: float) -> tuple[Floats, Floats]:
     """Return the weight of the contexts ranked above each one, and of the others level with it.
 
@@ -45,9 +45,9 @@ def rank_weights(values: Floats, weights: Floats, near: float) -> tuple[Floats, 
     return ahead, tied
 
 
-@compiled
+@jit
 def policy_gain(
-    plan: Plan, probs: Floats, gains: Floats, own: Floats, ahead: Floats, tied: Floats
+    policy: LoweredPolicy, probs: Floats, gains: Floats, own: Floats, ahead: Floats, tied: Floats
 ) -> float:
     """Return the expected gain of a policy that only looks at the rounds and the budget left.
 
@@ -55,21 +55,21 @@ def policy_gain(
     action brings there; ``own``, ``ahead`` and ``tied`` the weights as the policy sees them. The
     distribution of the budget left is carried forward, round by round.
     """
-    chances, later = np.zeros(plan.budget + 1), np.zeros(plan.budget + 1)
-    chances[plan.budget] = 1.0
-    low = high = plan.budget
+    chances, later = np.zeros(policy.budget + 1), np.zeros(policy.budget + 1)
+    chances[policy.budget] = 1.0
+    low = high = policy.budget
     total = 0.0
-    for t in range(1, plan.horizon + 1):
-        remaining = plan.horizon - t + 1
+    for t in range(1, policy.horizon + 1):
+        remaining = policy.horizon - t + 1
         for left in range(max(low - 1, 0), high + 1):
             later[left] = 0.0
         for left in range(low, high + 1):
             chance, taken, gain = chances[left], 0.0, 0.0
             if left > 0:
-                ratio = ratio_of(plan, left, remaining)
+                ratio = ratio_of(policy, left, remaining)
                 for context in range(len(probs)):
                     share = serve_share(
-                        plan,
+                        policy,
                         left >= remaining,
                         ratio - ahead[context],
                         own[context],
@@ -90,9 +90,9 @@ def policy_gain(
     return total
 
 
-@exposed  # not `compiled`: that would count references to what the steps hand out uncounted
+@jit_callable  # not `jit`: that counts references, which the inlined steps do not
 def policy_gain_on_grid(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls,
@@ -109,37 +109,37 @@ def policy_gain_on_grid(
     hulls depend on the budget only where it no longer affords everything. ``chances`` and ``later``
     are scratch space, a number for every budget from 0 on.
     """
-    if plan.rule == _SKIP_ALWAYS:
+    if policy.rule == _SKIP_ALWAYS:
         return 0.0
-    dearest, none = plan.dearest, np.uint64(0)
-    chances[plan.budget] = 1.0
-    low = high = plan.budget
+    dearest, none = policy.dearest, np.uint64(0)
+    chances[policy.budget] = 1.0
+    low = high = policy.budget
     total = 0.0
-    for t in range(1, plan.horizon + 1):
-        remaining, raised = plan.horizon - t + 1, False
-        state.clock[ROUND] = t - 1
+    for t in range(1, policy.horizon + 1):
+        remaining, raised = policy.horizon - t + 1, False
+        state.progress[ROUND] = t - 1
         for left in range(max(low - dearest, 0), high + 1):
             later[left] = 0.0
         for left in range(low, high + 1):
             chance = chances[left]
             if chance < NEGLIGIBLE:
                 continue
-            if left < plan.cheapest:
+            if left < policy.cheapest:
                 later[left] += chance
                 continue
             if not raised:
-                state.clock[LEFT] = left
-                raise_hulls(plan, state, memo, hulls, -1, none)
+                state.progress[LEFT] = left
+                raise_hulls(policy, state, memo, hulls, -1, none)
                 raised = left >= dearest
-            price, rate = find_price(plan, hulls, 1.0, priced_ratio(plan, left, remaining))
+            price, rate = find_price(policy, hulls, 1.0, priced_ratio(policy, left, remaining))
             for context in range(len(probs)):
-                base, step, share = options_at(plan, hulls, context, price, rate)
+                base, step, share = options_at(policy, hulls, context, price, rate)
                 likely = chance * probs[context]
                 if step != SKIP:
-                    later[left - plan.costs[context, step]] += likely * share
+                    later[left - policy.costs[context, step]] += likely * share
                     total += likely * share * gains[context, step]
                 if base != SKIP:
-                    later[left - plan.costs[context, base]] += likely * (1.0 - share)
+                    later[left - policy.costs[context, base]] += likely * (1.0 - share)
                     total += likely * (1.0 - share) * gains[context, base]
                 else:
                     later[left] += likely * (1.0 - share)

@@ -13,14 +13,16 @@ import math
 
 import numpy as np
 
-from almoner.jit import compiled, exposed, inlined
-from almoner.kernels.draws import uniform
+from almoner.jit import jit, jit_callable, jit_inline
+from almoner.kernels.draws import TIE_LANE, uniform
 from almoner.kernels.hulls import raise_hulls
 from almoner.kernels.price import find_price, nearness
 from almoner.kernels.priced import SKIP
-from almoner.kernels.ranking import TIE_LANE, TOLERANCE, Mask, weights_of
+from almoner.kernels.ranking import weights_of
 from almoner.kernels.state import LEFT, ROUND, TESTED, Hulls, Memo, State
-from almoner.policy.lowering import LEARNED_DEFAULTS, LITERAL_TEST, USABLE_TEST, Plan
+from almoner.lp import TOLERANCE
+from almoner.policy.lowering import LEARNED_DEFAULTS, LITERAL_TEST, USABLE_TEST, LoweredPolicy
+from almoner.types import Mask
 
 __all__ = ["exploration_over", "least_tried"]
 
@@ -28,24 +30,24 @@ PATIENCE = 3.0
 """Exploration ends when mistakes may cost at most this many times what it has cost."""
 
 
-@inlined
+@jit_inline
 def least_tried(
-    plan: Plan, state: State, context: int, key: np.uint64, available: Mask | None
+    policy: LoweredPolicy, state: State, context: int, key: np.uint64, available: Mask | None
 ) -> tuple[int, float]:
     """Return the action tried least of those to be had in this context, a tie drawn at random.
 
     Where skipping has a reward that must be learned, it is tried like the others.
     """
-    first = SKIP if plan.default_mode == LEARNED_DEFAULTS else 0
+    first = SKIP if policy.default_mode == LEARNED_DEFAULTS else 0
     fewest, ties = math.inf, 0
-    for action in range(first, plan.costs.shape[1]):
-        if _to_be_had(plan, state, context, action, available):
+    for action in range(first, policy.costs.shape[1]):
+        if _to_be_had(policy, state, context, action, available):
             count = _tries(state, context, action)
             ties = ties + 1 if count == fewest else (1 if count < fewest else ties)
             fewest = min(fewest, count)
     pick = int(uniform(key, TIE_LANE) * ties)
-    for action in range(first, plan.costs.shape[1]):
-        fits = _to_be_had(plan, state, context, action, available)
+    for action in range(first, policy.costs.shape[1]):
+        fits = _to_be_had(policy, state, context, action, available)
         if fits and _tries(state, context, action) == fewest:
             if pick == 0:
                 return action, 1.0 / ties
@@ -53,99 +55,105 @@ def least_tried(
     return SKIP, 1.0
 
 
-@inlined
+@jit_inline
 def _tries(state: State, context: int, action: int) -> float:
     return state.skip_counts[context] if action == SKIP else state.counts[context, action]
 
 
-@inlined
-def _to_be_had(plan: Plan, state: State, context: int, action: int, available: Mask | None) -> bool:
+@jit_inline
+def _to_be_had(
+    policy: LoweredPolicy, state: State, context: int, action: int, available: Mask | None
+) -> bool:
     """Return whether an action is affordable, and available to this request."""
     if action == SKIP:
         return True
     if available is not None and not available[action]:
         return False
-    return plan.costs[context, action] <= state.clock[LEFT]
+    return policy.costs[context, action] <= state.progress[LEFT]
 
 
-@exposed
-def exploration_over(plan: Plan, state: State, memo: Memo, hulls: Hulls) -> bool:
+@jit_callable
+def exploration_over(policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls) -> bool:
     """Return whether exploration ends after the round just booked."""
-    t, spent = state.clock[ROUND], plan.budget - state.clock[LEFT]
-    if t >= plan.exploration.rounds or spent >= plan.exploration.spend:
+    t, spent = state.progress[ROUND], policy.budget - state.progress[LEFT]
+    if t >= policy.exploration.rounds or spent >= policy.exploration.spend:
         return True
-    last = state.clock[TESTED]
-    if plan.exploration.test == 0 or t < max(last + 5, 1.02 * last) or t >= plan.horizon:
+    last = state.progress[TESTED]
+    if policy.exploration.test == 0 or t < max(last + 5, 1.02 * last) or t >= policy.horizon:
         return False
-    state.clock[TESTED] = t
-    weights, total, _ = weights_of(plan, state, t)
-    for context in range(plan.costs.shape[0]):
-        for action in range(plan.costs.shape[1]):
+    state.progress[TESTED] = t
+    weights, total, _ = weights_of(policy, state, t)
+    for context in range(policy.costs.shape[0]):
+        for action in range(policy.costs.shape[1]):
             if weights[context] > 0.0 and state.counts[context, action] == 0.0:
                 return False
-    raise_hulls(plan, state, memo, hulls, -1, np.uint64(0))
-    if plan.exploration.test == LITERAL_TEST:
-        return _all_comparisons_pass(plan, state, hulls)
-    return plan.exploration.test == USABLE_TEST and _mistakes_are_cheap(plan, state, hulls, total)
+    raise_hulls(policy, state, memo, hulls, -1, np.uint64(0))
+    if policy.exploration.test == LITERAL_TEST:
+        return _all_comparisons_pass(policy, state, hulls)
+    return policy.exploration.test == USABLE_TEST and _mistakes_are_cheap(
+        policy, state, hulls, total
+    )
 
 
-@compiled
-def _mistakes_are_cheap(plan: Plan, state: State, hulls: Hulls, total: float) -> bool:
-    remaining = plan.horizon - state.clock[ROUND]
-    price, _ = find_price(plan, hulls, total, state.clock[LEFT] / remaining * total)
-    edge, start, end = _marginal_step(plan, hulls, price)
+@jit
+def _mistakes_are_cheap(policy: LoweredPolicy, state: State, hulls: Hulls, total: float) -> bool:
+    remaining = policy.horizon - state.progress[ROUND]
+    price, _ = find_price(policy, hulls, total, state.progress[LEFT] / remaining * total)
+    edge, start, end = _marginal_step(policy, hulls, price)
     risk, spent = 0.0, 0.0
-    for context in range(plan.costs.shape[0]):
+    for context in range(policy.costs.shape[0]):
         if hulls.weights[context] <= 0.0:
             continue
-        best, surplus = _best_option(plan, hulls, context, price)
+        best, surplus = _best_option(policy, hulls, context, price)
         worst = 0.0
-        for option in range(SKIP, plan.costs.shape[1]):
-            gain, cost = _option(plan, hulls, context, option)
+        for option in range(SKIP, policy.costs.shape[1]):
+            gain, cost = _option(policy, hulls, context, option)
             shortfall = surplus - (gain - price * cost)
             if option != SKIP:
                 spent += state.counts[context, option] * shortfall
-            deviation = _deviation(plan, state, context, best, option, edge, start, end)
+            deviation = _deviation(policy, state, context, best, option, edge, start, end)
             if option != best and deviation > 0.0:
                 worst = max(worst, deviation * _expected_excess(shortfall / deviation))
         risk += hulls.weights[context] / total * worst
     return remaining * risk <= PATIENCE * spent
 
 
-@inlined
-def _option(plan: Plan, hulls: Hulls, context: int, option: int) -> tuple[float, float]:
+@jit_inline
+def _option(policy: LoweredPolicy, hulls: Hulls, context: int, option: int) -> tuple[float, float]:
     """Return the gain and the cost of an action or of skipping."""
     if option == SKIP:
         return 0.0, 0.0
-    return hulls.gains[context, option], float(plan.costs[context, option])
+    return hulls.gains[context, option], float(policy.costs[context, option])
 
 
-@inlined
-def _best_option(plan: Plan, hulls: Hulls, context: int, price: float) -> tuple[int, float]:
+@jit_inline
+def _best_option(
+    policy: LoweredPolicy, hulls: Hulls, context: int, price: float
+) -> tuple[int, float]:
     """Return the option with the largest surplus, gain less price times cost, and that surplus."""
     best, surplus = SKIP, 0.0
-    for action in range(plan.costs.shape[1]):
-        value = hulls.gains[context, action] - price * plan.costs[context, action]
+    for action in range(policy.costs.shape[1]):
+        value = hulls.gains[context, action] - price * policy.costs[context, action]
         if value > surplus + TOLERANCE:
             best, surplus = action, value
     return best, surplus
 
 
-@inlined
-def _marginal_step(plan: Plan, hulls: Hulls, price: float) -> tuple[int, int, int]:
+@jit_inline
+def _marginal_step(policy: LoweredPolicy, hulls: Hulls, price: float) -> tuple[int, int, int]:
     """Return the context and the two options between which the money runs out; −1 if none."""
-    for context in range(plan.costs.shape[0]):
+    for context in range(policy.costs.shape[0]):
         start = SKIP
-        for place in range(hulls.sizes[context]):
-            if abs(hulls.slopes[context, place] - price) <= nearness(plan, price):
-                return context, start, hulls.tops[context, place]
-            start = hulls.tops[context, place]
+        for i in range(hulls.sizes[context]):
+            if abs(hulls.slopes[context, i] - price) <= nearness(policy, price):
+                return context, start, hulls.tops[context, i]
+            start = hulls.tops[context, i]
     return -1, SKIP, SKIP
 
 
-@inlined
+@jit_inline
 def _deviation(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     context: int,
     best: int,
@@ -162,13 +170,13 @@ def _deviation(
     """
     lean = 0.0
     if edge >= 0:
-        span = float(plan.costs[edge, end]) - (plan.costs[edge, start] if start != SKIP else 0)
-        dear = float(plan.costs[context, best]) if best != SKIP else 0.0
-        cheap = float(plan.costs[context, option]) if option != SKIP else 0.0
+        span = float(policy.costs[edge, end]) - (policy.costs[edge, start] if start != SKIP else 0)
+        dear = float(policy.costs[context, best]) if best != SKIP else 0.0
+        cheap = float(policy.costs[context, option]) if option != SKIP else 0.0
         lean = (dear - cheap) / span
     here = edge == context
     variance = 0.0
-    for action in range(plan.costs.shape[1]):
+    for action in range(policy.costs.shape[1]):
         weight = (action == best) * 1.0 - (action == option) * 1.0
         if here:
             weight += lean * ((action == start) * 1.0 - (action == end) * 1.0)
@@ -178,90 +186,90 @@ def _deviation(
     return math.sqrt(variance)
 
 
-@inlined
+@jit_inline
 def _expected_excess(z: float) -> float:
     """Return E(N − z)⁺ of a standard normal N: φ(z) − zΦ(−z)."""
     density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
     return density - z * 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
-@compiled
-def _all_comparisons_pass(plan: Plan, state: State, hulls: Hulls) -> bool:
+@jit
+def _all_comparisons_pass(policy: LoweredPolicy, state: State, hulls: Hulls) -> bool:
     """Return whether every comparison on the way to the LP's solution is significant."""
-    for context in range(plan.costs.shape[0]):
+    for context in range(policy.costs.shape[0]):
         if hulls.weights[context] <= 0.0:
             continue
-        for one in range(plan.costs.shape[1]):
+        for one in range(policy.costs.shape[1]):
             for two in range(one):
                 rates = (
-                    _slope(plan, hulls, context, SKIP, one),
-                    _slope(plan, hulls, context, SKIP, two),
+                    _slope(policy, hulls, context, SKIP, one),
+                    _slope(policy, hulls, context, SKIP, two),
                 )
                 fewest = min(state.counts[context, one], state.counts[context, two])
-                rise = _slope(plan, hulls, context, one, two)
-                if not (_differ(plan, rates[0] - rates[1], fewest) and _differ(plan, rise, fewest)):
+                rise = _slope(policy, hulls, context, one, two)
+                if not (
+                    _differ(policy, rates[0] - rates[1], fewest) and _differ(policy, rise, fewest)
+                ):
                     return False
-        if not _hull_is_sure(plan, state, hulls, context):
+        if not _hull_is_sure(policy, state, hulls, context):
             return False
-    return _order_is_sure(plan, state, hulls)
+    return _order_is_sure(policy, state, hulls)
 
 
-@inlined
-def _hull_is_sure(plan: Plan, state: State, hulls: Hulls, context: int) -> bool:
+@jit_inline
+def _hull_is_sure(policy: LoweredPolicy, state: State, hulls: Hulls, context: int) -> bool:
     """Return whether at each vertex the steepest way on is significantly the steepest."""
     start = SKIP
-    for place in range(hulls.sizes[context]):
-        top = hulls.tops[context, place]
-        cost = plan.costs[context, start] if start != SKIP else 0
-        for action in range(plan.costs.shape[1]):
-            if action != top and plan.costs[context, action] > cost:
-                gap = hulls.slopes[context, place] - _slope(plan, hulls, context, start, action)
+    for i in range(hulls.sizes[context]):
+        top = hulls.tops[context, i]
+        cost = policy.costs[context, start] if start != SKIP else 0
+        for action in range(policy.costs.shape[1]):
+            if action != top and policy.costs[context, action] > cost:
+                gap = hulls.slopes[context, i] - _slope(policy, hulls, context, start, action)
                 fewest = min(state.counts[context, top], state.counts[context, action])
                 if start != SKIP:
                     fewest = min(fewest, state.counts[context, start])
-                if not _differ(plan, gap, fewest):
+                if not _differ(policy, gap, fewest):
                     return False
         start = top
     return True
 
 
-@inlined
-def _order_is_sure(plan: Plan, state: State, hulls: Hulls) -> bool:
+@jit_inline
+def _order_is_sure(policy: LoweredPolicy, state: State, hulls: Hulls) -> bool:
     """Return whether any two hull steps differ significantly in slope."""
-    for one in range(plan.costs.shape[0]):
-        for place in range(hulls.sizes[one]):
+    for one in range(policy.costs.shape[0]):
+        for i in range(hulls.sizes[one]):
             for two in range(one + 1):
-                for other in range(place if two == one else hulls.sizes[two]):
-                    gap = hulls.slopes[one, place] - hulls.slopes[two, other]
-                    fewest = min(
-                        _fewest(state, hulls, one, place), _fewest(state, hulls, two, other)
-                    )
-                    if not _differ(plan, gap, fewest):
+                for other in range(i if two == one else hulls.sizes[two]):
+                    gap = hulls.slopes[one, i] - hulls.slopes[two, other]
+                    fewest = min(_fewest(state, hulls, one, i), _fewest(state, hulls, two, other))
+                    if not _differ(policy, gap, fewest):
                         return False
     return True
 
 
-@inlined
-def _fewest(state: State, hulls: Hulls, context: int, place: int) -> float:
+@jit_inline
+def _fewest(state: State, hulls: Hulls, context: int, i: int) -> float:
     """Return the smaller count of the two ends of a hull step; skipping was seen for ever."""
-    fewest = state.counts[context, hulls.tops[context, place]]
-    if place > 0:
-        fewest = min(fewest, state.counts[context, hulls.tops[context, place - 1]])
+    fewest = state.counts[context, hulls.tops[context, i]]
+    if i > 0:
+        fewest = min(fewest, state.counts[context, hulls.tops[context, i - 1]])
     return fewest
 
 
-@inlined
-def _slope(plan: Plan, hulls: Hulls, context: int, one: int, two: int) -> float:
+@jit_inline
+def _slope(policy: LoweredPolicy, hulls: Hulls, context: int, one: int, two: int) -> float:
     """Return the slope between two options; with equal costs, that of the smallest difference."""
-    gain, cost = _option(plan, hulls, context, one)
-    other_gain, other_cost = _option(plan, hulls, context, two)
+    gain, cost = _option(policy, hulls, context, one)
+    other_gain, other_cost = _option(policy, hulls, context, two)
     if cost == other_cost:
-        return (other_gain - gain) / plan.exploration.cost_gap
+        return (other_gain - gain) / policy.exploration.cost_gap
     return (other_gain - gain) / (other_cost - cost)
 
 
-@inlined
-def _differ(plan: Plan, gap: float, count: float) -> bool:
+@jit_inline
+def _differ(policy: LoweredPolicy, gap: float, count: float) -> bool:
     """Return whether a gap between slopes is significant at level T⁻² (the paper's Algorithm 6)."""
-    margin = 0.5 * plan.exploration.cost_gap * gap
-    return margin * margin * count >= math.log(plan.horizon)
+    margin = 0.5 * policy.exploration.cost_gap * gap
+    return margin * margin * count >= math.log(policy.horizon)

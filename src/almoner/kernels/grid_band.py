@@ -12,18 +12,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
-from almoner.jit import compiled
+from almoner.jit import jit
 from almoner.kernels.band import Band, Planes, plan_bound, plane_at, window
+from almoner.types import Floats, Ints
 
 __all__ = ["grid_bound"]
 
-Ints = npt.NDArray[np.int64]
 
-
-@compiled
+@jit
 def grid_bound(
     probs: Floats,
     gains: Floats,
@@ -72,7 +69,7 @@ def grid_bound(
     return now[band.budget]
 
 
-@compiled
+@jit
 def _advance(
     probs: Floats,
     gains: Floats,
@@ -97,7 +94,7 @@ def _advance(
         _add(after[low : high + 1], best[low : high + 1], probs[context])
 
 
-@compiled
+@jit
 def _advance_cycle(
     probs: Floats,
     gains: Floats,
@@ -119,22 +116,22 @@ def _advance_cycle(
         _add(after, best[:length], probs[context])
 
 
-@compiled
+@jit
 def _improve(best: Floats, rest: Floats, gain: float) -> None:
     """Replace the best values by those of one action where these are larger."""
-    for place in range(len(best)):
-        value = gain + rest[place]
-        best[place] = value if value > best[place] else best[place]
+    for i in range(len(best)):
+        value = gain + rest[i]
+        best[i] = value if value > best[i] else best[i]
 
 
-@compiled
+@jit
 def _add(total: Floats, best: Floats, prob: float) -> None:
     """Add the best values of a context, weighted by its probability."""
-    for place in range(len(total)):
-        total[place] += prob * best[place]
+    for i in range(len(total)):
+        total[i] += prob * best[i]
 
 
-@compiled
+@jit
 def _outside(planes: Planes, moduli: Ints, cycles: Floats, b: int, tau: int) -> float:
     """Return a bound on X from above at a budget outside the band."""
     bound = plan_bound(planes, b, tau)

@@ -11,24 +11,25 @@ import math
 
 import numpy as np
 
-from almoner.jit import inlined
-from almoner.kernels.draws import round_key
-from almoner.kernels.indices import THOMPSON_LANE, index
-from almoner.kernels.ranking import Mask, index_of, level_at, level_of, weights_of
+from almoner.jit import jit_inline
+from almoner.kernels.draws import THOMPSON_LANE, round_key
+from almoner.kernels.indices import index
+from almoner.kernels.ranking import index_of, level_at, level_of, weights_of
 from almoner.kernels.state import (
-    BEFORE,
-    BEYOND_LEFT,
-    LEAST_LEFT,
+    KEPT_BELOW,
+    KEPT_LEAST,
+    LAST_CONTEXT,
     LEFT,
-    NOW,
     ROUND,
+    THIS_CONTEXT,
     Hulls,
     Memo,
     State,
 )
 from almoner.lp import candidates
-from almoner.policy.lowering import LEARNED_DEFAULTS, Plan
+from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
 from almoner.policy.rewards import Thompson
+from almoner.types import Mask
 
 __all__ = ["raise_hulls", "restrict"]
 
@@ -36,9 +37,9 @@ _MOST = np.iinfo(np.int64).max
 _THOMPSON = Thompson.code
 
 
-@inlined
+@jit_inline
 def raise_hulls(
-    plan: Plan, state: State, memo: Memo, hulls: Hulls, context: int, key: np.uint64
+    policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls, context: int, key: np.uint64
 ) -> None:
     """Work out the gains of all pairs and the hull of every context, of what is still affordable.
 
@@ -52,39 +53,39 @@ def raise_hulls(
     Contexts that were never rewarded, but cost and promise the same, have the same hull. It is
     worked out for the first of them, and copied to the others only if it has changed.
     """
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
-    weights, total, arrival = weights_of(plan, state, t)
-    clock, source, unchanged = level_at(plan, memo, t), -1, False
-    hulls.kept[BEFORE], hulls.kept[NOW] = hulls.kept[NOW], context
-    holds = hulls.kept[LEAST_LEFT] <= left < hulls.kept[BEYOND_LEFT]
-    for place in range(2 if holds else plan.costs.shape[0]):
-        other = hulls.kept[BEFORE + place] if holds else place
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
+    weights, total, arrival = weights_of(policy, state, t)
+    common, source, unchanged = level_at(policy, memo, t), -1, False
+    hulls.kept[LAST_CONTEXT], hulls.kept[THIS_CONTEXT] = hulls.kept[THIS_CONTEXT], context
+    kept = hulls.kept[KEPT_LEAST] <= left < hulls.kept[KEPT_BELOW]
+    for i in range(2 if kept else policy.costs.shape[0]):
+        other = hulls.kept[LAST_CONTEXT + i] if kept else i
         if other < 0:
             continue
         hulls.weights[other] = weights[other] + (arrival if other == context else 0.0)
         if hulls.weights[other] <= 0.0:
             hulls.sizes[other], hulls.sources[other] = 0, -1
             continue
-        fresh = _is_fresh(plan, state, other)
+        fresh = _is_fresh(policy, state, other)
         if fresh and source not in (-1, other):
             if unchanged and hulls.sources[other] == source:
                 continue
-            if _same_terms(plan, memo, source, other):
-                _copy_hull(plan, hulls, source, other)
+            if _same_terms(policy, memo, source, other):
+                _copy_hull(policy, hulls, source, other)
                 continue
-        level = level_of(plan, clock, hulls.weights[other] / total, t, float(left))
-        same = _update_gains(plan, state, memo, hulls, other, level, key, fresh)
+        level = level_of(policy, common, hulls.weights[other] / total, t, float(left))
+        same = _update_gains(policy, state, memo, hulls, other, level, key, fresh)
         if fresh:
             source, unchanged = other, same and hulls.sources[other] == other
         hulls.sources[other] = other if fresh else -1
-        _raise_hull(plan, hulls, other)
-    if len(hulls.ranked) > 0 and not holds:
-        _keep(plan, hulls, left)
+        _raise_hull(policy, hulls, other)
+    if len(hulls.ranked) > 0 and not kept:
+        _keep(policy, hulls, left)
 
 
-@inlined
+@jit_inline
 def _update_gains(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls,
@@ -97,19 +98,21 @@ def _update_gains(
 
     Gains of contexts with rewards hardly ever are, and to compare them takes a twentieth of a run.
     """
-    idle, same = _default_index(plan, state, context, level, key), True
-    for action in range(plan.costs.shape[1]):
+    idle, same = _default_index(policy, state, context, level, key), True
+    for action in range(policy.costs.shape[1]):
         gain = -math.inf
-        if plan.costs[context, action] <= state.clock[LEFT]:
-            gain = index_of(plan, state, memo, context, action, level, key) - idle
+        if policy.costs[context, action] <= state.progress[LEFT]:
+            gain = index_of(policy, state, memo, context, action, level, key) - idle
         if compare:
             same &= hulls.gains[context, action] == gain
         hulls.gains[context, action] = gain
     return same
 
 
-@inlined
-def _default_index(plan: Plan, state: State, context: int, level: float, key: np.uint64) -> float:
+@jit_inline
+def _default_index(
+    policy: LoweredPolicy, state: State, context: int, level: float, key: np.uint64
+) -> float:
     """Return what skipping is taken to bring: what is known of it, or the index of it.
 
     Known defaults are zeros where the gains over skipping are known.
@@ -117,88 +120,88 @@ def _default_index(plan: Plan, state: State, context: int, level: float, key: np
     An unknown default gets the same index as the actions: a plain mean could lock in, paying for
     ever for actions that gain nothing over a default that is never tried.
     """
-    if plan.default_mode != LEARNED_DEFAULTS:
-        return plan.defaults[context]
+    if policy.default_mode != LEARNED_DEFAULTS:
+        return policy.defaults[context]
     count = state.skip_counts[context]
     mean, root = 1.0, 0.0
     if count > 0.0:
         mean, root = state.skip_sums[context] / count, 1.0 / math.sqrt(count)
-    if plan.reward == _THOMPSON:
-        key = round_key(key, THOMPSON_LANE + plan.costs.size + context)
-    return index(plan.reward, plan.width, level, mean, root, count, key)
+    if policy.reward == _THOMPSON:
+        key = round_key(key, THOMPSON_LANE + policy.costs.size + context)
+    return index(policy.reward, policy.width, level, mean, root, count, key)
 
 
-@inlined
-def _is_fresh(plan: Plan, state: State, context: int) -> bool:
+@jit_inline
+def _is_fresh(policy: LoweredPolicy, state: State, context: int) -> bool:
     """Return whether a context was never rewarded: its indices do not depend on its level then."""
     rewards = state.skip_counts[context]
-    for action in range(plan.costs.shape[1]):
+    for action in range(policy.costs.shape[1]):
         rewards += state.counts[context, action]
-    return plan.reward != _THOMPSON and rewards == 0.0
+    return policy.reward != _THOMPSON and rewards == 0.0
 
 
-@inlined
-def _same_terms(plan: Plan, memo: Memo, one: int, other: int) -> bool:
+@jit_inline
+def _same_terms(policy: LoweredPolicy, memo: Memo, one: int, other: int) -> bool:
     """Return whether two contexts that were never rewarded cost and promise the same."""
-    for action in range(plan.costs.shape[1]):
-        if plan.costs[one, action] != plan.costs[other, action]:
+    for action in range(policy.costs.shape[1]):
+        if policy.costs[one, action] != policy.costs[other, action]:
             return False
         if memo.means[one, action] != memo.means[other, action]:
             return False
-    return plan.defaults[one] == plan.defaults[other]
+    return policy.defaults[one] == policy.defaults[other]
 
 
-@inlined
-def _copy_hull(plan: Plan, hulls: Hulls, source: int, target: int) -> None:
+@jit_inline
+def _copy_hull(policy: LoweredPolicy, hulls: Hulls, source: int, target: int) -> None:
     """Copy gains and hull of a context, where there are thousands of the same kind."""
-    for action in range(plan.costs.shape[1]):
+    for action in range(policy.costs.shape[1]):
         hulls.gains[target, action] = hulls.gains[source, action]
     hulls.sizes[target], hulls.sources[target] = hulls.sizes[source], source
-    for place in range(hulls.sizes[source]):
-        hulls.tops[target, place] = hulls.tops[source, place]
-        hulls.slopes[target, place] = hulls.slopes[source, place]
-        hulls.spans[target, place] = hulls.spans[source, place]
+    for i in range(hulls.sizes[source]):
+        hulls.tops[target, i] = hulls.tops[source, i]
+        hulls.slopes[target, i] = hulls.slopes[source, i]
+        hulls.spans[target, i] = hulls.spans[source, i]
 
 
-@inlined
-def _raise_hull(plan: Plan, hulls: Hulls, context: int) -> None:
+@jit_inline
+def _raise_hull(policy: LoweredPolicy, hulls: Hulls, context: int) -> None:
     """Work out the hull of one context from its gains."""
-    count = candidates(hulls.gains[context], plan.costs[context], hulls.tops[context])
+    count = candidates(hulls.gains[context], policy.costs[context], hulls.tops[context])
     hulls.sizes[context] = count
     gain, cost = 0.0, 0
-    for place in range(count):
-        action = hulls.tops[context, place]
-        run = plan.costs[context, action] - cost
-        hulls.slopes[context, place] = (hulls.gains[context, action] - gain) / run
-        hulls.spans[context, place] = run
-        gain, cost = hulls.gains[context, action], plan.costs[context, action]
+    for i in range(count):
+        action = hulls.tops[context, i]
+        run = policy.costs[context, action] - cost
+        hulls.slopes[context, i] = (hulls.gains[context, action] - gain) / run
+        hulls.spans[context, i] = run
+        gain, cost = hulls.gains[context, action], policy.costs[context, action]
 
 
-@inlined
-def _keep(plan: Plan, hulls: Hulls, left: int) -> None:
+@jit_inline
+def _keep(policy: LoweredPolicy, hulls: Hulls, left: int) -> None:
     """Note for which budgets the same actions are affordable as with ``left`` units."""
     least, beyond = 0, _MOST
-    for context in range(plan.costs.shape[0]):
-        for action in range(plan.costs.shape[1]):
-            cost = plan.costs[context, action]
+    for context in range(policy.costs.shape[0]):
+        for action in range(policy.costs.shape[1]):
+            cost = policy.costs[context, action]
             if cost <= left:
                 least = max(least, cost)
             else:
                 beyond = min(beyond, cost)
-    hulls.kept[LEAST_LEFT], hulls.kept[BEYOND_LEFT] = least, beyond
+    hulls.kept[KEPT_LEAST], hulls.kept[KEPT_BELOW] = least, beyond
 
 
-@inlined
-def restrict(plan: Plan, hulls: Hulls, context: int, available: Mask) -> bool:
+@jit_inline
+def restrict(policy: LoweredPolicy, hulls: Hulls, context: int, available: Mask) -> bool:
     """Work out the hull of a context anew if not every action is available; return whether so."""
     if hulls.weights[context] <= 0.0:  # its gains were not worked out
         return False
     restricted = False
-    for action in range(plan.costs.shape[1]):
+    for action in range(policy.costs.shape[1]):
         if not available[action]:
             hulls.gains[context, action] = -math.inf
             restricted = True
     if restricted:
         hulls.sources[context] = -1  # what was copied to or from it is no longer the same
-        _raise_hull(plan, hulls, context)
+        _raise_hull(policy, hulls, context)
     return restricted

@@ -10,8 +10,7 @@ import math
 
 import numpy as np
 
-from almoner.checks import Floats
-from almoner.jit import compiled
+from almoner.jit import jit
 from almoner.kernels.draws import beta
 from almoner.policy.rewards import (
     KLUCB,
@@ -24,10 +23,10 @@ from almoner.policy.rewards import (
     Thompson,
     Wilson,
 )
+from almoner.types import Floats
 
 __all__ = [
     "LAST_AFFINE",
-    "THOMPSON_LANE",
     "clock_level",
     "fill_levels",
     "index",
@@ -37,16 +36,13 @@ __all__ = [
 
 _KNOWN, _MEAN, _EXPLORE = KnownRewards.code, EmpiricalMean.code, ExploreFirst.code
 _UCB, _KL, _LOG_PLUS = UCB.code, KLUCB.code, LogPlus.code
-_THOMPSON, _WILSON, _HORIZON = Thompson.code, Wilson.code, HorizonUCB.code
+_THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
 
 LAST_AFFINE = _UCB
 """Codes up to this one are ū + level/√C, with level 0 where nothing is explored."""
 
-THOMPSON_LANE = 8
-"""Lanes of a round's key below this one are for other draws of the policy."""
 
-
-@compiled
+@jit
 def clock_level(reward: int, width: float, t: int) -> float:
     """Return the level that the clock gives to an index; NaN for an unknown code.
 
@@ -59,12 +55,12 @@ def clock_level(reward: int, width: float, t: int) -> float:
         return width * math.log(t)
     if reward == _LOG_PLUS:
         return math.log(t)
-    if reward in (_KNOWN, _MEAN, _EXPLORE, _THOMPSON, _WILSON, _HORIZON):
+    if reward in (_KNOWN, _MEAN, _EXPLORE, _THOMPSON, _WILSON, _HORIZON_UCB):
         return 0.0
     return math.nan
 
 
-@compiled
+@jit
 def fill_levels(reward: int, width: float, levels: Floats) -> None:
     """Write `clock_level` of every round into a table."""
     levels[0] = 0.0
@@ -72,7 +68,7 @@ def fill_levels(reward: int, width: float, levels: Floats) -> None:
         levels[t] = clock_level(reward, width, t)
 
 
-@compiled
+@jit
 def index(
     reward: int, width: float, level: float, mean: float, root: float, count: float, key: np.uint64
 ) -> float:
@@ -92,14 +88,14 @@ def index(
         return kl_bound(mean, level / count)
     if reward == _LOG_PLUS:
         return mean + math.sqrt(width * max(0.0, level - math.log(count))) * root
-    if reward == _HORIZON:
+    if reward == _HORIZON_UCB:
         return mean + math.sqrt(width * math.log(1.0 + level / count)) * root
     if reward == _WILSON:
         return wilson_bound(mean, count, level)
     return math.nan
 
 
-@compiled
+@jit
 def wilson_bound(mean: float, count: float, plays_left: float) -> float:
     """Return thrifty's index: a Wilson score bound whose level falls with the plays left.
 
@@ -115,7 +111,7 @@ def wilson_bound(mean: float, count: float, plays_left: float) -> float:
     return (mean + d + math.sqrt(d * d + 2.0 * d * mean * (1.0 - mean))) / (1.0 + 2.0 * d)
 
 
-@compiled
+@jit
 def kl_bound(mean: float, level: float) -> float:
     """Return the largest q with kl(mean, q) ≤ level, for Bernoulli kl, by safeguarded Newton."""
     if mean >= 1.0:

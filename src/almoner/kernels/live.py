@@ -11,40 +11,40 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
-from almoner.jit import brief, exposed, inlined
-from almoner.kernels.draws import round_key
-from almoner.kernels.ranking import TOLERANCE, Mask, level_at, level_of, value_of, weights_of
-from almoner.kernels.state import EXPLORED, LEFT, REPORTED, ROUND, Hulls, Memo, State
+from almoner.jit import jit_callable, jit_entry, jit_inline
+from almoner.kernels.draws import REDRAW_LANE, round_key
+from almoner.kernels.ranking import level_at, level_of, value_of, weights_of
+from almoner.kernels.state import EXPLORED, LEFT, ROUND, UNIT_PRICE, Hulls, Memo, State
 from almoner.kernels.steps import SKIP, decide, learn, ratio_of, take
+from almoner.lp import TOLERANCE
 from almoner.policy.allocation import Procrastinate, SkipAlways
-from almoner.policy.lowering import Plan
+from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import ExploreFirst, Thompson
+from almoner.types import Floats, Ints, Mask
 
 __all__ = [
     "ACTED",
-    "BOOKED",
-    "LEARNED",
+    "CANCEL",
+    "LEARN",
     "NOT_ALLOWED",
-    "POOR",
-    "SAVED",
-    "SYNCED",
-    "TOO_LATE",
-    "WITHDRAWN",
-    "Line",
+    "PAST_HORIZON",
+    "POLICY_SKIP",
+    "SET_LEFT",
+    "TAKE",
+    "UNAFFORDABLE",
+    "Batch",
     "advance",
-    "advance_at_length",
-    "new_line",
+    "advance_without_gil",
+    "new_batch",
     "replay",
 ]
 
-BOOKED, LEARNED, WITHDRAWN, SYNCED = 0, 1, 2, 3
+TAKE, LEARN, CANCEL, SET_LEFT = 0, 1, 2, 3
 """Kinds of a row to `replay`: a decision to take, a reward to learn, an action that will have no
 reward, units left to set."""
 
-ACTED, SAVED, POOR, TOO_LATE, NOT_ALLOWED = 0, 1, 2, 3, 4
+ACTED, POLICY_SKIP, UNAFFORDABLE, PAST_HORIZON, NOT_ALLOWED = 0, 1, 2, 3, 4
 """Why a skip, if it is one: the policy saves, nothing can be afforded, the horizon is reached, the
 request allows nothing."""
 
@@ -55,7 +55,7 @@ _PROCRASTINATE, _SKIP_ALWAYS = Procrastinate.code, SkipAlways.code
 _THOMPSON, _EXPLORE = Thompson.code, ExploreFirst.code
 
 
-class Line(NamedTuple):
+class Batch(NamedTuple):
     """Requests that stand in line, a place for each, and what becomes of them.
 
     ``contexts`` and ``allowed`` (places, actions) say what is asked; ``choices`` gets the action
@@ -64,36 +64,36 @@ class Line(NamedTuple):
     the last one known.
     """
 
-    contexts: npt.NDArray[np.int64]
-    allowed: npt.NDArray[np.bool_]
-    choices: npt.NDArray[np.int64]
-    odds: Floats
-    tally: Floats
+    contexts: Ints
+    allowed: Mask
+    choices: Ints
+    figures: Floats
+    draw_counts: Floats
     price: Floats
 
 
-def new_line(actions: int, *, places: int) -> Line:
+def new_batch(actions: int, *, size: int) -> Batch:
     """Return an empty line, in which requests allow everything."""
-    return Line(
-        contexts=np.zeros(places, np.int64),
-        allowed=np.ones((places, actions), np.bool_),
-        choices=np.zeros((places, 2), np.int64),
-        odds=np.zeros((places, 2)),
-        tally=np.zeros(actions + 1),
+    return Batch(
+        contexts=np.zeros(size, np.int64),
+        allowed=np.ones((size, actions), np.bool_),
+        choices=np.zeros((size, 2), np.int64),
+        figures=np.zeros((size, 2)),
+        draw_counts=np.zeros(actions + 1),
         price=np.zeros(1),
     )
 
 
-@brief
+@jit_entry
 def advance(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
     stream: np.uint64,
-    line: Line,
+    batch: Batch,
     size: int,
-    reserves: npt.NDArray[np.int64],
+    reserves: Ints,
     left: int,
 ) -> None:
     """Decide for the first ``size`` in line and take what was decided, one after the other.
@@ -101,49 +101,51 @@ def advance(
     An action is admitted while its reserve fits what is ``left``. Afterwards the line allows
     everything again.
     """
-    for place in range(size):
-        context, allowed = line.contexts[place], line.allowed[place]
-        asked = False
+    for i in range(size):
+        context, allowed = batch.contexts[i], batch.allowed[i]
+        any_allowed = False
         for action in range(len(allowed)):
-            asked |= allowed[action]
+            any_allowed |= allowed[action]
             allowed[action] &= reserves[context, action] <= left
-        action, probability = _drawn(plan, state, memo, hulls, stream, context, allowed, line.tally)
-        line.price[0] = _price(plan, state, memo, hulls, context, line.price[0])
-        line.odds[place, 0], line.odds[place, 1] = probability, line.price[0]
-        take(plan, state, memo, hulls, context, action)
-        line.choices[place, 0] = action
-        line.choices[place, 1] = _reason(plan, state, context, action, allowed, asked)
+        action, probability = _drawn(
+            policy, state, memo, hulls, stream, context, allowed, batch.draw_counts
+        )
+        batch.price[0] = _price(policy, state, memo, hulls, context, batch.price[0])
+        batch.figures[i, 0], batch.figures[i, 1] = probability, batch.price[0]
+        take(policy, state, memo, hulls, context, action)
+        batch.choices[i, 0] = action
+        batch.choices[i, 1] = _reason(policy, state, context, action, allowed, any_allowed)
         if action != SKIP:
             left -= reserves[context, action]
         allowed[:] = True
 
 
-@exposed
-def advance_at_length(
-    plan: Plan,
+@jit_callable
+def advance_without_gil(
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
     stream: np.uint64,
-    line: Line,
+    batch: Batch,
     size: int,
-    reserves: npt.NDArray[np.int64],
+    reserves: Ints,
     left: int,
 ) -> None:
     """Do what `advance` does, and let other threads run meanwhile: for what takes long."""
-    advance(plan, state, memo, hulls, stream, line, size, reserves, left)
+    advance(policy, state, memo, hulls, stream, batch, size, reserves, left)
 
 
-@inlined
+@jit_inline
 def _drawn(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
     stream: np.uint64,
     context: int,
     allowed: Mask,
-    tally: Floats,
+    draw_counts: Floats,
 ) -> tuple[int, float]:
     """Return the action and its probability.
 
@@ -151,40 +153,42 @@ def _drawn(
     choose the same, that of the decision itself included, so that what is done never has
     probability 0.
     """
-    key = round_key(stream, state.clock[ROUND])
-    draws = REDRAWS if plan.reward == _THOMPSON else 1
-    tally[:] = 0.0
+    key = round_key(stream, state.progress[ROUND])
+    draws = REDRAWS if policy.reward == _THOMPSON else 1
+    draw_counts[:] = 0.0
     action, probability = SKIP, 1.0
     for again in range(draws - 1, -1, -1):  # the decision itself comes last, and leaves its price
-        drawn = key if again == 0 else round_key(key, -again)
-        action, probability = decide(plan, state, memo, hulls, context, drawn, allowed)
-        tally[action + 1] += 1.0
-    return action, probability if draws == 1 else tally[action + 1] / draws
+        drawn = key if again == 0 else round_key(key, REDRAW_LANE * again)
+        action, probability = decide(policy, state, memo, hulls, context, drawn, allowed)
+        draw_counts[action + 1] += 1.0
+    return action, probability if draws == 1 else draw_counts[action + 1] / draws
 
 
-@inlined
-def _reason(plan: Plan, state: State, context: int, action: int, allowed: Mask, asked: bool) -> int:
+@jit_inline
+def _reason(
+    policy: LoweredPolicy, state: State, context: int, action: int, allowed: Mask, any_allowed: bool
+) -> int:
     """Return why a decision that was taken is a skip."""
     if action != SKIP:
         return ACTED
-    if state.clock[ROUND] > plan.horizon:
-        return TOO_LATE
-    if not asked:
+    if state.progress[ROUND] > policy.horizon:
+        return PAST_HORIZON
+    if not any_allowed:
         return NOT_ALLOWED
     for other in range(len(allowed)):
-        if allowed[other] and plan.costs[context, other] <= state.clock[LEFT]:
-            return SAVED
-    return POOR
+        if allowed[other] and policy.costs[context, other] <= state.progress[LEFT]:
+            return POLICY_SKIP
+    return UNAFFORDABLE
 
 
-@brief
+@jit_entry
 def replay(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
     stream: np.uint64,
-    rows: npt.NDArray[np.int64],
+    rows: Ints,
     rewards: Floats,
 ) -> None:
     """Fold the rows of a log into a state.
@@ -195,40 +199,40 @@ def replay(
     """
     for row in range(len(rows)):
         kind, one, action, t = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
-        if kind == BOOKED:
-            take(plan, state, memo, hulls, one, action)
-        elif kind == LEARNED:
-            learn(plan, state, memo, one, action, t, rewards[row], round_key(stream, t))
-        elif kind == WITHDRAWN:
+        if kind == TAKE:
+            take(policy, state, memo, hulls, one, action)
+        elif kind == LEARN:
+            learn(policy, state, memo, one, action, t, rewards[row], round_key(stream, t))
+        elif kind == CANCEL:
             state.pending[one, action] -= 1.0
-            state.clock[LEFT] = t
+            state.progress[LEFT] = t
         else:
-            state.clock[LEFT] = one
+            state.progress[LEFT] = one
 
 
-@inlined
+@jit_inline
 def _price(
-    plan: Plan, state: State, memo: Memo, hulls: Hulls | None, context: int, start: float
+    policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls | None, context: int, start: float
 ) -> float:
     """Return the price of a unit of budget now; NaN where the policy has none."""
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
-    remaining = plan.horizon - t + 1
-    if remaining < 1 or left < plan.cheapest or plan.rule in (_PROCRASTINATE, _SKIP_ALWAYS):
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
+    remaining = policy.horizon - t + 1
+    if remaining < 1 or left < policy.cheapest or policy.rule in (_PROCRASTINATE, _SKIP_ALWAYS):
         return math.nan
     if hulls is not None:
-        exploring = plan.reward == _EXPLORE and state.clock[EXPLORED] == 0
-        return math.nan if exploring else hulls.price[REPORTED]
-    if plan.reward == _THOMPSON:
+        exploring = policy.reward == _EXPLORE and state.progress[EXPLORED] == 0
+        return math.nan if exploring else hulls.price[UNIT_PRICE]
+    if policy.reward == _THOMPSON:
         return math.nan
-    _, total, _ = weights_of(plan, state, t)
-    room = ratio_of(plan, left, remaining) * total
+    _, total, _ = weights_of(policy, state, t)
+    room = ratio_of(policy, left, remaining) * total
     start = 0.0 if math.isnan(start) else start
-    return _marginal_value(plan, state, memo, context, room, start)
+    return _marginal_value(policy, state, memo, context, room, start)
 
 
-@inlined
+@jit_inline
 def _marginal_value(
-    plan: Plan, state: State, memo: Memo, context: int, room: float, price: float
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, room: float, price: float
 ) -> float:
     """Return the value at which the contexts, best first, use up ``room``; 0 if all of them fit.
 
@@ -237,21 +241,21 @@ def _marginal_value(
     the value sought. Each step goes to a value or to an end of a bracket, and never back: at most
     three of each context, upwards or downwards.
     """
-    t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
-    weights, total, arrival = weights_of(plan, state, t)
-    clock, none = level_at(plan, memo, t), np.uint64(0)
+    t, left = state.progress[ROUND] + 1, float(state.progress[LEFT])
+    weights, total, arrival = weights_of(policy, state, t)
+    common, none = level_at(policy, memo, t), np.uint64(0)
     slack = TOLERANCE * max(total, room)
     low, high = 0.0, math.inf
-    for _ in range(3 * plan.costs.shape[0] + 3):
+    for _ in range(3 * policy.costs.shape[0] + 3):
         used, tied, above, under = 0.0, 0.0, math.inf, 0.0
-        for other in range(plan.costs.shape[0]):
+        for other in range(policy.costs.shape[0]):
             weight = weights[other] + (arrival if other == context else 0.0)
             value, top = memo.low[other], memo.high[other]
             if top < price - TOLERANCE:
                 value = top
             elif value <= price + TOLERANCE and value < top:
-                level = level_of(plan, clock, weight / total, t, left)
-                value = value_of(plan, state, memo, other, level, none)
+                level = level_of(policy, common, weight / total, t, left)
+                value = value_of(policy, state, memo, other, level, none)
             if value > price + TOLERANCE:
                 used += weight
                 above = min(above, value if weight > 0.0 else math.inf)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
-from almoner.jit import exposed, inlined
+from almoner.jit import jit_callable, jit_inline
 from almoner.kernels.draws import round_key
 from almoner.kernels.environment import Environment, draw_context, draw_reward, streams_of
 from almoner.kernels.state import EXPLORED, LEFT, ROUND, Hulls, Memo, State, reset
 from almoner.kernels.steps import decide, learn, take
-from almoner.policy.lowering import Plan
+from almoner.policy.lowering import LoweredPolicy
+from almoner.types import Floats, Ints
 
 __all__ = ["FIGURES", "play"]
 
@@ -19,32 +18,32 @@ FIGURES = 5
 """How many figures `play` writes of each replication."""
 
 
-@inlined
-def untried_pairs(plan: Plan, environment: Environment, state: State) -> int:
+@jit_inline
+def untried_pairs(policy: LoweredPolicy, environment: Environment, state: State) -> int:
     """Return how many pairs were never tried, of those that may come and can still be afforded."""
     untried = 0
-    if state.clock[ROUND] < plan.horizon:
-        for context in range(plan.costs.shape[0]):
-            for action in range(plan.costs.shape[1]):
-                fits = plan.costs[context, action] <= state.clock[LEFT]
+    if state.progress[ROUND] < policy.horizon:
+        for context in range(policy.costs.shape[0]):
+            for action in range(policy.costs.shape[1]):
+                fits = policy.costs[context, action] <= state.progress[LEFT]
                 unseen = state.counts[context, action] == 0.0
                 untried += unseen and fits and environment.probs[context] > 0.0
     return untried
 
 
-@exposed
+@jit_callable
 def play(
-    plan: Plan,
+    policy: LoweredPolicy,
     environment: Environment,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
     root: np.uint64,
     first: int,
-    marks: npt.NDArray[np.int64],
+    marks: Ints,
     out: Floats,
     left_at: Floats,
-    choices: npt.NDArray[np.int64],
+    choices: Ints,
     numbers: Floats,
 ) -> None:
     """Play replications ``first``, ``first + 1``, … and write a row of ``out`` for each.
@@ -57,29 +56,29 @@ def play(
     is nothing to draw.
     """
     for row in range(out.shape[0]):
-        reset(plan, state, memo)
+        reset(policy, state, memo)
         streams = streams_of(root, first + row)
         expected, drawn, loss, mark, untried = 0.0, 0.0, 0.0, 0, 0
         coming = draw_context(environment, round_key(streams.contexts, 0))
-        for t in range(plan.horizon):
+        for t in range(policy.horizon):
             while mark < len(marks) and marks[mark] == t + 1:
-                left_at[row, mark] = state.clock[LEFT]
+                left_at[row, mark] = state.progress[LEFT]
                 mark += 1
             # Drawn a round ahead, so that it is at hand when the processor has guessed wrong.
             context, coming = coming, draw_context(environment, round_key(streams.contexts, t + 1))
             key = round_key(streams.choices, t)
-            action, probability = decide(plan, state, memo, hulls, context, key)
-            take(plan, state, memo, hulls, context, action)
+            action, probability = decide(policy, state, memo, hulls, context, key)
+            take(policy, state, memo, hulls, context, action)
             reward = draw_reward(environment, context, action, round_key(streams.rewards, t))
-            learn(plan, state, memo, context, action, t, reward, key)
-            if hulls is not None and state.clock[EXPLORED] == t + 1:
-                untried = untried_pairs(plan, environment, state)
+            learn(policy, state, memo, context, action, t, reward, key)
+            if hulls is not None and state.progress[EXPLORED] == t + 1:
+                untried = untried_pairs(policy, environment, state)
             expected += environment.worth[context, action + 1]
             loss += environment.losses[context, action + 1]
             drawn += reward
             if len(choices) > 0:
                 choices[t, 0], choices[t, 1] = context, action
                 numbers[t, 0], numbers[t, 1] = probability, reward
-                numbers[t, 2] = state.clock[LEFT]
+                numbers[t, 2] = state.progress[LEFT]
         out[row, 0], out[row, 1], out[row, 2] = expected, drawn, loss
-        out[row, 3], out[row, 4] = plan.budget - state.clock[LEFT], untried
+        out[row, 3], out[row, 4] = policy.budget - state.progress[LEFT], untried

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 
-from almoner.checks import Floats
-from almoner.jit import inlined
-from almoner.kernels.ranking import TOLERANCE
-from almoner.kernels.state import FOUND, LEAST_LEFT, REPORTED, Hulls
-from almoner.policy.lowering import Plan
+from almoner.jit import jit_inline
+from almoner.kernels.state import KEPT_LEAST, LAST_PRICE, UNIT_PRICE, Hulls
+from almoner.lp import TOLERANCE
+from almoner.policy.lowering import LoweredPolicy
+from almoner.types import Floats
 
 __all__ = ["find_price", "nearness"]
 
@@ -26,18 +26,20 @@ all that is left is tied: at a length of 1e-12 / dearest, where costs are below 
 20 + 40 + 53 halvings."""
 
 
-@inlined
-def nearness(plan: Plan, price: float) -> float:
+@jit_inline
+def nearness(policy: LoweredPolicy, price: float) -> float:
     """Return by how much a slope may differ from a price and still be tied with it.
 
     Slopes are gains per unit of money. However small the unit is, and with it every slope, they
     must not all be tied.
     """
-    return TOLERANCE * max(price, 1.0 / plan.dearest)
+    return TOLERANCE * max(price, 1.0 / policy.dearest)
 
 
-@inlined
-def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[float, float]:
+@jit_inline
+def find_price(
+    policy: LoweredPolicy, hulls: Hulls, total: float, room: float
+) -> tuple[float, float]:
     """Return the price at which the steps use up ``room``, and the rate of the steps at it.
 
     ``total`` is what the contexts' weights are out of, and sets the scale of rounding errors. Where
@@ -46,33 +48,33 @@ def find_price(plan: Plan, hulls: Hulls, total: float, room: float) -> tuple[flo
     everything fits.
     """
     slack = TOLERANCE * max(total, room)
-    if len(hulls.ranked) > 0 and hulls.kept[LEAST_LEFT] == plan.dearest:
-        price, used, tied, under = _bisect(plan, hulls, room - slack)
+    if len(hulls.ranked) > 0 and hulls.kept[KEPT_LEAST] == policy.dearest:
+        price, used, tied, under = _bisect(policy, hulls, room - slack)
     else:
-        price, used, tied, under = _search(plan, hulls, room, slack)
-    hulls.price[FOUND] = price
-    hulls.price[REPORTED] = price if used + tied > room + slack else under
+        price, used, tied, under = _search(policy, hulls, room, slack)
+    hulls.price[LAST_PRICE] = price
+    hulls.price[UNIT_PRICE] = price if used + tied > room + slack else under
     if tied <= 0.0 or used + tied <= room:
         return price, 1.0
     return price, min(1.0, max(0.0, (room - used) / tied))
 
 
-@inlined
-def _bisect(plan: Plan, hulls: Hulls, room: float) -> tuple[float, float, float, float]:
+@jit_inline
+def _bisect(policy: LoweredPolicy, hulls: Hulls, room: float) -> tuple[float, float, float, float]:
     """Return the price, what the steps above it and at it use, and the next slope, if sorted.
 
     It is the slope of the step that reaches ``room``, or of the last one if all of them fit.
     """
-    place = min(_count_below(hulls.filled[1:], room), len(hulls.ranked) - 1)
-    price = -hulls.ranked[place]
-    near = nearness(plan, price)
+    i = min(_count_below(hulls.filled[1:], room), len(hulls.ranked) - 1)
+    price = -hulls.ranked[i]
+    near = nearness(policy, price)
     first = _count_below(hulls.ranked, -(price + near))
     after = _count_below(hulls.ranked, -(price - near))
     under = -hulls.ranked[after] if after < len(hulls.ranked) else 0.0
     return price, hulls.filled[first], hulls.filled[after] - hulls.filled[first], under
 
 
-@inlined
+@jit_inline
 def _count_below(rising: Floats, limit: float) -> int:
     """Return how many of some rising numbers are below a limit."""
     start, stop = 0, len(rising)
@@ -85,9 +87,9 @@ def _count_below(rising: Floats, limit: float) -> int:
     return start
 
 
-@inlined
+@jit_inline
 def _search(
-    plan: Plan, hulls: Hulls, room: float, slack: float
+    policy: LoweredPolicy, hulls: Hulls, room: float, slack: float
 ) -> tuple[float, float, float, float]:
     """Return the price, what the steps above it and at it use, and the next slope, if unsorted.
 
@@ -95,9 +97,9 @@ def _search(
     the steps from ``low`` up use more than there is room for, those beyond ``high`` use less.
     """
     low, high = 0.0, math.inf
-    price, used, tied, under = hulls.price[FOUND], 0.0, 0.0, 0.0
+    price, used, tied, under = hulls.price[LAST_PRICE], 0.0, 0.0, 0.0
     for attempt in range(PASSES):
-        used, tied, above, under = _fill(plan, hulls, price)
+        used, tied, above, under = _fill(policy, hulls, price)
         if used > room + slack:
             low, price = above, above
         elif used + tied < room - slack and under > 0.0:
@@ -105,20 +107,20 @@ def _search(
         else:
             break
         if attempt >= ADJACENT:
-            high = _steepest(plan, hulls) if high == math.inf else high
+            high = _steepest(policy, hulls) if high == math.inf else high
             price = low + 0.5 * (high - low)
     return price, used, tied, under
 
 
-@inlined
-def _fill(plan: Plan, hulls: Hulls, price: float) -> tuple[float, float, float, float]:
+@jit_inline
+def _fill(policy: LoweredPolicy, hulls: Hulls, price: float) -> tuple[float, float, float, float]:
     """Return what the steps above a price use, the steps at it, and the next slopes beside it."""
     used, tied, above, under = 0.0, 0.0, math.inf, 0.0
-    near = nearness(plan, price)
-    for other in range(plan.costs.shape[0]):
+    near = nearness(policy, price)
+    for other in range(policy.costs.shape[0]):
         weight = hulls.weights[other]
-        for place in range(hulls.sizes[other]):
-            slope, cost = hulls.slopes[other, place], weight * hulls.spans[other, place]
+        for i in range(hulls.sizes[other]):
+            slope, cost = hulls.slopes[other, i], weight * hulls.spans[other, i]
             if slope > price + near:
                 used += cost
                 above = min(above, slope)
@@ -129,11 +131,11 @@ def _fill(plan: Plan, hulls: Hulls, price: float) -> tuple[float, float, float, 
     return used, tied, above, under
 
 
-@inlined
-def _steepest(plan: Plan, hulls: Hulls) -> float:
+@jit_inline
+def _steepest(policy: LoweredPolicy, hulls: Hulls) -> float:
     """Return the steepest slope of all hulls: along each of them slopes fall."""
     steepest = 0.0
-    for other in range(plan.costs.shape[0]):
+    for other in range(policy.costs.shape[0]):
         if hulls.sizes[other] > 0:
             steepest = max(steepest, hulls.slopes[other, 0])
     return steepest

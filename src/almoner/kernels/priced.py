@@ -11,29 +11,29 @@ import math
 
 import numpy as np
 
-from almoner.jit import inlined
-from almoner.kernels.draws import uniform
+from almoner.jit import jit_inline
+from almoner.kernels.draws import SERVE_LANE, TIE_LANE, uniform
 from almoner.kernels.hulls import raise_hulls, restrict
 from almoner.kernels.price import find_price, nearness
-from almoner.kernels.ranking import TIE_LANE, TOLERANCE, Mask, weights_of
-from almoner.kernels.state import LEFT, REPORTED, ROUND, Hulls, Memo, State
+from almoner.kernels.ranking import weights_of
+from almoner.kernels.state import LEFT, ROUND, UNIT_PRICE, Hulls, Memo, State
+from almoner.lp import TOLERANCE
 from almoner.policy.allocation import AdaptiveLP, EagerRounding, FixedLP, RoundedLP, SkipAlways
-from almoner.policy.lowering import Plan
+from almoner.policy.lowering import LoweredPolicy
+from almoner.types import Mask
 
 __all__ = ["SKIP", "allocate", "options_at", "priced_ratio"]
 
 SKIP = -1
 """The action of doing nothing."""
 
-SERVE_LANE = 0
-
 _ADAPTIVE, _FIXED, _ROUNDED = AdaptiveLP.code, FixedLP.code, RoundedLP.code
 _EAGER, _SKIP_ALWAYS = EagerRounding.code, SkipAlways.code
 
 
-@inlined
+@jit_inline
 def allocate(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls,
@@ -46,92 +46,97 @@ def allocate(
     The price is that of all actions in all contexts; what is available to this request is then
     weighed at that price.
     """
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
-    remaining = plan.horizon - t + 1
-    if plan.rule == _SKIP_ALWAYS:
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
+    remaining = policy.horizon - t + 1
+    if policy.rule == _SKIP_ALWAYS:
         return SKIP, 1.0
-    _, total, _ = weights_of(plan, state, t)
-    room = priced_ratio(plan, left, remaining) * total
-    raise_hulls(plan, state, memo, hulls, context, key)
-    price, rate = find_price(plan, hulls, total, room)
-    if available is not None and restrict(plan, hulls, context, available):
+    _, total, _ = weights_of(policy, state, t)
+    room = priced_ratio(policy, left, remaining) * total
+    raise_hulls(policy, state, memo, hulls, context, key)
+    price, rate = find_price(policy, hulls, total, room)
+    if available is not None and restrict(policy, hulls, context, available):
         price, rate = _price_beyond(hulls, price, rate)
-    base, step, rate = options_at(plan, hulls, context, price, rate)
+    base, step, rate = options_at(policy, hulls, context, price, rate)
     if uniform(key, SERVE_LANE) < rate:
-        return _untie(plan, hulls, context, step, rate, key)
-    return _untie(plan, hulls, context, base, 1.0 - rate, key)
+        return _untie(policy, hulls, context, step, rate, key)
+    return _untie(policy, hulls, context, base, 1.0 - rate, key)
 
 
-@inlined
+@jit_inline
 def _price_beyond(hulls: Hulls, price: float, rate: float) -> tuple[float, float]:
     """Return the price of the next unit of budget, and the rate of the steps at it.
 
     Of a slope that is not reached yet nothing is bought.
     """
-    beyond = hulls.price[REPORTED]
+    beyond = hulls.price[UNIT_PRICE]
     if beyond == price:
         return price, rate
     return beyond, 0.0 if beyond > 0.0 else 1.0
 
 
-@inlined
+@jit_inline
 def options_at(
-    plan: Plan, hulls: Hulls, context: int, price: float, rate: float
+    policy: LoweredPolicy, hulls: Hulls, context: int, price: float, rate: float
 ) -> tuple[int, int, float]:
     """Return what a context gets at least, what it gets at most, and how likely the latter is.
 
     ``rate`` is that of the steps at the price itself. NaN for the code of an unknown rule.
     """
-    base, step, near = SKIP, SKIP, nearness(plan, price)
-    for place in range(hulls.sizes[context]):
-        slope = hulls.slopes[context, place]
+    base, step, near = SKIP, SKIP, nearness(policy, price)
+    for i in range(hulls.sizes[context]):
+        slope = hulls.slopes[context, i]
         if slope > price + near:
-            base = hulls.tops[context, place]
+            base = hulls.tops[context, i]
         elif slope >= price - near:
-            step = hulls.tops[context, place]
+            step = hulls.tops[context, i]
     if step == SKIP:
         return base, step, 0.0
-    if plan.rule == _ROUNDED:
+    if policy.rule == _ROUNDED:
         return base, step, 1.0 if rate >= 0.5 else 0.0
-    return base, step, rate if plan.rule in (_ADAPTIVE, _FIXED, _EAGER) else math.nan
+    return base, step, rate if policy.rule in (_ADAPTIVE, _FIXED, _EAGER) else math.nan
 
 
-@inlined
-def priced_ratio(plan: Plan, left: int, remaining: int) -> float:
+@jit_inline
+def priced_ratio(policy: LoweredPolicy, left: int, remaining: int) -> float:
     """Return the budget per round that the rule plans with: as it was, or as it is.
 
     A fixed plan may be told to drop its frugality once what is left suffices for the dearest action
     in every round left.
     """
-    if plan.rule != _FIXED:
+    if policy.rule != _FIXED:
         return left / remaining
-    if plan.override == 1 and left // plan.dearest >= remaining:  # the product may not fit
+    if policy.override == 1 and left // policy.dearest >= remaining:  # the product may not fit
         return left / remaining
-    return plan.budget / plan.horizon
+    return policy.budget / policy.horizon
 
 
-@inlined
+@jit_inline
 def _untie(
-    plan: Plan, hulls: Hulls, context: int, action: int, probability: float, key: np.uint64
+    policy: LoweredPolicy,
+    hulls: Hulls,
+    context: int,
+    action: int,
+    probability: float,
+    key: np.uint64,
 ) -> tuple[int, float]:
     """Draw among the actions that cost and promise the same as the one chosen."""
     if action == SKIP:
         return SKIP, probability
     ties = 0
-    for other in range(plan.costs.shape[1]):
-        ties += _alike(plan, hulls, context, action, other)
+    for other in range(policy.costs.shape[1]):
+        ties += _alike(policy, hulls, context, action, other)
     pick = int(uniform(key, TIE_LANE) * ties)
-    for other in range(plan.costs.shape[1]):
-        if _alike(plan, hulls, context, action, other):
+    for other in range(policy.costs.shape[1]):
+        if _alike(policy, hulls, context, action, other):
             if pick == 0:
                 return other, probability / ties
             pick -= 1
     return action, probability
 
 
-@inlined
-def _alike(plan: Plan, hulls: Hulls, context: int, action: int, other: int) -> bool:
+@jit_inline
+def _alike(policy: LoweredPolicy, hulls: Hulls, context: int, action: int, other: int) -> bool:
     return (
-        plan.costs[context, action] == plan.costs[context, other]
+        policy.costs[context, action] == policy.costs[context, other]
         and abs(hulls.gains[context, action] - hulls.gains[context, other]) <= TOLERANCE
     )

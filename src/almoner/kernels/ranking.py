@@ -12,36 +12,34 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
-from almoner.jit import inlined
-from almoner.kernels.draws import round_key, uniform
-from almoner.kernels.indices import LAST_AFFINE, THOMPSON_LANE, clock_level, index
+from almoner.jit import jit_inline
+from almoner.kernels.draws import THOMPSON_LANE, TIE_LANE, round_key, uniform
+from almoner.kernels.indices import LAST_AFFINE, clock_level, index
 from almoner.kernels.state import (
-    EXPIRY,
     FROZEN,
-    HORIZON,
-    LEAST,
     LEFT,
-    MOST,
     ROUND,
+    VALID_HORIZON,
+    VALID_LEAST,
+    VALID_MOST,
+    VALID_UNTIL,
     Memo,
     State,
     loosen,
 )
+from almoner.lp import TOLERANCE
 from almoner.policy.contexts import (
     EmpiricalContexts,
     KnownContexts,
     NoContexts,
     TruncatedContexts,
 )
-from almoner.policy.lowering import Plan
+from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import HorizonUCB, Thompson, Wilson
+from almoner.types import Floats, Mask
 
 __all__ = [
-    "TOLERANCE",
-    "Mask",
     "choose",
     "cover_arrival",
     "cover_reward",
@@ -55,196 +53,198 @@ __all__ = [
     "weights_of",
 ]
 
-TOLERANCE = 1e-12
-"""Two values nearer than this are tied."""
-
-TIE_LANE = 1
-
-Mask = npt.NDArray[np.bool_]
-"""Which actions the present request allows."""
-
 HEADROOM = 1.25
 """A level that falls with time rises when its context arrives: this much is allowed for."""
 
 LEEWAY = 16
 """Bills and refunds move the money left: by one part in this many, brackets allow for it."""
 
-_THOMPSON, _WILSON, _HORIZON = Thompson.code, Wilson.code, HorizonUCB.code
+_THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
 _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
 _KNOWN_CONTEXTS, _NO_CONTEXTS = KnownContexts.code, NoContexts.code
 
 
-@inlined
-def weights_of(plan: Plan, state: State, t: int) -> tuple[Floats, float, float]:
+@jit_inline
+def weights_of(policy: LoweredPolicy, state: State, t: int) -> tuple[Floats, float, float]:
     """Return the contexts' weights, what they are out of, and what an arrival adds to its own.
 
     What they are out of is NaN for an unknown code.
     """
-    if plan.context not in (_EMPIRICAL, _TRUNCATED):
-        known = plan.context in (_KNOWN_CONTEXTS, _NO_CONTEXTS)
-        return plan.context_weights, 1.0 if known else math.nan, 0.0
-    frozen = state.clock[FROZEN]
+    if policy.context not in (_EMPIRICAL, _TRUNCATED):
+        known = policy.context in (_KNOWN_CONTEXTS, _NO_CONTEXTS)
+        return policy.context_weights, 1.0 if known else math.nan, 0.0
+    frozen = state.progress[FROZEN]
     if frozen > 0:
         return state.context_counts, float(frozen), 0.0
     return state.context_counts, float(t), 1.0
 
 
-@inlined
-def level_at(plan: Plan, memo: Memo, t: int) -> float:
+@jit_inline
+def level_at(policy: LoweredPolicy, memo: Memo, t: int) -> float:
     """Return the index level that the clock gives to all contexts in round t."""
     if t < len(memo.levels):
         return memo.levels[t]
-    return clock_level(plan.reward, plan.width, t)
+    return clock_level(policy.reward, policy.width, t)
 
 
-@inlined
-def level_of(plan: Plan, clock: float, share: float, t: int, left: float) -> float:
+@jit_inline
+def level_of(policy: LoweredPolicy, common: float, share: float, t: int, left: float) -> float:
     """Return the index level of a context with this share in round t, with ``left`` units left.
 
     It is that of the clock, unless the index looks at what its context can still use.
     """
-    if plan.reward == _WILSON:
-        return max(1.0, min(share * (plan.horizon - t + 1), left / plan.cheapest))
-    if plan.reward == _HORIZON:
-        return share * (plan.horizon - t + 1)
-    return clock
+    if policy.reward == _WILSON:
+        return max(1.0, min(share * (policy.horizon - t + 1), left / policy.cheapest))
+    if policy.reward == _HORIZON_UCB:
+        return share * (policy.horizon - t + 1)
+    return common
 
 
-@inlined
+@jit_inline
 def index_of(
-    plan: Plan, state: State, memo: Memo, context: int, action: int, level: float, key: np.uint64
+    policy: LoweredPolicy,
+    state: State,
+    memo: Memo,
+    context: int,
+    action: int,
+    level: float,
+    key: np.uint64,
 ) -> float:
     """Return the index of one pair at a level."""
     mean, root = memo.means[context, action], memo.roots[context, action]
-    if plan.reward <= LAST_AFFINE:
+    if policy.reward <= LAST_AFFINE:
         return mean + level * root
-    if plan.reward == _THOMPSON:
-        key = round_key(key, THOMPSON_LANE + context * plan.costs.shape[1] + action)
+    if policy.reward == _THOMPSON:
+        key = round_key(key, THOMPSON_LANE + context * policy.costs.shape[1] + action)
     count = state.counts[context, action]
-    return index(plan.reward, plan.width, level, mean, root, count, key)
+    return index(policy.reward, policy.width, level, mean, root, count, key)
 
 
-@inlined
-def refresh(plan: Plan, state: State, memo: Memo, context: int, level: float) -> None:
+@jit_inline
+def refresh(policy: LoweredPolicy, state: State, memo: Memo, context: int, level: float) -> None:
     """Bracket anew what no longer holds: everything at the end of an epoch, or one context.
 
     An epoch is a sixteenth of the rounds gone or to come, at one horizon and with about the same
     money. A context that has come more often than its bracket allowed for has a level above it.
     """
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     start, stop = context, context
-    if not _brackets_hold(plan, memo, t, left):
-        last = t + min(t, plan.horizon - t) // 16
-        memo.holds[EXPIRY], memo.holds[HORIZON] = last, plan.horizon
-        memo.holds[LEAST] = left - left // LEEWAY - (last - t) * plan.dearest
-        memo.holds[MOST] = left + left // LEEWAY
-        start, stop = 0, plan.costs.shape[0]
+    if not _brackets_hold(policy, memo, t, left):
+        last = t + min(t, policy.horizon - t) // 16
+        memo.validity[VALID_UNTIL], memo.validity[VALID_HORIZON] = last, policy.horizon
+        memo.validity[VALID_LEAST] = left - left // LEEWAY - (last - t) * policy.dearest
+        memo.validity[VALID_MOST] = left + left // LEEWAY
+        start, stop = 0, policy.costs.shape[0]
     elif level > memo.top[context]:
         stop = context + 1
     for stale in range(start, stop):
-        _bracket_context(plan, state, memo, stale)
+        _bracket_context(policy, state, memo, stale)
 
 
-@inlined
-def _brackets_hold(plan: Plan, memo: Memo, t: int, left: int) -> bool:
+@jit_inline
+def _brackets_hold(policy: LoweredPolicy, memo: Memo, t: int, left: int) -> bool:
     """Return whether the brackets were made for this round, this horizon and this money left."""
     return (
-        t <= memo.holds[EXPIRY]
-        and plan.horizon == memo.holds[HORIZON]
-        and memo.holds[LEAST] <= left <= memo.holds[MOST]
+        t <= memo.validity[VALID_UNTIL]
+        and policy.horizon == memo.validity[VALID_HORIZON]
+        and memo.validity[VALID_LEAST] <= left <= memo.validity[VALID_MOST]
     )
 
 
-@inlined
-def _bracket_context(plan: Plan, state: State, memo: Memo, context: int) -> None:
+@jit_inline
+def _bracket_context(policy: LoweredPolicy, state: State, memo: Memo, context: int) -> None:
     """Bound the levels of a context from the next round to the end of the epoch, so its indices.
 
     A level rises with the clock, or falls with the rounds and the share while its context stays
     away, so that the two ends of the epoch bound it; and it rises with the money left.
     """
-    first, last = state.clock[ROUND] + 1, memo.holds[EXPIRY]
-    least, most = float(memo.holds[LEAST]), float(memo.holds[MOST])
-    weights, total, arrival = weights_of(plan, state, first)
-    clock = level_at(plan, memo, first)
-    now = level_of(plan, clock, weights[context] / total, first, least)
-    risen = level_of(plan, clock, (weights[context] + arrival) / total, first, most)
-    weights, total, _ = weights_of(plan, state, last)
-    clock = level_at(plan, memo, last)
-    then = level_of(plan, clock, weights[context] / total, last, least)
+    first, last = state.progress[ROUND] + 1, memo.validity[VALID_UNTIL]
+    least, most = float(memo.validity[VALID_LEAST]), float(memo.validity[VALID_MOST])
+    weights, total, arrival = weights_of(policy, state, first)
+    common = level_at(policy, memo, first)
+    now = level_of(policy, common, weights[context] / total, first, least)
+    risen = level_of(policy, common, (weights[context] + arrival) / total, first, most)
+    weights, total, _ = weights_of(policy, state, last)
+    common = level_at(policy, memo, last)
+    then = level_of(policy, common, weights[context] / total, last, least)
     memo.bottom[context] = min(now, then)
-    memo.top[context] = max(risen * HEADROOM, then) if plan.reward >= _WILSON else max(now, then)
-    for action in range(plan.costs.shape[1]):
-        _bracket_pair(plan, state, memo, context, action)
-    _bracket_value(plan, memo, context)
+    memo.top[context] = max(risen * HEADROOM, then) if policy.reward >= _WILSON else max(now, then)
+    for action in range(policy.costs.shape[1]):
+        _bracket_pair(policy, state, memo, context, action)
+    _bracket_value(policy, memo, context)
 
 
-@inlined
-def cover_arrival(plan: Plan, state: State, memo: Memo, context: int) -> None:
+@jit_inline
+def cover_arrival(policy: LoweredPolicy, state: State, memo: Memo, context: int) -> None:
     """Drop the brackets of a context if its arrival, just counted, takes its level beyond them.
 
     After a decision that used them it does not. Arrivals of a log, or without money, use none.
     """
-    if plan.reward < _WILSON:
+    if policy.reward < _WILSON:
         return
-    t = state.clock[ROUND] + 1
-    share, left = state.context_counts[context] / t, float(memo.holds[MOST])
-    beyond = level_of(plan, 0.0, share, t, left) > memo.top[context]
-    if beyond or plan.horizon != memo.holds[HORIZON]:
-        loosen(plan, memo, context)
+    t = state.progress[ROUND] + 1
+    share, left = state.context_counts[context] / t, float(memo.validity[VALID_MOST])
+    beyond = level_of(policy, 0.0, share, t, left) > memo.top[context]
+    if beyond or policy.horizon != memo.validity[VALID_HORIZON]:
+        loosen(policy, memo, context)
 
 
-@inlined
-def cover_reward(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
+@jit_inline
+def cover_reward(
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
+) -> None:
     """Bracket a pair anew after a reward, unless its context has no brackets at present."""
-    if state.clock[ROUND] < memo.holds[EXPIRY] and memo.top[context] >= 0.0:
-        _bracket_pair(plan, state, memo, context, action)
-        _bracket_value(plan, memo, context)
+    if state.progress[ROUND] < memo.validity[VALID_UNTIL] and memo.top[context] >= 0.0:
+        _bracket_pair(policy, state, memo, context, action)
+        _bracket_value(policy, memo, context)
 
 
-@inlined
-def _bracket_pair(plan: Plan, state: State, memo: Memo, context: int, action: int) -> None:
+@jit_inline
+def _bracket_pair(
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
+) -> None:
     """Bound the index of one pair at the levels of its context."""
     least, most = -math.inf, math.inf
-    if plan.reward != _THOMPSON:
+    if policy.reward != _THOMPSON:
         none = np.uint64(0)
-        least = index_of(plan, state, memo, context, action, memo.bottom[context], none)
-        most = index_of(plan, state, memo, context, action, memo.top[context], none)
+        least = index_of(policy, state, memo, context, action, memo.bottom[context], none)
+        most = index_of(policy, state, memo, context, action, memo.top[context], none)
     memo.least[context, action], memo.most[context, action] = least, most
 
 
-@inlined
-def _bracket_value(plan: Plan, memo: Memo, context: int) -> None:
+@jit_inline
+def _bracket_value(policy: LoweredPolicy, memo: Memo, context: int) -> None:
     """Bound the value of a context by the bounds of its indices."""
     low, high = -math.inf, -math.inf
-    for action in range(plan.costs.shape[1]):
+    for action in range(policy.costs.shape[1]):
         low = max(low, memo.least[context, action])
         high = max(high, memo.most[context, action])
     memo.low[context], memo.high[context] = low, high
 
 
-@inlined
-def _is_open(plan: Plan, memo: Memo, context: int, action: int) -> bool:
+@jit_inline
+def _is_open(policy: LoweredPolicy, memo: Memo, context: int, action: int) -> bool:
     """Return whether this pair may be the best of its context; asked only where it saves work."""
-    if plan.reward <= LAST_AFFINE:
+    if policy.reward <= LAST_AFFINE:
         return True
     return memo.most[context, action] >= memo.low[context] - TOLERANCE
 
 
-@inlined
+@jit_inline
 def value_of(
-    plan: Plan, state: State, memo: Memo, context: int, level: float, key: np.uint64
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, level: float, key: np.uint64
 ) -> float:
     """Return the value of a context at a level within its bracket: its best index."""
     best = -math.inf
-    for action in range(plan.costs.shape[1]):
-        if _is_open(plan, memo, context, action):
-            best = max(best, index_of(plan, state, memo, context, action, level, key))
+    for action in range(policy.costs.shape[1]):
+        if _is_open(policy, memo, context, action):
+            best = max(best, index_of(policy, state, memo, context, action, level, key))
     return best
 
 
-@inlined
+@jit_inline
 def choose(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     context: int,
@@ -257,13 +257,13 @@ def choose(
     Where only some actions are available, all of this is said of them.
     """
     best, second, chosen = -math.inf, -math.inf, 0
-    for action in range(plan.costs.shape[1]):
+    for action in range(policy.costs.shape[1]):
         value = -math.inf
-        considered = _is_open(plan, memo, context, action)
+        considered = _is_open(policy, memo, context, action)
         if available is not None:  # brackets are those of the best of all actions
             considered = available[action]
         if considered:
-            value = index_of(plan, state, memo, context, action, level, key)
+            value = index_of(policy, state, memo, context, action, level, key)
         memo.row[action] = value
         second = max(second, min(best, value))
         chosen = action if value > best else chosen
@@ -271,36 +271,42 @@ def choose(
     if second < best - TOLERANCE:
         return best, chosen, 1
     ties = 0
-    for action in range(plan.costs.shape[1]):
+    for action in range(policy.costs.shape[1]):
         ties += memo.row[action] >= best - TOLERANCE
     pick = int(uniform(key, TIE_LANE) * ties)
-    for action in range(plan.costs.shape[1]):
+    for action in range(policy.costs.shape[1]):
         tied = memo.row[action] >= best - TOLERANCE
         chosen = action if tied and pick == 0 else chosen
         pick -= tied
     return best, chosen, ties
 
 
-@inlined
+@jit_inline
 def rank(
-    plan: Plan, state: State, memo: Memo, context: int, value: float, clock: float, key: np.uint64
+    policy: LoweredPolicy,
+    state: State,
+    memo: Memo,
+    context: int,
+    value: float,
+    common: float,
+    key: np.uint64,
 ) -> tuple[float, float]:
     """Return the weights ranked ahead of a context, and tied with it (its own not counted).
 
     ``clock`` is the level that the clock gives to all contexts in this round.
     """
-    t = state.clock[ROUND] + 1
-    weights, total, _ = weights_of(plan, state, t)
+    t = state.progress[ROUND] + 1
+    weights, total, _ = weights_of(policy, state, t)
     above, below = value + TOLERANCE, value - TOLERANCE
     ahead, tied, unclear = 0.0, 0.0, 0
-    for other in range(plan.costs.shape[0]):  # no branches: this loop runs every round
+    for other in range(policy.costs.shape[0]):  # no branches: this loop runs every round
         low, high = memo.low[other], memo.high[other]
         ahead += weights[other] * (low > above)
         unclear += (low <= above) & (high >= below)
     if unclear == ((memo.low[context] <= above) & (memo.high[context] >= below)):
         return ahead, tied
     unclear, inexact = 0, 0
-    for other in range(plan.costs.shape[0]):
+    for other in range(policy.costs.shape[0]):
         low, high = memo.low[other], memo.high[other]
         memo.unclear[unclear] = other
         listed = (low <= above) & (high >= below) & (other != context)
@@ -309,41 +315,41 @@ def rank(
         tied += weights[other] * listed
     if inexact == 0:  # most often where many contexts were never rewarded
         return ahead, tied
-    left, tied = float(state.clock[LEFT]), 0.0
-    for place in range(unclear):
-        other = int(np.int64(memo.unclear[place]))
+    left, tied = float(state.progress[LEFT]), 0.0
+    for i in range(unclear):
+        other = int(np.int64(memo.unclear[i]))
         weight, exact = weights[other], memo.low[other]
         if exact < memo.high[other]:
-            level = level_of(plan, clock, weight / total, t, left)
-            exact = value_of(plan, state, memo, other, level, key)
+            level = level_of(policy, common, weight / total, t, left)
+            exact = value_of(policy, state, memo, other, level, key)
         ahead += weight * (exact > above)
         tied += weight * ((exact >= below) & (exact <= above))
     return ahead, tied
 
 
-@inlined
+@jit_inline
 def is_between(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     context: int,
     floor: float,
     value: float,
-    clock: float,
+    common: float,
     key: np.uint64,
 ) -> bool:
     """Return whether another context that can come has a value strictly between two others."""
-    t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
-    weights, total, _ = weights_of(plan, state, t)
+    t, left = state.progress[ROUND] + 1, float(state.progress[LEFT])
+    weights, total, _ = weights_of(policy, state, t)
     below = value - TOLERANCE
-    for other in range(plan.costs.shape[0]):
+    for other in range(policy.costs.shape[0]):
         low, high, weight = memo.low[other], memo.high[other], weights[other]
         if other == context or weight <= 0.0 or low >= below or high <= floor:
             continue
         exact = low
         if low <= floor or high >= below:
-            level = level_of(plan, clock, weight / total, t, left)
-            exact = value_of(plan, state, memo, other, level, key)
+            level = level_of(policy, common, weight / total, t, left)
+            exact = value_of(policy, state, memo, other, level, key)
         if floor < exact < below:
             return True
     return False

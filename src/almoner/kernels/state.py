@@ -8,29 +8,29 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from almoner.checks import Floats
-from almoner.jit import inlined
+from almoner.jit import jit_inline
 from almoner.kernels.indices import fill_levels
 from almoner.lp import hull_steps
 from almoner.policy.contexts import KnownContexts
-from almoner.policy.lowering import Plan
+from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import KnownRewards
+from almoner.types import Floats, Ints
 
 __all__ = [
-    "BEFORE",
-    "BEYOND_LEFT",
-    "EXPIRY",
     "EXPLORED",
-    "FOUND",
     "FROZEN",
-    "HORIZON",
-    "LEAST",
-    "LEAST_LEFT",
+    "KEPT_BELOW",
+    "KEPT_LEAST",
+    "LAST_CONTEXT",
+    "LAST_PRICE",
     "LEFT",
-    "MOST",
-    "NOW",
-    "REPORTED",
     "ROUND",
+    "THIS_CONTEXT",
+    "UNIT_PRICE",
+    "VALID_HORIZON",
+    "VALID_LEAST",
+    "VALID_MOST",
+    "VALID_UNTIL",
     "Hulls",
     "Memo",
     "State",
@@ -45,13 +45,13 @@ ROUND, LEFT, FROZEN, EXPLORED, TESTED = 0, 1, 2, 3, 4
 """Places in ``State.clock``: rounds completed, units left, and the rounds (0: none) of the freeze,
 of the end of exploration and of the last test for it."""
 
-FOUND, REPORTED = 0, 1
+LAST_PRICE, UNIT_PRICE = 0, 1
 """Places in ``Hulls.price``: where the search for it ended, and what one more unit is worth."""
 
-EXPIRY, HORIZON, LEAST, MOST = 0, 1, 2, 3
+VALID_UNTIL, VALID_HORIZON, VALID_LEAST, VALID_MOST = 0, 1, 2, 3
 """Places in ``Memo.holds``: the last round, the horizon, the least and the most units left."""
 
-LEAST_LEFT, BEYOND_LEFT, BEFORE, NOW = 0, 1, 2, 3
+KEPT_LEAST, KEPT_BELOW, LAST_CONTEXT, THIS_CONTEXT = 0, 1, 2, 3
 """Places in ``Hulls.kept``: the units left for which the hulls of known statistics hold, from the
 first to below the second, and the contexts (-1: none) that they were last asked for."""
 
@@ -71,7 +71,7 @@ class State(NamedTuple):
     context_counts: Floats
     skip_counts: Floats
     skip_sums: Floats
-    clock: npt.NDArray[np.int64]
+    progress: Ints
 
 
 class Memo(NamedTuple):
@@ -97,7 +97,7 @@ class Memo(NamedTuple):
     row: Floats
     values: Floats
     unclear: npt.NDArray[np.uint32]
-    holds: npt.NDArray[np.int64]
+    validity: Ints
 
 
 class Hulls(NamedTuple):
@@ -116,26 +116,26 @@ class Hulls(NamedTuple):
 
     gains: Floats
     slopes: Floats
-    spans: npt.NDArray[np.int64]
-    tops: npt.NDArray[np.int64]
-    sizes: npt.NDArray[np.int64]
-    sources: npt.NDArray[np.int64]
+    spans: Ints
+    tops: Ints
+    sizes: Ints
+    sources: Ints
     weights: Floats
     price: Floats
     ranked: Floats
     filled: Floats
-    kept: npt.NDArray[np.int64]
+    kept: Ints
 
 
-def new_hulls(plan: Plan) -> Hulls | None:
+def new_hulls(policy: LoweredPolicy) -> Hulls | None:
     """Return scratch space if the plan needs any: None compiles to a kernel without that path."""
-    if plan.priced == 0:
+    if policy.priced == 0:
         return None
-    shape = plan.costs.shape
+    shape = policy.costs.shape
     slopes, costs = np.empty(0), np.empty(0)
-    if plan.reward == KnownRewards.code and plan.context == KnownContexts.code:
-        amounts = plan.costs.astype(np.float64)
-        slopes, costs, _ = hull_steps(plan.context_weights, plan.prior, amounts)
+    if policy.reward == KnownRewards.code and policy.context == KnownContexts.code:
+        amounts = policy.costs.astype(np.float64)
+        slopes, costs, _ = hull_steps(policy.context_weights, policy.prior, amounts)
     return Hulls(
         gains=np.full(shape, -np.inf),
         slopes=np.empty(shape),
@@ -151,9 +151,9 @@ def new_hulls(plan: Plan) -> Hulls | None:
     )
 
 
-def new_state(plan: Plan) -> State:
+def new_state(policy: LoweredPolicy) -> State:
     """Return the state before the first round."""
-    shape = plan.costs.shape
+    shape = policy.costs.shape
     state = State(
         np.zeros(shape),
         np.zeros(shape),
@@ -163,20 +163,20 @@ def new_state(plan: Plan) -> State:
         np.zeros(shape[0]),
         np.zeros(5, np.int64),
     )
-    state.clock[LEFT] = plan.budget
+    state.progress[LEFT] = policy.budget
     return state
 
 
-def new_memo(plan: Plan, state: State, levels: Floats | None = None) -> Memo:
+def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) -> Memo:
     """Return the memo of a state, with brackets that hold for anything, all due for a refresh.
 
     ``levels`` are those of another memo of the same policy, which spares working them out.
     """
-    contexts, actions = plan.costs.shape
-    seen = (state.counts > 0) & (plan.reward != KnownRewards.code)  # known means stay as they are
+    contexts, actions = policy.costs.shape
+    seen = (state.counts > 0) & (policy.reward != KnownRewards.code)  # known means stay as they are
     counts = np.maximum(state.counts, 1)
     memo = Memo(
-        means=np.where(seen, state.sums / counts, plan.prior),
+        means=np.where(seen, state.sums / counts, policy.prior),
         roots=np.where(seen, 1 / np.sqrt(counts), 0.0),
         least=np.full(counts.shape, -np.inf),
         most=np.full(counts.shape, np.inf),
@@ -184,42 +184,42 @@ def new_memo(plan: Plan, state: State, levels: Floats | None = None) -> Memo:
         high=np.full(contexts, np.inf),
         bottom=np.zeros(contexts),
         top=np.full(contexts, -1.0),
-        levels=np.empty(min(plan.horizon, TABLE) + 1) if levels is None else levels,
+        levels=np.empty(min(policy.horizon, TABLE) + 1) if levels is None else levels,
         row=np.empty(actions),
         values=np.empty(contexts),
         unclear=np.empty(contexts, np.uint32),
-        holds=np.zeros(4, np.int64),
+        validity=np.zeros(4, np.int64),
     )
     if levels is None:
-        fill_levels(plan.reward, plan.width, memo.levels)
+        fill_levels(policy.reward, policy.width, memo.levels)
     return memo
 
 
-@inlined
-def reset(plan: Plan, state: State, memo: Memo) -> None:
+@jit_inline
+def reset(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     """Go back to the state before the first round, without allocating anything."""
-    for context in range(plan.costs.shape[0]):
+    for context in range(policy.costs.shape[0]):
         state.context_counts[context] = 0.0
         state.skip_counts[context] = 0.0
         state.skip_sums[context] = 0.0
-        for action in range(plan.costs.shape[1]):
+        for action in range(policy.costs.shape[1]):
             state.counts[context, action] = 0.0
             state.sums[context, action] = 0.0
             state.pending[context, action] = 0.0
-            memo.means[context, action] = plan.prior[context, action]
+            memo.means[context, action] = policy.prior[context, action]
             memo.roots[context, action] = 0.0
-    state.clock[ROUND], state.clock[LEFT] = 0, plan.budget
-    state.clock[FROZEN], state.clock[EXPLORED], state.clock[TESTED] = 0, 0, 0
-    memo.holds[EXPIRY] = 0
+    state.progress[ROUND], state.progress[LEFT] = 0, policy.budget
+    state.progress[FROZEN], state.progress[EXPLORED], state.progress[TESTED] = 0, 0, 0
+    memo.validity[VALID_UNTIL] = 0
 
 
-@inlined
-def loosen(plan: Plan, memo: Memo, context: int) -> None:
+@jit_inline
+def loosen(policy: LoweredPolicy, memo: Memo, context: int) -> None:
     """Replace the brackets of a context by bounds that hold whatever its level is.
 
     Its level lies above ``top`` then, so that the next arrival brackets it anew.
     """
     memo.bottom[context], memo.top[context] = 0.0, -1.0
     memo.low[context], memo.high[context] = -math.inf, math.inf
-    for action in range(plan.costs.shape[1]):
+    for action in range(policy.costs.shape[1]):
         memo.least[context, action], memo.most[context, action] = -math.inf, math.inf

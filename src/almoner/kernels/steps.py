@@ -10,13 +10,11 @@ import math
 
 import numpy as np
 
-from almoner.jit import exposed, inlined
-from almoner.kernels.draws import uniform
+from almoner.jit import jit_callable, jit_inline
+from almoner.kernels.draws import BINARISE_LANE, SERVE_LANE, uniform
 from almoner.kernels.explore_first import exploration_over, least_tried
 from almoner.kernels.priced import SKIP, allocate
 from almoner.kernels.ranking import (
-    TOLERANCE,
-    Mask,
     choose,
     cover_arrival,
     cover_reward,
@@ -29,7 +27,8 @@ from almoner.kernels.ranking import (
     value_of,
     weights_of,
 )
-from almoner.kernels.state import EXPIRY, EXPLORED, FROZEN, LEFT, ROUND, Hulls, Memo, State
+from almoner.kernels.state import EXPLORED, FROZEN, LEFT, ROUND, VALID_UNTIL, Hulls, Memo, State
+from almoner.lp import TOLERANCE
 from almoner.policy.allocation import (
     AdaptiveLP,
     EagerRounding,
@@ -39,12 +38,11 @@ from almoner.policy.allocation import (
     SkipAlways,
 )
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
-from almoner.policy.lowering import BY_RULE, LEARNED_DEFAULTS, Plan
+from almoner.policy.lowering import BY_RULE, LEARNED_DEFAULTS, LoweredPolicy
 from almoner.policy.rewards import ExploreFirst, KnownRewards, Thompson
+from almoner.types import Mask
 
 __all__ = ["SKIP", "decide", "learn", "ratio_of", "serve_share", "take"]
-
-SERVE_LANE, BINARISE_LANE = 0, 2
 
 TRUST = 4.0
 """Rewards of a pair that must have come, for each that has not, before it is served eagerly."""
@@ -55,9 +53,9 @@ _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
 _KNOWN, _THOMPSON, _EXPLORE = KnownRewards.code, Thompson.code, ExploreFirst.code
 
 
-@exposed
+@jit_callable
 def decide(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     hulls: Hulls | None,
@@ -69,59 +67,64 @@ def decide(
 
     ``available`` restricts the actions of this request; other arrivals are taken to have all.
     """
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
-    remaining = plan.horizon - t + 1
-    if remaining < 1 or left < plan.cheapest:
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
+    remaining = policy.horizon - t + 1
+    if remaining < 1 or left < policy.cheapest:
         return SKIP, 1.0
     if hulls is not None:
-        if plan.reward == _EXPLORE and state.clock[EXPLORED] == 0:
-            return least_tried(plan, state, context, key, available)
-        return allocate(plan, state, memo, hulls, context, key, available)
-    return serve_or_skip(plan, state, memo, context, key, available)
+        if policy.reward == _EXPLORE and state.progress[EXPLORED] == 0:
+            return least_tried(policy, state, context, key, available)
+        return allocate(policy, state, memo, hulls, context, key, available)
+    return serve_or_skip(policy, state, memo, context, key, available)
 
 
-@inlined
+@jit_inline
 def serve_or_skip(
-    plan: Plan, state: State, memo: Memo, context: int, key: np.uint64, available: Mask | None
+    policy: LoweredPolicy,
+    state: State,
+    memo: Memo,
+    context: int,
+    key: np.uint64,
+    available: Mask | None,
 ) -> tuple[int, float]:
     """Decide where every action costs the same: the best action of the context, or nothing."""
-    t, left = state.clock[ROUND] + 1, state.clock[LEFT]
-    remaining = plan.horizon - t + 1
-    weights, total, arrival = weights_of(plan, state, t)
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
+    remaining = policy.horizon - t + 1
+    weights, total, arrival = weights_of(policy, state, t)
     own = weights[context] + arrival
-    clock = level_at(plan, memo, t)
-    level = level_of(plan, clock, own / total, t, float(left))
-    refresh(plan, state, memo, context, level)
-    value, action, ties = choose(plan, state, memo, context, level, key, available)
+    common = level_at(policy, memo, t)
+    level = level_of(policy, common, own / total, t, float(left))
+    refresh(policy, state, memo, context, level)
+    value, action, ties = choose(policy, state, memo, context, level, key, available)
     if value <= 0.0:  # no gain is worth no money
         return SKIP, 1.0
-    ahead, tied = rank(plan, state, memo, context, value, clock, key)
-    if available is not None and _is_set_back(plan, state, memo, context, level, key, value):
+    ahead, tied = rank(policy, state, memo, context, value, common, key)
+    if available is not None and _is_set_back(policy, state, memo, context, level, key, value):
         counted = memo.low[context] > value + TOLERANCE
         ahead += arrival if counted else own
         own = 0.0
-    room = ratio_of(plan, left, remaining) * total - ahead
-    if plan.rule == _EAGER and _is_in_the_dark(state, context, action):
+    room = ratio_of(policy, left, remaining) * total - ahead
+    if policy.rule == _EAGER and _is_in_the_dark(state, context, action):
         share = _paced(room, own, tied)
     else:
-        share = serve_share(plan, left >= remaining, room, own, ahead, tied)
-    if plan.rule == _EAGER and share == 0.0 and room > TOLERANCE * total:
-        floor = _best_mean(plan, state, memo, context, available)
-        share = 1.0 if is_between(plan, state, memo, context, floor, value, clock, key) else 0.0
+        share = serve_share(policy, left >= remaining, room, own, ahead, tied)
+    if policy.rule == _EAGER and share == 0.0 and room > TOLERANCE * total:
+        floor = _best_mean(policy, state, memo, context, available)
+        share = 1.0 if is_between(policy, state, memo, context, floor, value, common, key) else 0.0
     if uniform(key, SERVE_LANE) < share:
         return action, share / ties
     return SKIP, 1.0 - share
 
 
-@inlined
-def ratio_of(plan: Plan, left: int, remaining: int) -> float:
+@jit_inline
+def ratio_of(policy: LoweredPolicy, left: int, remaining: int) -> float:
     """Return the budget per round that the rule plans with: as it was, or as it is."""
-    return plan.budget / plan.horizon if plan.rule == _FIXED else left / remaining
+    return policy.budget / policy.horizon if policy.rule == _FIXED else left / remaining
 
 
-@inlined
+@jit_inline
 def serve_share(
-    plan: Plan, plentiful: bool, room: float, own: float, ahead: float, tied: float
+    policy: LoweredPolicy, plentiful: bool, room: float, own: float, ahead: float, tied: float
 ) -> float:
     """Return the probability of serving a context: the ladder of allocation rules.
 
@@ -130,24 +133,24 @@ def serve_share(
     every round left. Tied contexts are served at a common rate, so that their labels do not matter;
     an order drawn at random would favour the rarer ones. NaN for an unknown code.
     """
-    if plan.rule == _SKIP:
+    if policy.rule == _SKIP:
         return 0.0
-    if plentiful and (plan.rule != _FIXED or plan.override == 1):
+    if plentiful and (policy.rule != _FIXED or policy.override == 1):
         return 1.0
-    if plan.rule in (_ADAPTIVE, _FIXED):
+    if policy.rule in (_ADAPTIVE, _FIXED):
         return _paced(room, own, tied)
-    if plan.rule == _PROCRASTINATE:
+    if policy.rule == _PROCRASTINATE:
         return 0.0 if ahead > 0.0 else own / (own + tied)
-    if plan.rule == _ROUNDED:
+    if policy.rule == _ROUNDED:
         if room <= 0.0 or room < 0.5 * own:  # exactly: a tolerance would move the tie at ½
             return 0.0
         return 1.0 if room - tied >= 0.5 * own else room / (own + tied)
-    if plan.rule == _EAGER:
+    if policy.rule == _EAGER:
         return 1.0 if ahead <= 0.0 or (room > 0.0 and room >= 0.5 * own) else 0.0
     return math.nan
 
 
-@exposed
+@jit_callable
 def _paced(room: float, own: float, tied: float) -> float:
     """Return the share of a context, and of those level with it, that the budget lasts for."""
     if room <= 0.0:
@@ -155,7 +158,7 @@ def _paced(room: float, own: float, tied: float) -> float:
     return 1.0 if room >= own + tied else room / (own + tied)
 
 
-@inlined
+@jit_inline
 def _is_in_the_dark(state: State, context: int, action: int) -> bool:
     """Return whether too many rewards of a pair are still to come for it to be served eagerly.
 
@@ -164,52 +167,60 @@ def _is_in_the_dark(state: State, context: int, action: int) -> bool:
     return TRUST * state.pending[context, action] > state.counts[context, action]
 
 
-@inlined
+@jit_inline
 def _is_set_back(
-    plan: Plan, state: State, memo: Memo, context: int, level: float, key: np.uint64, value: float
+    policy: LoweredPolicy,
+    state: State,
+    memo: Memo,
+    context: int,
+    level: float,
+    key: np.uint64,
+    value: float,
 ) -> bool:
     """Return whether a request that may not have every action ranks behind others of its kind."""
-    return value_of(plan, state, memo, context, level, key) > value + TOLERANCE
+    return value_of(policy, state, memo, context, level, key) > value + TOLERANCE
 
 
-@inlined
-def _best_mean(plan: Plan, state: State, memo: Memo, context: int, available: Mask | None) -> float:
+@jit_inline
+def _best_mean(
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, available: Mask | None
+) -> float:
     """Return the best mean among the tried actions of a context, 0 if none was tried."""
     best = 0.0
-    for action in range(plan.costs.shape[1]):
+    for action in range(policy.costs.shape[1]):
         if available is not None and not available[action]:
             continue
-        if plan.reward == _KNOWN or state.counts[context, action] > 0.0:
+        if policy.reward == _KNOWN or state.counts[context, action] > 0.0:
             best = max(best, memo.means[context, action])
     return best
 
 
-@exposed
+@jit_callable
 def take(
-    plan: Plan, state: State, memo: Memo, hulls: Hulls | None, context: int, action: int
+    policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls | None, context: int, action: int
 ) -> None:
     """Book a decision: the round, the arrival, and the money. The budget changes here only."""
-    state.clock[ROUND] += 1
+    state.progress[ROUND] += 1
     if action != SKIP:
-        state.clock[LEFT] -= plan.costs[context, action]
+        state.progress[LEFT] -= policy.costs[context, action]
         state.pending[context, action] += 1.0
     if hulls is not None:
-        exploring = plan.reward == _EXPLORE and state.clock[EXPLORED] == 0
-        if exploring and exploration_over(plan, state, memo, hulls):
-            state.clock[EXPLORED] = state.clock[ROUND]
-    if plan.context not in (_EMPIRICAL, _TRUNCATED) or state.clock[FROZEN] > 0:
+        exploring = policy.reward == _EXPLORE and state.progress[EXPLORED] == 0
+        if exploring and exploration_over(policy, state, memo, hulls):
+            state.progress[EXPLORED] = state.progress[ROUND]
+    if policy.context not in (_EMPIRICAL, _TRUNCATED) or state.progress[FROZEN] > 0:
         return
     state.context_counts[context] += 1.0
     if hulls is None:
-        cover_arrival(plan, state, memo, context)
-    if plan.context == _TRUNCATED and _freeze_due(plan, state, memo):
-        state.clock[FROZEN] = state.clock[ROUND]
-        memo.holds[EXPIRY] = 0
+        cover_arrival(policy, state, memo, context)
+    if policy.context == _TRUNCATED and _freeze_due(policy, state, memo):
+        state.progress[FROZEN] = state.progress[ROUND]
+        memo.validity[VALID_UNTIL] = 0
 
 
-@exposed
+@jit_callable
 def learn(
-    plan: Plan,
+    policy: LoweredPolicy,
     state: State,
     memo: Memo,
     context: int,
@@ -221,57 +232,60 @@ def learn(
     """Book the reward of an action taken earlier: in round t, from 0, decided with ``key``."""
     if action != SKIP:
         state.pending[context, action] -= 1.0
-    if plan.reward == _KNOWN or _is_closed(plan, state, t):
+    if policy.reward == _KNOWN or _is_closed(policy, state, t):
         return
     if action == SKIP:
-        if plan.default_mode == LEARNED_DEFAULTS:
+        if policy.default_mode == LEARNED_DEFAULTS:
             state.skip_counts[context] += 1.0
             state.skip_sums[context] += reward
         return
-    if plan.reward == _THOMPSON:  # a Beta posterior counts successes: draw one
+    if policy.reward == _THOMPSON:  # a Beta posterior counts successes: draw one
         reward = 1.0 if uniform(key, BINARISE_LANE) < reward else 0.0
     state.counts[context, action] += 1.0
     state.sums[context, action] += reward
     count = state.counts[context, action]
     memo.means[context, action] = state.sums[context, action] / count
     memo.roots[context, action] = 1.0 / math.sqrt(count)
-    cover_reward(plan, state, memo, context, action)
+    cover_reward(policy, state, memo, context, action)
 
 
-@inlined
-def _is_closed(plan: Plan, state: State, t: int) -> bool:
+@jit_inline
+def _is_closed(policy: LoweredPolicy, state: State, t: int) -> bool:
     """Return whether nothing is learned from round t: exploration was over, and that was all."""
-    return plan.exploration.update == 0 and 0 < state.clock[EXPLORED] <= t
+    return policy.exploration.update == 0 and 0 < state.progress[EXPLORED] <= t
 
 
-@inlined
-def _freeze_due(plan: Plan, state: State, memo: Memo) -> bool:
+@jit_inline
+def _freeze_due(policy: LoweredPolicy, state: State, memo: Memo) -> bool:
     """Return whether context shares are to be frozen after this round."""
-    t = state.clock[ROUND]
-    if plan.freeze != BY_RULE:
-        return t >= plan.freeze
-    contexts, log_horizon = plan.costs.shape[0], math.log(plan.horizon)
-    ratio = plan.budget / plan.horizon
+    t = state.progress[ROUND]
+    if policy.freeze != BY_RULE:
+        return t >= policy.freeze
+    contexts, log_horizon = policy.costs.shape[0], math.log(policy.horizon)
+    ratio = policy.budget / policy.horizon
     widest = 0.5 * min(ratio, max(1.0 - ratio, 0.0))
     if t * widest * widest < 16.0 * contexts**2 * log_horizon**3:
         return False  # not even the widest gap that this ratio allows would do
-    gap = 0.5 * _boundary_gap(plan, state, memo, ratio)
+    gap = 0.5 * _boundary_gap(policy, state, memo, ratio)
     return (
         2.0 * gap * gap * t >= 2.0 * log_horizon
         and t * gap * gap >= 16.0 * contexts**2 * log_horizon**3
     )
 
 
-@inlined
-def _boundary_gap(plan: Plan, state: State, memo: Memo, ratio: float) -> float:
+@jit_inline
+def _boundary_gap(policy: LoweredPolicy, state: State, memo: Memo, ratio: float) -> float:
     """Return the distance of the ratio from the nearest boundary, as the shares seen so far say."""
-    t, left = state.clock[ROUND] + 1, float(state.clock[LEFT])
+    t, left = state.progress[ROUND] + 1, float(state.progress[LEFT])
     none = np.uint64(0)
-    (contexts, actions), clock = plan.costs.shape, level_at(plan, memo, t)
+    (contexts, actions), common = policy.costs.shape, level_at(policy, memo, t)
     for context in range(contexts):
-        level, value = level_of(plan, clock, state.context_counts[context] / t, t, left), -math.inf
+        level, value = (
+            level_of(policy, common, state.context_counts[context] / t, t, left),
+            -math.inf,
+        )
         for action in range(actions):
-            value = max(value, index_of(plan, state, memo, context, action, level, none))
+            value = max(value, index_of(policy, state, memo, context, action, level, none))
         memo.values[context] = value
     gap = min(ratio, abs(1.0 - ratio))
     for context in range(contexts):

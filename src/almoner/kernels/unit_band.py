@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
-from almoner.jit import compiled
+from almoner.jit import jit
 from almoner.kernels.band import Band, Planes, plan_bound, plane_at, window
+from almoner.types import Floats, Ints
 
 __all__ = ["unit_bound"]
 
@@ -22,7 +21,7 @@ NOISE = 1e-15
 """D may rise by this much in b from rounding alone."""
 
 
-@compiled
+@jit
 def unit_bound(
     gains: Floats, mass: Floats, worth: Floats, band: Band, planes: Planes, above: bool
 ) -> float:
@@ -62,51 +61,51 @@ def unit_bound(
     return now[band.budget + 1]
 
 
-@compiled
+@jit
 def _advance(
     gains: Floats,
     mass: Floats,
     worth: Floats,
     drift: float,
-    starts: npt.NDArray[np.int64],
+    starts: Ints,
     now: Floats,
     after: Floats,
     low: int,
     high: int,
 ) -> None:
     """Write X with one round more into ``after``; ``starts`` remembers where each run began."""
-    count, place, b = len(gains), 0, low
+    count, i, b = len(gains), 0, low
     for _ in range(low, high + 1):  # at most: a run is one budget long or more
         if b > high:
             break
         rise = now[b + 1] - now[b]
-        place = _first_at_most(gains, place, rise)
+        i = _first_at_most(gains, i, rise)
         stop = high + 1
-        if place < count:
-            stop = min(max(starts[place], b + 1), stop)
-            while stop <= high and now[stop + 1] - now[stop] >= gains[place]:
+        if i < count:
+            stop = min(max(starts[i], b + 1), stop)
+            while stop <= high and now[stop + 1] - now[stop] >= gains[i]:
                 stop += 1
-            while stop > b + 1 and now[stop] - now[stop - 1] < gains[place]:
+            while stop > b + 1 and now[stop] - now[stop - 1] < gains[i]:
                 stop -= 1
-            starts[place] = stop
+            starts[i] = stop
         here, there = now[b + 1 : stop + 1], after[b + 1 : stop + 1]
-        if place == 0:
+        if i == 0:
             for cell in range(len(here)):
                 there[cell] = here[cell] - drift
         else:
-            below, weight, gain = now[b:stop], mass[place - 1], worth[place - 1] - drift
+            below, weight, gain = now[b:stop], mass[i - 1], worth[i - 1] - drift
             for cell in range(len(here)):
                 there[cell] = here[cell] + (gain - weight * (here[cell] - below[cell]))
         b = stop
 
 
-@compiled
-def _first_at_most(gains: Floats, place: int, rise: float) -> int:
+@jit
+def _first_at_most(gains: Floats, i: int, rise: float) -> int:
     """Return the first place, from ``place`` on, of a gain that is at most ``rise``.
 
     Steps double until they pass it, and a bisection goes back: n places on, that takes log n steps.
     """
-    low, step = place, 1
+    low, step = i, 1
     for _ in range(64):  # doublings of a step, which is at most the number of gains
         if low + step > len(gains) or gains[low + step - 1] <= rise:
             break
@@ -122,7 +121,7 @@ def _first_at_most(gains: Floats, place: int, rise: float) -> int:
     return low
 
 
-@compiled
+@jit
 def _outside(planes: Planes, peaks: Floats, b: int, tau: int) -> float:
     """Return a bound on X from above at a budget outside the band."""
     bound = plan_bound(planes, b, tau)
@@ -131,7 +130,7 @@ def _outside(planes: Planes, peaks: Floats, b: int, tau: int) -> float:
     return bound
 
 
-@compiled
+@jit
 def _make_concave(now: Floats, end: int, step: int, last: int) -> None:
     """Raise the values next to ``now[end]``, in direction ``step``, until D falls in b again.
 
@@ -150,7 +149,7 @@ def _make_concave(now: Floats, end: int, step: int, last: int) -> None:
         now[b] = now[end] + chord * (b - end)
 
 
-@compiled
+@jit
 def _find_peaks(planes: Planes, peaks: Floats, now: Floats, low: int, high: int, tau: int) -> None:
     """Write the largest X at the price of each plane, over all budgets.
 

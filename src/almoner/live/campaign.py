@@ -7,7 +7,7 @@ action is admitted only if its reserve fits the money left.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import repeat
 from math import isnan, nan
 from typing import Any
@@ -16,22 +16,22 @@ from almoner import checks
 from almoner.errors import BrokenLedger
 from almoner.kernels.live import (
     ACTED,
-    BOOKED,
-    LEARNED,
+    CANCEL,
+    LEARN,
     NOT_ALLOWED,
-    POOR,
-    SAVED,
-    SYNCED,
-    TOO_LATE,
-    WITHDRAWN,
+    PAST_HORIZON,
+    POLICY_SKIP,
+    SET_LEFT,
+    TAKE,
+    UNAFFORDABLE,
 )
-from almoner.kernels.state import State
+from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
 from almoner.live.closing_time import ClosingTime, ForecastCorrections
-from almoner.live.decision import BUDGET, HORIZON, POLICY, UNAVAILABLE
-from almoner.live.ledger import Ledger, hold, release, settle
+from almoner.live.ledger import Ledger, release, reserve, settle
 from almoner.live.names import NAME_RULE, is_name
 from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival, Row
+from almoner.live.status import SkipReason, Status
 from almoner.live.terms import PAIRS_LIMIT, Terms
 from almoner.money import LARGEST
 from almoner.store.events import (
@@ -43,16 +43,22 @@ from almoner.store.events import (
     REWARDED,
     SETTLED,
     Event,
+    EventRow,
 )
 
-__all__ = ["RUNNING", "Campaign"]
+__all__ = ["Campaign"]
 
-RUNNING = "running"
-"""The status of a campaign that is neither paused nor closed."""
+_RUNNING = Status.RUNNING.value
 
-_STATUS = {PAUSED: PAUSED, RESUMED: RUNNING, CLOSED: CLOSED}
+_STATUS = {PAUSED: Status.PAUSED.value, RESUMED: _RUNNING, CLOSED: Status.CLOSED.value}
 
-_REASONS = {ACTED: None, SAVED: POLICY, POOR: BUDGET, TOO_LATE: HORIZON, NOT_ALLOWED: UNAVAILABLE}
+_REASONS = {
+    ACTED: None,
+    POLICY_SKIP: SkipReason.POLICY.value,
+    UNAFFORDABLE: SkipReason.BUDGET.value,
+    PAST_HORIZON: SkipReason.HORIZON.value,
+    NOT_ALLOWED: SkipReason.UNAVAILABLE.value,
+}
 
 _SKIPPED: Choice = (SKIP, ACTED), (1.0, nan)
 """The choice for arrivals while the campaign is paused or closed."""
@@ -67,6 +73,8 @@ class Campaign:
         The terms, and the number of events folded.
     ledger, policy
         The money, and the policy with the statistics it has learned.
+    contexts, actions
+        Contexts and actions by name, with their indices in the state.
     status
         ``"running"``, ``"paused"`` or ``"closed"``.
     overrun
@@ -79,20 +87,16 @@ class Campaign:
         self.terms = terms
         self.seq = 0
         self.ledger = Ledger(budget=terms.budget)
-        self.status = RUNNING
+        self.status: str = _RUNNING
         self.overrun = 0
         self.corrections = ForecastCorrections()
         self.policy = LivePolicy(terms)
-        self.actions = self.policy.actions
+        self.contexts, self.actions = self.policy.contexts, self.policy.actions
+        self._action_index = dict[str | None, int]([(None, SKIP), *self.actions.items()])
 
     def warm_up(self) -> None:
         """Load the compiled kernels from the disk, or compile them, which takes seconds."""
         self.policy.warm_up()
-
-    @property
-    def contexts(self) -> dict[str, int]:
-        """The contexts by name, with their row indices in the state."""
-        return self.policy.contexts
 
     @property
     def state(self) -> State:
@@ -111,26 +115,34 @@ class Campaign:
             for event in self._decide(arrivals[start : start + size], now)
         ]
 
-    def follow_up(self, kind: str, decided: Event, *, now: int, **values: Any) -> Event:
+    def follow_up(
+        self,
+        kind: str,
+        decided: Event,
+        *,
+        now: int,
+        bill: int | None = None,
+        reward: float | None = None,
+    ) -> Event:
         """Settle, reward or cancel a decision; return the event to log."""
+        ledger, charged = self._ledger_after(kind, decided, bill or 0)
         event = Event(
             seq=self.seq + 1,
             kind=kind,
             at=now,
-            left=self.ledger.left,
+            left=ledger.left,
             decision=decided.seq,
             round=decided.round,
             context=decided.context,
             action=decided.action,
             cost=decided.cost,
             reserve=decided.reserve,
-            **values,
+            bill=bill,
+            charged=charged,
+            reward=reward,
         )
         self._fold([event])
-        if kind == REWARDED:
-            return event
-        charged = self._charged if kind == SETTLED else None
-        return event._replace(left=self.ledger.left, charged=charged)
+        return event
 
     def set_status(self, kind: str, *, now: int) -> Event:
         """Pause, resume or close the campaign; return the event to log."""
@@ -138,10 +150,10 @@ class Campaign:
         self._fold([event])
         return event
 
-    def apply(self, events: Iterable[Event]) -> None:
+    def apply(self, events: Iterable[EventRow]) -> None:
         """Fold events of the log in their order; refuse events that no campaign could write."""
         try:
-            self._fold(self._compared(events))
+            self._fold(events, compare=True)
         except (KeyError, TypeError, ValueError, BrokenLedger) as reason:
             raise BrokenLedger(
                 f"the log cannot be read beyond event {self.seq}: {reason}; "
@@ -184,7 +196,7 @@ class Campaign:
     @property
     def arrivals(self) -> int:
         """The number of arrivals counted so far."""
-        return self.policy.arrivals
+        return self.state.progress.item(ROUND)
 
     def arrivals_left(self, now: int) -> float:
         """Return the number of arrivals still to come, by the horizon or the forecast."""
@@ -211,6 +223,7 @@ class Campaign:
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the state that `to_dict` returned."""
         self.policy.reset(tuple(table["contexts"]))
+        self.contexts = self.policy.contexts
         self.policy.restore(table["state"])
         self.ledger = Ledger(*table["ledger"])
         self.corrections = ForecastCorrections(*table["attendance"])
@@ -227,8 +240,11 @@ class Campaign:
 
     def _decide(self, arrivals: Sequence[PendingArrival], now: int) -> list[Event]:
         """Decide for a batch of arrivals, and reserve the money; return the events to log."""
-        seq, left, counted = self.seq, self.ledger.left, self.arrivals
-        running, per_unit, offers = self.status == RUNNING, self.policy.per_unit, self.policy.offers
+        seq, counted = self.seq, self.arrivals
+        budget, spent, reserved, _ = self.ledger
+        left = budget - spent - reserved
+        running = self.status == _RUNNING
+        per_unit, offers = self.policy.per_unit, self.policy.offers
         choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
         reserves = costs = 0
         events = []
@@ -259,8 +275,7 @@ class Campaign:
                 )
             )
             counted += 1
-        if reserves:
-            self.ledger = hold(self.ledger, reserve=reserves, cost=costs)
+        self._reserve(reserves, costs)
         self.seq = seq
         return events
 
@@ -268,63 +283,80 @@ class Campaign:
         self._correct_forecast(now)
         return self.policy.choose(arrivals, horizon=self._horizon_at(now), left=left)
 
-    def _fold(self, events: Iterable[Event]) -> None:
+    def _fold(self, events: Iterable[EventRow], *, compare: bool = False) -> None:
+        """Fold events; if ``compare``, check that each records the money left after it.
+
+        The reserves of consecutive decisions are added up, and reserved together.
+        """
         rows: list[Row] = []
         rewards: list[float] = []
+        contexts, actions, left = self.contexts, self._action_index, self.ledger.left
+        reserves = costs = 0
         for event in events:
-            context = event.context
-            if context is not None and context not in self.policy.contexts:
-                self.admit(context)  # it weighs nothing in the rows before its first one
-            row = self._row(event)
-            if row is not None:
-                rows.append(row)
-                rewards.append(event.reward or 0.0)
-            self.seq = event.seq
+            seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
+            if context is not None and context not in contexts:
+                self.admit(context)  # it has no weight in the rows before its first one
+            if kind == DECIDED:
+                if reserve or cost:
+                    if not 0 <= cost <= reserve:
+                        raise BrokenLedger(f"{reserve} is held for an expected cost of {cost}")
+                    reserves, costs = reserves + reserve, costs + cost
+                if counted is not None:
+                    self._correct_forecast(at)
+                    rows.append((TAKE, contexts[context], actions[name], counted))
+                    rewards.append(0.0)
+            elif kind == REWARDED:
+                counted = -1 if counted is None else counted
+                rows.append((LEARN, contexts[context], actions[name], counted))
+                rewards.append(event[-1] or 0.0)
+            else:
+                self._reserve(reserves, costs)
+                changes = self._change(Event._make(event))
+                rows += changes
+                rewards += [0.0] * len(changes)
+                reserves, costs, left = 0, 0, self.ledger.left
+            self.seq = seq
+            if compare and recorded != left - reserves:
+                raise BrokenLedger(f"{left - reserves} is left, and it says {recorded}")
+        self._reserve(reserves, costs)
         self.policy.replay(rows, rewards)
 
-    def _compared(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Yield events to be folded, and make sure that each left what it says it did."""
-        for event in events:
-            yield event
-            budget, spent, reserved, _ = self.ledger  # faster than to ask it for what is left
-            if event.left != budget - spent - reserved:
-                raise BrokenLedger(f"{self.ledger.left} is left, and it says {event.left}")
+    def _reserve(self, amount: int, cost: int) -> None:
+        if amount or cost:
+            self.ledger = reserve(self.ledger, reserve=amount, cost=cost)
 
-    def _row(self, event: Event) -> Row | None:
-        """Fold an event into the ledger; return what the kernels need to know of it."""
-        kind, reserve, cost = event.kind, event.reserve or 0, event.cost or 0
+    def _change(self, event: Event) -> list[Row]:
+        """Fold an event that frees a reserve or changes the status; return rows for the kernels."""
+        kind = event.kind
         if kind in _STATUS:
-            self._switch(event)
-            return None
-        place = self.policy.contexts[event.context or ""]
-        action = SKIP if event.action is None else self.actions[event.action]
-        counted = -1 if event.round is None else event.round
-        if kind == REWARDED:
-            return LEARNED, place, action, counted
-        if kind == DECIDED:
-            if reserve or cost:
-                self.ledger = hold(self.ledger, reserve=reserve, cost=cost)
-            if event.round is None:
-                return None
-            self._correct_forecast(event.at)
-            return BOOKED, place, action, counted
+            self._switch(kind, event.at)
+            return []
+        context, action = self.contexts[event.context or ""], self._action_index[event.action]
+        bill = event.bill or 0
+        self.ledger, _ = self._ledger_after(kind, event, bill)
         if kind == CANCELLED:
-            self.ledger = release(self.ledger, reserve=reserve, cost=cost)
-            return WITHDRAWN, place, action, self._units_left()
+            return [(CANCEL, context, action, self._units_left())]
         if kind == SETTLED:
-            bill = event.bill or 0
-            self.ledger, self._charged = settle(self.ledger, reserve=reserve, cost=cost, bill=bill)
-            self.overrun += max(0, bill - reserve)
-            return SYNCED, self._units_left(), SKIP, -1
+            self.overrun += max(0, bill - (event.reserve or 0))
+            return [(SET_LEFT, self._units_left(), SKIP, -1)]
         raise ValueError(f"an event of kind {kind!r} is not known here")
 
-    def _switch(self, event: Event) -> None:
-        self.status = _STATUS[event.kind]
+    def _ledger_after(self, kind: str, event: Event, bill: int) -> tuple[Ledger, int | None]:
+        """Return the ledger after an action is settled or cancelled, and the amount charged."""
+        reserve, cost = event.reserve or 0, event.cost or 0
+        if kind == SETTLED:
+            return settle(self.ledger, reserve=reserve, cost=cost, bill=bill)
+        if kind == CANCELLED:
+            return release(self.ledger, reserve=reserve, cost=cost), None
+        return self.ledger, None
+
+    def _switch(self, kind: str, at: int) -> None:
+        self.status = _STATUS[kind]
         if isinstance(self.terms.horizon, ClosingTime):
-            if event.kind == PAUSED:
-                self.corrections = self.corrections.pause(event.at / 1e6)
-            elif event.kind == RESUMED:
-                self.corrections = self.corrections.resume(self.terms.horizon, event.at / 1e6)
+            if kind == PAUSED:
+                self.corrections = self.corrections.pause(at / 1e6)
+            elif kind == RESUMED:
+                self.corrections = self.corrections.resume(self.terms.horizon, at / 1e6)
 
     def _correct_forecast(self, now: int) -> None:
         """Count an arrival for the forecast, if there is one."""
@@ -332,5 +364,5 @@ class Campaign:
             self.corrections = self.corrections.arrival(self.terms.horizon, now / 1e6)
 
     def _units_left(self) -> int:
-        """Return what a plan may count on, in the kernels' units."""
+        """Return the money left after expected costs, in the kernels' units."""
         return self.policy.units(self.ledger.budget - self.ledger.committed)

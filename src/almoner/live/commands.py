@@ -12,8 +12,9 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import Conflict, InvalidInput
-from almoner.live.campaign import RUNNING, Campaign
+from almoner.live.campaign import Campaign
 from almoner.live.decision import Settlement, is_id
+from almoner.live.status import Status
 from almoner.live.transaction import Command, Decide, Transaction
 from almoner.store.events import CANCELLED, CLOSED, PAUSED, RESUMED, REWARDED, SETTLED, Event
 
@@ -150,7 +151,7 @@ class SetStatus(Command):
         """Refuse any change of a closed campaign."""
         if self.kind not in (PAUSED, RESUMED, CLOSED):
             raise InvalidInput(f"a campaign cannot be {self.kind!r}")
-        if transaction.campaign.status == CLOSED and self.kind != CLOSED:
+        if transaction.campaign.status == Status.CLOSED and self.kind != CLOSED:
             raise Conflict("the campaign is closed for good; open another one")
 
     def carry_out(self, transaction: Transaction) -> None:
@@ -164,7 +165,7 @@ class SetStatus(Command):
 
     @property
     def _status(self) -> str:
-        return RUNNING if self.kind == RESUMED else self.kind
+        return Status.RUNNING.value if self.kind == RESUMED else self.kind
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Decision and Settlement: what an agent answers."""
+"""Decision and Settlement: the answers of an agent."""
 
 from __future__ import annotations
 
@@ -6,56 +6,36 @@ from dataclasses import dataclass
 from numbers import Integral
 
 from almoner.errors import UnknownDecision
+from almoner.live.status import EXPLANATIONS
 from almoner.money import Denomination
-from almoner.store.events import CLOSED, PAUSED, Event
+from almoner.store.events import Event
 
-__all__ = [
-    "BUDGET",
-    "HORIZON",
-    "POLICY",
-    "UNAVAILABLE",
-    "Decision",
-    "Settlement",
-    "is_id",
-    "unknown",
-]
-
-POLICY, BUDGET, HORIZON, UNAVAILABLE = "policy", "budget", "horizon", "unavailable"
-
-WHY = {
-    POLICY: "the policy saves the budget for better use",
-    BUDGET: "too little of the budget is left to reserve for any action here",
-    HORIZON: "the campaign has come to its end",
-    UNAVAILABLE: "no action was available",
-    PAUSED: "the campaign is paused",
-    CLOSED: "the campaign is closed",
-}
-"""Why a skip, by its reason."""
+__all__ = ["Decision", "Settlement", "is_id", "unknown"]
 
 
-@dataclass(slots=True, unsafe_hash=True)  # frozen, it would take five times as long to make
+@dataclass(slots=True, unsafe_hash=True)  # creating a frozen one takes five times as long
 class Decision:
-    """What was decided for one arrival.
+    """The decision for one arrival.
 
     Attributes
     ----------
     id
-        What to settle, reward or cancel it by.
+        The number by which to settle, reward or cancel it.
     context
-        What arrived.
+        The context that arrived.
     action
         The action to take; None is a skip.
     probability
-        How likely this very choice was, skipping included: what off-policy evaluation needs.
+        The probability of this very choice, skipping included, for off-policy evaluation.
     reserved
-        What is held for the action until it is settled.
+        The money reserved for the action until it is settled.
     price
-        What a unit of budget was worth; None where the policy has no price.
+        The price of a unit of budget; None where the policy has no price.
     budget_left
-        What further actions could reserve after this decision.
+        The money that further actions could reserve after this decision.
     reason
-        Why a skip: ``"policy"``, ``"budget"``, ``"horizon"``, ``"unavailable"``, ``"paused"`` or
-        ``"closed"``; None for an action.
+        The reason of a skip, one of `SkipReason`: ``"policy"``, ``"budget"``, ``"horizon"``,
+        ``"unavailable"``, ``"paused"`` or ``"closed"``; None for an action.
     """
 
     id: int
@@ -69,46 +49,46 @@ class Decision:
 
     @property
     def skipped(self) -> bool:
-        """Whether nothing is to be done."""
+        """Whether the decision is a skip."""
         return self.action is None
 
     @property
     def why(self) -> str:
-        """Why a skip, in words; empty for an action."""
-        return "" if self.reason is None else WHY[self.reason]
+        """The reason of a skip in words; empty for an action."""
+        return "" if self.reason is None else EXPLANATIONS[self.reason]
 
     @classmethod
     def of(cls, event: Event, money: Denomination) -> Decision:
         """Return the decision that an event records."""
-        reserve = event.reserve
-        return cls(  # by place: decisions are made by the ten thousand
+        reserved, left = money.amounts(event.reserve or 0, event.left)
+        return cls(  # positional arguments, as this is called for every decision
             event.seq,
             event.context or "",
             event.action,
             event.probability or 0.0,
-            0.0 if reserve is None else money.amount(reserve),
+            reserved,
             event.price,
-            money.amount(event.left),
+            left,
             event.reason,
         )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settlement:
-    """What became of the money held for an action.
+    """The settlement or cancellation of an action.
 
     Attributes
     ----------
     id
         The decision.
     billed, charged
-        What the action cost, and what of it the budget bore: less only when the budget ran out.
+        The bill, and the part of it charged to the budget: less only when the budget ran out.
     refunded
-        What was held beyond the bill, and can be spent again.
+        The part of the reserve above the bill, which can be spent again.
     overrun
-        By how much the bill exceeded what was held.
+        The part of the bill above the reserve.
     budget_left
-        What further actions could reserve afterwards.
+        The money that further actions could reserve afterwards.
     """
 
     id: int
@@ -133,12 +113,12 @@ class Settlement:
 
 
 def is_id(decision: object) -> bool:
-    """Return whether this can be the id of a decision."""
+    """Return whether a value can be the id of a decision."""
     return _is_whole(decision) and decision > 0  # type: ignore[operator]
 
 
 def unknown(decision: object) -> UnknownDecision:
-    """Return the error that there is no such decision."""
+    """Return the error for an unknown decision."""
     if isinstance(decision, Integral) and not isinstance(decision, bool):
         shown = str(decision) if _is_whole(decision) else "with an id of 2**53 or more"
     else:
@@ -150,7 +130,7 @@ def unknown(decision: object) -> UnknownDecision:
 
 
 def _is_whole(decision: object) -> bool:
-    """Return whether this is a whole number that a store can look for."""
+    """Return whether a value is a whole number that a store can search for."""
     if not isinstance(decision, Integral) or isinstance(decision, bool):
         return False
     return abs(decision) < 2**53  # type: ignore[operator]

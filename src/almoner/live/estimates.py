@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.lp import ROUNDING, TOLERANCE, Solution, hull_steps, solve, step_runs
+from almoner.types import Floats, Ints
 
 __all__ = ["UNSEEN", "Estimates", "interval", "optimum"]
 
@@ -34,7 +33,7 @@ class Estimates(NamedTuple):
 def optimum(
     estimates: Estimates,
     *,
-    reserves: npt.NDArray[np.int64],
+    reserves: Ints,
     funds: int,
     ratio: float | None = None,
 ) -> Solution:

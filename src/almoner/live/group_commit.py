@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from almoner.concurrency.mutex import POLL, Mutex, Wakeup
+from almoner.concurrency.mutex import POLL, Mutex, Wakeup, release
 from almoner.concurrency.process import Process
 from almoner.errors import AlmonerError, StoreError
 
@@ -69,7 +69,6 @@ class GroupCommit:
 
     def submit_all(self, callers: Sequence[Sequence[Any]]) -> list[Any]:
         """Return the answers, or the error, of each of several callers."""
-        self._process.check()
         if not self._queue:  # no other caller to share with
             # The frame is in no variable: that would be a cycle, left to the garbage collector.
             claim = self._leader.try_acquire(sys._getframe())
@@ -79,8 +78,9 @@ class GroupCommit:
                 except BaseException as error:  # as in a batch
                     return [error] * len(callers)
                 finally:
-                    self._leader.release(claim)
+                    release(claim)
                     self._wake_next()
+        self._process.check()
         call = _Call(callers)
         try:
             self._queue.append(call)
@@ -107,7 +107,7 @@ class GroupCommit:
             try:
                 self._lead(call)
             finally:
-                self._leader.release(claim)
+                release(claim)
                 self._wake_next()
 
     def _lead(self, call: _Call) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from almoner.live.campaign import RUNNING, Campaign
+from almoner.live.campaign import Campaign
 from almoner.live.closing_time import ClosingTime
-from almoner.live.decision import BUDGET, HORIZON
 from almoner.live.estimates import UNSEEN, Estimates, interval, optimum
 from almoner.live.history import History
 from almoner.live.report import RESERVED, ActionReport, ContextReport, Report
+from almoner.live.status import SkipReason, Status
 from almoner.live.terms import Terms
 from almoner.lp import Solution
 from almoner.policy.base import Policy
@@ -76,13 +76,13 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
 def _blocked(campaign: Campaign, coming: float, cheapest: int) -> str | None:
     """Return why no action can be taken now, if none can."""
     ledger = campaign.ledger
-    if campaign.status != RUNNING:
+    if campaign.status != Status.RUNNING:
         return campaign.status
     if coming <= 0:
-        return HORIZON
+        return SkipReason.HORIZON.value
     if ledger.left >= cheapest:
         return None
-    return BUDGET if ledger.budget - ledger.committed < cheapest else RESERVED
+    return SkipReason.BUDGET.value if ledger.budget - ledger.committed < cheapest else RESERVED
 
 
 def _awaited(terms: Terms, history: History) -> tuple[int, float, float]:

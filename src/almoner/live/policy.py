@@ -7,21 +7,22 @@ indices; money is in the kernels' units, except reserves, which are in the ledge
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
 
-from almoner.checks import Floats
 from almoner.errors import InvalidInput
-from almoner.jit import direct
-from almoner.kernels.capacity import doubled, first_contexts, new_room
+from almoner.jit import specialize
+from almoner.kernels.capacity import doubled, first_contexts, new_buffers
 from almoner.kernels.draws import POLICY, stream_key
-from almoner.kernels.live import advance, advance_at_length, new_line, replay
-from almoner.kernels.state import ROUND, new_hulls, new_memo
+from almoner.kernels.live import advance, advance_without_gil, new_batch, replay
+from almoner.kernels.state import new_hulls, new_memo
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, Terms
-from almoner.policy.lowering import Plan, make_plan
+from almoner.policy.lowering import LoweredPolicy, lower
 from almoner.policy.rewards import Thompson
+from almoner.types import Floats
 
 __all__ = ["BATCH", "Choice", "LivePolicy", "PendingArrival", "Row"]
 
@@ -54,7 +55,7 @@ class LivePolicy:
 
     Attributes
     ----------
-    plan, state
+    lowered, state
         The policy as kernels take it, and the statistics it has learned.
     contexts, actions
         Contexts and actions by name, with their indices in the state.
@@ -69,7 +70,7 @@ class LivePolicy:
         root = np.random.SeedSequence(terms.seed).generate_state(1, np.uint64)[0]
         self._stream = np.uint64(stream_key(root, 0, POLICY))
         self.actions = {name: index for index, name in enumerate(terms.actions)}
-        self._batch = new_line(len(terms.actions), places=BATCH)
+        self._batch = new_batch(len(terms.actions), size=BATCH)
         self._one = np.empty((1, 4), np.int64), np.empty(1)
         self._advance, self._replay = advance, replay
         self.offers: dict[str, list[Offer]] = {}
@@ -85,32 +86,32 @@ class LivePolicy:
         costs, reserves = offers[:, :, 0], offers[:, :, 1]
         # Kernels compare costs with the units left; reserves matter only where they differ.
         self._reserves = reserves * bool((costs != reserves).any())
-        self._room = new_room(self._make_plan(contexts, costs.astype(np.float64)))
+        self._buffers = new_buffers(self._lower(contexts, costs.astype(np.float64)))
         self._use(len(contexts))
-        self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.plan.top)
+        self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.lowered.top)
 
     def admit(self, context: str) -> None:
         """Add a context without statistics; its costs are those of the others."""
         self.contexts[context] = len(self.contexts)
         self.offers[context] = next(iter(self.offers.values()))
-        if len(self.contexts) > len(self._room.plan.costs):
-            self._room = doubled(self._room)
-            self._reserves = np.repeat(self._reserves[:1], len(self._room.plan.costs), axis=0)
+        if len(self.contexts) > len(self._buffers.policy.costs):
+            self._buffers = doubled(self._buffers)
+            self._reserves = np.repeat(self._reserves[:1], len(self._buffers.policy.costs), axis=0)
         self._use(len(self.contexts))
 
     def _use(self, contexts: int) -> None:
         """Let the kernels use the first ``contexts`` of the allocated rows."""
-        self.plan, self.state, memo, hulls = first_contexts(self._room, contexts)
-        self._now, self._working = self.plan, (self.state, memo, hulls)
+        self.lowered, self.state, memo, hulls = first_contexts(self._buffers, contexts)
+        self._now, self._working = self.lowered, (self.state, memo, hulls)
 
     def warm_up(self) -> None:
         """Load the compiled kernels from the disk, or compile them, which takes seconds."""
-        fixed = (self.plan, *self._working, self._stream)
-        grows, pairs = self._terms.new_contexts, self.plan.costs.size
-        takes_long = grows or pairs > BRIEF or self.plan.reward == Thompson.code
-        kernel = advance_at_length if takes_long else advance
-        self._advance = direct(kernel, *fixed, self._batch, 0, self._reserves, 0)
-        self._replay = direct(replay, *fixed, *self._one)
+        fixed = (self.lowered, *self._working, self._stream)
+        grows, pairs = self._terms.new_contexts, self.lowered.costs.size
+        takes_long = grows or pairs > BRIEF or self.lowered.reward == Thompson.code
+        kernel = advance_without_gil if takes_long else advance
+        self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
+        self._replay = specialize(replay, *fixed, *self._one)
 
     def choose(
         self, arrivals: Sequence[PendingArrival], *, horizon: int, left: int
@@ -120,7 +121,7 @@ class LivePolicy:
         ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved.
         """
         if horizon != self._now.horizon:
-            self._now = self.plan._replace(horizon=horizon)
+            self._now = self.lowered._replace(horizon=horizon)
         batch, size = self._batch, len(arrivals)
         for index, arrival in enumerate(arrivals):  # one by one: there is often just one
             batch.contexts[index] = self.contexts[arrival.context]
@@ -128,10 +129,10 @@ class LivePolicy:
                 batch.allowed[index] = False
                 batch.allowed[index, [self.actions[name] for name in arrival.available]] = True
         self._advance(self._now, *self._working, self._stream, batch, size, self._reserves, left)
-        choices, odds = batch.choices, batch.odds
+        choices, figures = batch.choices, batch.figures
         if size == 1:  # slices would take twice as long
-            return (((choices.item(0), choices.item(1)), (odds.item(0), odds.item(1))),)
-        return zip(choices[:size].tolist(), odds[:size].tolist(), strict=True)
+            return (((choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))),)
+        return zip(choices[:size].tolist(), figures[:size].tolist(), strict=True)
 
     def replay(self, rows: Sequence[Row], rewards: Sequence[float]) -> None:
         """Fold events, each with the reward it may carry."""
@@ -141,38 +142,39 @@ class LivePolicy:
         if len(rows) == 1:  # new arrays would take longer than the kernel
             table[0], values[0] = rows[0], rewards[0]
         else:
-            table, values = np.array(rows, np.int64), np.array(rewards, np.float64)
-        self._replay(self.plan, *self._working, self._stream, table, values)
+            # Flat, as numpy takes half as long again to look into tuples.
+            flat = np.fromiter(chain.from_iterable(rows), np.int64, 4 * len(rows))
+            table, values = flat.reshape(-1, 4), np.array(rewards, np.float64)
+        self._replay(self.lowered, *self._working, self._stream, table, values)
 
     def units(self, money: int) -> int:
         """Return an amount of the ledger in the kernels' units, rounded down."""
-        return money // self.plan.top
-
-    @property
-    def arrivals(self) -> int:
-        """The number of arrivals recorded."""
-        return self.state.clock.item(ROUND)
+        return money // self.lowered.top
 
     def to_dict(self) -> dict[str, Any]:
         """Return the learned statistics as plain values."""
-        return {name: value.tolist() for name, value in self.state._asdict().items()}
+        table = {name: value.tolist() for name, value in self.state._asdict().items()}
+        table["clock"] = table.pop("progress")  # the name in snapshots
+        return table
 
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the statistics that `to_dict` returned, for the same contexts."""
         for name, values in table.items():
-            getattr(self.state, name)[...] = values
-        plan, state, _, _ = self._room
-        self._room = self._room._replace(memo=new_memo(plan, state), hulls=new_hulls(plan))
+            getattr(self.state, "progress" if name == "clock" else name)[...] = values
+        lowered, state, _, _ = self._buffers
+        self._buffers = self._buffers._replace(
+            memo=new_memo(lowered, state), hulls=new_hulls(lowered)
+        )
         self._use(len(self.contexts))
 
-    def _make_plan(self, contexts: tuple[str, ...], costs: Floats) -> Plan:
+    def _lower(self, contexts: tuple[str, ...], costs: Floats) -> LoweredPolicy:
         terms, horizon = self._terms, self._terms.horizon
         if isinstance(horizon, ClosingTime):
             horizon = max(1, round(horizon.arrivals))
         defaults = None
         if isinstance(terms.default_rewards, dict):
             defaults = np.array([terms.default_rewards[name] for name in contexts])
-        plan = make_plan(
+        lowered = lower(
             terms.policy,
             horizon=horizon,
             budget=float(terms.budget),
@@ -181,7 +183,7 @@ class LivePolicy:
             defaults_known=defaults is not None,
             learn_defaults=terms.default_rewards == LEARNED,
         )
-        if plan.bottom != 1:
+        if lowered.bottom != 1:
             raise InvalidInput("costs are whole numbers of units, so their grid is")
         # A simulation caps the budget at what its actions can cost; live bills may exceed costs.
-        return plan._replace(budget=terms.budget // plan.top)
+        return lowered._replace(budget=terms.budget // lowered.top)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TypeVar
 
-from almoner.concurrency.mutex import Mutex
+from almoner.concurrency.mutex import Mutex, release
 from almoner.concurrency.process import Process
 from almoner.live.campaign import Campaign
 from almoner.live.catch_up import Replica
@@ -60,11 +59,11 @@ class Reporter:
 
     def _locked(self, use: Callable[[], Result]) -> Result:
         self._process.check()
-        claim = self._mutex.acquire(sys._getframe())
+        claim = self._mutex.acquire()
         try:
             return use()
         finally:
-            self._mutex.release(claim)
+            release(claim)
 
     def _report(self) -> Report:
         campaign, history = self._up_to_date()

@@ -1,7 +1,7 @@
-"""Snapshots: where a campaign stood, as text with a version and a checksum.
+"""Snapshots: the state of a campaign as a string with a version and a checksum.
 
-A snapshot only saves the time of folding the log from its beginning. One that is missing, of
-another version, or damaged is no loss: it is ignored, and the log is read instead.
+A snapshot only saves the time of folding the log from its beginning. If it is missing, of another
+version, or damaged, it is ignored, and the whole log is read instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from almoner.live.campaign import Campaign
 __all__ = ["VERSION", "read_snapshot", "write_snapshot"]
 
 VERSION = 2
-"""Raised whenever what a snapshot holds, or what it means, changes."""
+"""Raised whenever the content of a snapshot or its meaning changes."""
 
 log = logging.getLogger("almoner")
 
@@ -27,7 +27,7 @@ def write_snapshot(campaign: Campaign) -> str:
 
 
 def read_snapshot(campaign: Campaign, text: str | None) -> bool:
-    """Bring a new campaign to where a snapshot was taken; return whether that could be done."""
+    """Restore a new campaign from a snapshot; return whether that was possible."""
     if text is None:
         return False
     try:
@@ -37,7 +37,7 @@ def read_snapshot(campaign: Campaign, text: str | None) -> bool:
         if table["checksum"] != _checksum(table["body"]):
             raise ValueError("its checksum is wrong")
         campaign.restore(json.loads(table["body"]))
-    except Exception as reason:  # whatever is wrong with a cache, the log does without it
+    except Exception as reason:  # of any type: a snapshot is only a cache
         log.warning("a damaged snapshot is ignored, the log is read instead: %s", reason)
         return False
     return True

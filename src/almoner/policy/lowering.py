@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.errors import InvalidPolicy
 from almoner.money import Grid, usable_grid
 from almoner.policy.allocation import FixedLP, Procrastinate
 from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts, TruncatedContexts
 from almoner.policy.rewards import EXPLORATION_TESTS, ExploreFirst, KnownRewards
+from almoner.types import Floats, Ints
 
 __all__ = [
     "BY_RULE",
@@ -24,10 +23,10 @@ __all__ = [
     "NO_DEFAULTS",
     "USABLE_TEST",
     "Exploration",
-    "Plan",
+    "LoweredPolicy",
     "applicable",
     "for_kernels",
-    "make_plan",
+    "lower",
 ]
 
 NEVER, BY_RULE = 0, -1
@@ -62,7 +61,7 @@ class Exploration(NamedTuple):
     cost_gap: float = 1.0
 
 
-class Plan(NamedTuple):
+class LoweredPolicy(NamedTuple):
     """What stays the same for a whole run.
 
     ``reward``, ``context`` and ``rule`` are the codes of the three parts; ``horizon`` is T,
@@ -86,7 +85,7 @@ class Plan(NamedTuple):
     override: int
     context_weights: Floats
     prior: Floats
-    costs: npt.NDArray[np.int64]
+    costs: Ints
     cheapest: int
     dearest: int
     priced: int
@@ -95,7 +94,7 @@ class Plan(NamedTuple):
     exploration: Exploration
 
 
-def make_plan(
+def lower(
     policy: Policy,
     *,
     horizon: int,
@@ -106,7 +105,7 @@ def make_plan(
     default_rewards: Floats | None = None,
     defaults_known: bool = False,
     learn_defaults: bool = False,
-) -> Plan:
+) -> LoweredPolicy:
     """Return the plan of ``policy`` on these terms.
 
     ``context_probs`` and ``reward_means`` stand in for knowledge that the policy was told to have
@@ -138,7 +137,7 @@ def make_plan(
     explores = isinstance(policy.rewards, ExploreFirst)
     priced = not equal or default_mode != NO_DEFAULTS or explores
     _refuse_procrastination(policy, contexts, priced)
-    return Plan(
+    return LoweredPolicy(
         reward=policy.rewards.code,
         context=policy.contexts.code,
         rule=policy.allocation.code,
@@ -161,12 +160,12 @@ def make_plan(
     )
 
 
-def for_kernels(plan: Plan) -> Plan:
+def for_kernels(lowered: LoweredPolicy) -> LoweredPolicy:
     """Return the plan without what a unit is worth: kernels only count, and it may not fit a word.
 
     Amounts of 1e-10 with all their digits are multiples of 1e-26.
     """
-    return plan._replace(top=0, bottom=0)
+    return lowered._replace(top=0, bottom=0)
 
 
 def _default_mode(defaults: Floats, *, known: bool, learn: bool) -> int:
@@ -185,7 +184,7 @@ def _default_mode(defaults: Floats, *, known: bool, learn: bool) -> int:
 def applicable(policy: Policy, **terms: Any) -> bool:
     """Return whether a policy makes sense on these terms, instead of why it does not."""
     try:
-        make_plan(policy, **terms)
+        lower(policy, **terms)
     except InvalidPolicy:
         return False
     return True

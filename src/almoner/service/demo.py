@@ -8,10 +8,10 @@ from typing import Any
 
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.commands import Cancel, Reward, Settle
-from almoner.live.decision import HORIZON, Decision
+from almoner.live.decision import Decision
+from almoner.live.status import SkipReason
 from almoner.live.transaction import Command, Decide
 from almoner.service.agents import AgentPool
-from almoner.store.events import CLOSED
 
 __all__ = ["NAME", "TERMS", "run_demo"]
 
@@ -69,7 +69,7 @@ async def run_demo(agents: AgentPool) -> None:
             decisions = await agent.ask(*[Decide(TERMS["contexts"][place]) for place in places])
             for place, decision in zip(places, decisions, strict=True):
                 later += _reactions(place, decision, chance, now)
-            over = decisions[-1].reason in {HORIZON, CLOSED}
+            over = decisions[-1].reason in {SkipReason.HORIZON, SkipReason.CLOSED}
         due, last = due % 1, now
 
 

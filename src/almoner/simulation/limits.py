@@ -9,7 +9,7 @@ from almoner.money import Grid, usable_grid
 from almoner.problem import Problem
 
 if TYPE_CHECKING:
-    from almoner.policy.lowering import Plan
+    from almoner.policy.lowering import LoweredPolicy
 
 __all__ = ["LARGEST_TABLE", "refuse_rounding", "too_large"]
 
@@ -31,7 +31,7 @@ def refuse_rounding(problem: Problem, name: str, remedy: str) -> None:
 
 
 def too_large(
-    problem: Problem, grid: Grid | Plan, name: str, remedy: str, bounds: str = ""
+    problem: Problem, grid: Grid | LoweredPolicy, name: str, remedy: str, bounds: str = ""
 ) -> NotComputable:
     """Return the error of a computation ``name`` that would take too long or too much memory."""
     if grid.costs.max() > FINE:

@@ -14,13 +14,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.lp import hull_steps, pieces, step_runs
 from almoner.money import Grid, usable_grid
 from almoner.problem import Problem
 from almoner.simulation.limits import LARGEST_TABLE, refuse_rounding, too_large
+from almoner.types import Floats, Ints
 
 if TYPE_CHECKING:
     from almoner.kernels.band import Band, Planes
@@ -83,7 +82,7 @@ class Program:
     prices: Floats
     corners: Floats
     heights: Floats
-    strides: npt.NDArray[np.int64]
+    strides: Ints
 
     @classmethod
     def of(cls, problem: Problem) -> Program:
@@ -165,7 +164,7 @@ class Program:
 
     def bound(self, reach: int, *, above: bool) -> float:
         """Return a bound on the optimum, from above or from below."""
-        from almoner.jit import interruptibly
+        from almoner.jit import call_interruptibly
         from almoner.kernels.grid_band import grid_bound
         from almoner.kernels.unit_band import unit_bound
 
@@ -176,18 +175,18 @@ class Program:
             order = np.argsort(-best, kind="stable")
             best, probs = best[order], self.problem.context_probs[order]
             sums = np.cumsum(probs), np.cumsum(probs * best)
-            loss = interruptibly(unit_bound, best, *sums, band, planes, above)
+            loss = call_interruptibly(unit_bound, best, *sums, band, planes, above)
         else:
             strides = self.strides[near]
             moduli = strides * -(-reach // strides) if above else strides[:0]
             gains = gains - planes.price * self.grid.costs
             probs = np.array(self.problem.context_probs)
-            loss = interruptibly(
+            loss = call_interruptibly(
                 grid_bound, probs, gains, self.grid.costs, moduli, band, planes, above
             )
         return planes.price * self.budget + self.problem.horizon * planes.drift + loss
 
-    def _near(self, reach: int) -> npt.NDArray[np.int64]:
+    def _near(self, reach: int) -> Ints:
         """Return the pieces that the edges of a band may lie on.
 
         Beyond the last piece the LP is exact, so that no better bound is needed.
@@ -198,7 +197,7 @@ class Program:
             near = [corner - 1, corner]
         return np.array([piece for piece in near if piece < len(self.strides)], np.int64)
 
-    def _band(self, near: npt.NDArray[np.int64], reach: int) -> Band:
+    def _band(self, near: Ints, reach: int) -> Band:
         """Return the band, with a wedge long enough for the largest X of each piece to settle."""
         from almoner.kernels.band import Band
 
@@ -208,7 +207,7 @@ class Program:
             wedge = int(min(self.problem.horizon, WEDGE * reach / (right - left)))
         return Band(self.problem.horizon, self.budget, reach, wedge, left, right)
 
-    def _planes(self, near: npt.NDArray[np.int64]) -> Planes:
+    def _planes(self, near: Ints) -> Planes:
         """Return the bounds on V outside a band."""
         from almoner.kernels.band import Planes
 

@@ -11,7 +11,7 @@ from almoner.errors import NotComputable
 from almoner.lp import TOLERANCE, solve
 from almoner.policy.base import Policy
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
-from almoner.policy.lowering import Plan, for_kernels, make_plan
+from almoner.policy.lowering import LoweredPolicy, for_kernels, lower
 from almoner.policy.recipes import recipe
 from almoner.policy.rewards import KnownRewards
 from almoner.problem import FROM_FILE, Problem
@@ -94,38 +94,38 @@ def exact_value(problem: Problem, policy: Policy | str) -> float:
             f"rounded(), got {policy!r}; use simulate for one that learns"
         )
     refuse_rounding(problem, "exact_value", "use simulate")
-    plan = make_plan(policy, **problem.terms())
-    hulls = new_hulls(plan)
+    lowered = lower(policy, **problem.terms())
+    hulls = new_hulls(lowered)
     if hulls is None:
-        return _idle_reward(problem) + _policy_gain(problem, plan)
-    return _idle_reward(problem) + _policy_gain_on_grid(problem, plan, hulls)
+        return _idle_reward(problem) + _policy_gain(problem, lowered)
+    return _idle_reward(problem) + _policy_gain_on_grid(problem, lowered, hulls)
 
 
-def _refuse_size(problem: Problem, plan: Plan, options: int) -> None:
+def _refuse_size(problem: Problem, lowered: LoweredPolicy, options: int) -> None:
     """Refuse problems on which to carry the budget's distribution forward takes too long."""
-    dearest = int(plan.costs.max())
-    budget = min(plan.budget, dearest * problem.horizon)
+    dearest = int(lowered.costs.max())
+    budget = min(lowered.budget, dearest * problem.horizon)
     band = 16 + min(budget, 2 * REACH * dearest * problem.horizon**0.5)
     work = band * problem.horizon * options + len(problem.context_probs) ** 2
     if work > LARGEST_WORK or budget > LARGEST_TABLE:
-        raise too_large(problem, plan, "exact_value", "use simulate")
+        raise too_large(problem, lowered, "exact_value", "use simulate")
 
 
-def _policy_gain(problem: Problem, plan: Plan) -> float:
-    from almoner.jit import interruptibly
+def _policy_gain(problem: Problem, lowered: LoweredPolicy) -> float:
+    from almoner.jit import call_interruptibly
     from almoner.kernels.exact import policy_gain, rank_weights
 
-    _refuse_size(problem, plan, len(problem.context_probs))
-    values = plan.prior.max(axis=1)
-    tied_actions = plan.prior >= values[:, None] - TOLERANCE
+    _refuse_size(problem, lowered, len(problem.context_probs))
+    values = lowered.prior.max(axis=1)
+    tied_actions = lowered.prior >= values[:, None] - TOLERANCE
     truth = problem.gains
     gains = np.where(tied_actions, truth, 0).sum(axis=1) / tied_actions.sum(axis=1)
-    weights = plan.context_weights
+    weights = lowered.context_weights
     ahead, tied = rank_weights(values, weights, TOLERANCE)
     served = values > 0  # only a gain is paid for
-    return interruptibly(
+    return call_interruptibly(
         policy_gain,
-        for_kernels(plan._replace(budget=min(plan.budget, plan.horizon))),
+        for_kernels(lowered._replace(budget=min(lowered.budget, lowered.horizon))),
         np.where(served, problem.context_probs, 0.0),
         gains,
         weights,
@@ -134,26 +134,26 @@ def _policy_gain(problem: Problem, plan: Plan) -> float:
     )
 
 
-def _policy_gain_on_grid(problem: Problem, plan: Plan, hulls: Hulls) -> float:
-    from almoner.jit import interruptibly
+def _policy_gain_on_grid(problem: Problem, lowered: LoweredPolicy, hulls: Hulls) -> float:
+    from almoner.jit import call_interruptibly
     from almoner.kernels.exact import policy_gain_on_grid
     from almoner.kernels.state import new_memo, new_state
 
-    _refuse_size(problem, plan, plan.costs.size)
-    alike = (np.abs(plan.prior[:, :, None] - plan.prior[:, None, :]) <= TOLERANCE) & (
-        plan.costs[:, :, None] == plan.costs[:, None, :]
+    _refuse_size(problem, lowered, lowered.costs.size)
+    alike = (np.abs(lowered.prior[:, :, None] - lowered.prior[:, None, :]) <= TOLERANCE) & (
+        lowered.costs[:, :, None] == lowered.costs[:, None, :]
     )
     gains = (alike * problem.gains[:, None, :]).sum(axis=2) / alike.sum(axis=2)
-    state = new_state(plan)
-    return interruptibly(
+    state = new_state(lowered)
+    return call_interruptibly(
         policy_gain_on_grid,
-        for_kernels(plan),
+        for_kernels(lowered),
         state,
-        new_memo(plan, state),
+        new_memo(lowered, state),
         hulls,
         np.array(problem.context_probs),
         gains,
-        *np.zeros((2, plan.budget + 1)),
+        *np.zeros((2, lowered.budget + 1)),
     )
 
 

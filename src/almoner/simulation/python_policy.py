@@ -13,7 +13,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from almoner import checks
 from almoner.errors import InvalidPolicy
@@ -21,6 +20,7 @@ from almoner.money import budget_left, usable_grid
 from almoner.problem import Problem
 from almoner.simulation.replications import Totals
 from almoner.simulation.runs import Trace, unusable
+from almoner.types import Ints
 
 if TYPE_CHECKING:
     from almoner.kernels.environment import Environment
@@ -93,7 +93,7 @@ def play_python(
     root: np.uint64,
     *,
     runs: int,
-    marks: npt.NDArray[np.int64],
+    marks: Ints,
     progress: Callable[[int], object],
 ) -> Totals:
     """Play replications 0 to ``runs`` − 1 of a policy in Python."""

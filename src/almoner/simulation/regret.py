@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from almoner import checks
-from almoner.checks import Floats
 from almoner.errors import NotComputable
 from almoner.problem import Problem
 from almoner.simulation.oracle import optimal_value, upper_bound
+from almoner.types import Floats
 
 __all__ = ["Against", "Benchmark", "Estimator", "Sample"]
 

@@ -7,13 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.money import amounts, budget_left
-from almoner.policy.lowering import Plan, for_kernels
+from almoner.policy.lowering import LoweredPolicy, for_kernels
 from almoner.problem import Problem
 from almoner.simulation.runs import Trace, unusable
+from almoner.types import Floats, Ints
 
 if TYPE_CHECKING:
     from almoner.kernels.environment import Environment
@@ -68,12 +67,12 @@ def root_key(seed: int) -> np.uint64:
 
 def play_compiled(
     problem: Problem,
-    plan: Plan,
+    lowered: LoweredPolicy,
     environment: Environment,
     root: np.uint64,
     *,
     runs: int,
-    marks: npt.NDArray[np.int64],
+    marks: Ints,
     threads: int,
     progress: Callable[[int], object],
 ) -> Totals:
@@ -83,12 +82,14 @@ def play_compiled(
     out, left_at = np.zeros((runs, FIGURES)), np.empty((runs, len(marks)))
 
     def play_chunk(chunk: slice) -> int:
-        _play(plan, environment, root, chunk.start, out[chunk], marks=marks, left_at=left_at[chunk])
+        _play(
+            lowered, environment, root, chunk.start, out[chunk], marks=marks, left_at=left_at[chunk]
+        )
         return chunk.stop - chunk.start  # type: ignore[no-any-return]
 
     pool = ThreadPoolExecutor(threads)
     try:
-        for count in pool.map(play_chunk, _chunks(runs, plan.horizon, threads)):
+        for count in pool.map(play_chunk, _chunks(runs, lowered.horizon, threads)):
             progress(count)
     finally:
         pool.shutdown(cancel_futures=True)  # on Ctrl-C only the running chunks are finished
@@ -97,23 +98,23 @@ def play_compiled(
         reward=reward,
         drawn=drawn,
         loss=loss,
-        spend=amounts(plan, units),
+        spend=amounts(lowered, units),
         untried=untried,
-        left=budget_left(problem.budget, plan, plan.budget - units),
-        left_at=budget_left(problem.budget, plan, left_at),
+        left=budget_left(problem.budget, lowered, lowered.budget - units),
+        left_at=budget_left(problem.budget, lowered, left_at),
     )
 
 
 def trace_compiled(
-    problem: Problem, plan: Plan, environment: Environment, root: np.uint64, run: int
+    problem: Problem, lowered: LoweredPolicy, environment: Environment, root: np.uint64, run: int
 ) -> Trace:
     """Play one replication and return every round of it."""
     from almoner.kernels.loop import FIGURES
 
-    choices, numbers = np.empty((plan.horizon, 2), np.int64), np.empty((plan.horizon, 3))
+    choices, numbers = np.empty((lowered.horizon, 2), np.int64), np.empty((lowered.horizon, 3))
     out = np.empty((1, FIGURES))
-    _play(plan, environment, root, run, out, choices=choices, numbers=numbers)
-    left = budget_left(problem.budget, plan, numbers[:, 2])
+    _play(lowered, environment, root, run, out, choices=choices, numbers=numbers)
+    left = budget_left(problem.budget, lowered, numbers[:, 2])
     return Trace(
         contexts=choices[:, 0],
         actions=choices[:, 1],
@@ -125,31 +126,31 @@ def trace_compiled(
 
 
 def _play(
-    plan: Plan,
+    lowered: LoweredPolicy,
     environment: Environment,
     root: np.uint64,
     first: int,
     out: Floats,
     *,
-    marks: npt.NDArray[np.int64] = np.empty(0, np.int64),  # noqa: B008  # read only
+    marks: Ints = np.empty(0, np.int64),  # noqa: B008  # read only
     left_at: Floats | None = None,
-    choices: npt.NDArray[np.int64] = np.empty((0, 2), np.int64),  # noqa: B008
+    choices: Ints = np.empty((0, 2), np.int64),  # noqa: B008
     numbers: Floats = np.empty((0, 3)),  # noqa: B008
 ) -> None:
     """Call the kernel on a state of its own, for one replication per row of ``out``."""
     from almoner.kernels.loop import play
     from almoner.kernels.state import new_hulls, new_memo, new_state
 
-    state = new_state(plan)
-    memo = new_memo(plan, state)
+    state = new_state(lowered)
+    memo = new_memo(lowered, state)
     if left_at is None:
         left_at = np.empty((len(out), 0))
     play(
-        for_kernels(plan),
+        for_kernels(lowered),
         environment,
         state,
         memo,
-        new_hulls(plan),
+        new_hulls(lowered),
         root,
         first,
         marks,

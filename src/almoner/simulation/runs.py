@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from almoner.checks import Floats
 from almoner.simulation.regret import Sample
+from almoner.types import Floats, Ints
 
 __all__ = ["Runs", "Trace", "unusable"]
 
@@ -86,8 +85,8 @@ class Trace:
         The budget left after the last round if it is less than the cheapest action costs, else 0.
     """
 
-    contexts: npt.NDArray[np.int64]
-    actions: npt.NDArray[np.int64]
+    contexts: Ints
+    actions: Ints
     probabilities: Floats
     rewards: Floats
     budget_left: Floats

@@ -11,12 +11,11 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from almoner import checks
 from almoner.errors import NotComputable, UntriedPairs
 from almoner.policy.base import Policy
-from almoner.policy.lowering import Plan, make_plan
+from almoner.policy.lowering import LoweredPolicy, lower
 from almoner.policy.recipes import recipe
 from almoner.problem import FROM_FILE, Problem
 from almoner.simulation.python_policy import (
@@ -33,6 +32,7 @@ from almoner.simulation.replications import (
     trace_compiled,
 )
 from almoner.simulation.runs import Runs, Trace, unusable
+from almoner.types import Ints
 
 __all__ = ["simulate", "simulate_against", "trace"]
 
@@ -132,7 +132,7 @@ def simulate_against(
     benchmark.value  # noqa: B018  # after the policy was checked: the oracle may take a minute
     environment, price = environment_of(problem)
     root = root_key(seed)
-    if isinstance(player, Plan):
+    if isinstance(player, LoweredPolicy):
         totals = play_compiled(
             problem,
             player,
@@ -185,15 +185,15 @@ def trace(
     _refuse_length("trace", problem, 1, kept=True)
     player = _player(problem, policy)
     environment, _ = environment_of(problem)
-    if isinstance(player, Plan):
+    if isinstance(player, LoweredPolicy):
         return trace_compiled(problem, player, environment, root_key(seed), run)
     return trace_python(problem, player, environment, root_key(seed), run)
 
 
-def _player(problem: Problem, policy: Policy | PlainPolicy) -> Plan | PlainPolicy:
+def _player(problem: Problem, policy: Policy | PlainPolicy) -> LoweredPolicy | PlainPolicy:
     """Return a policy lowered for the kernels, or the checked object of a policy in Python."""
     if isinstance(policy, Policy):
-        return make_plan(policy, **problem.terms())
+        return lower(policy, **problem.terms())
     return check_methods(policy)
 
 
@@ -218,7 +218,7 @@ def _warn_of_untried(count: int, runs: int) -> None:
         )
 
 
-def _marked_rounds(marks: Sequence[int], horizon: int) -> npt.NDArray[np.int64]:
+def _marked_rounds(marks: Sequence[int], horizon: int) -> Ints:
     """Return the checked rounds before which the budget left is noted."""
     if not isinstance(marks, Iterable):
         raise checks.refuse("marks", "be a list of rounds", marks)

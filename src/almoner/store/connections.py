@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from almoner.concurrency.mutex import Claim, Mutex, WaitQueue, acquire_any, owner
+from almoner.concurrency.mutex import Claim, Mutex, WaitQueue, acquire_any, release
 
-__all__ = ["Driver", "Pool", "Transaction"]
+__all__ = ["Driver", "Pool", "PooledTransaction"]
 
 
 class Driver(Protocol):
@@ -91,13 +91,13 @@ class Pool:
         self._slots = [_Slot(self._queue) for _ in range(size)]
         self._campaigns: dict[str, _Campaign] = {}
 
-    def transaction(self, campaign: str) -> Transaction:
+    def transaction(self, campaign: str = "") -> PooledTransaction:
         """Begin a transaction, one at a time for each campaign."""
-        return Transaction(self, self._campaigns.get(campaign) or self._new(campaign))
+        return PooledTransaction(self, self._campaigns.get(campaign) or self._new(campaign))
 
-    def concurrent_transaction(self) -> Transaction:
+    def concurrent_transaction(self) -> PooledTransaction:
         """Begin a transaction beside any others: one that locks nothing."""
-        return Transaction(self, _Campaign())
+        return PooledTransaction(self, _Campaign())
 
     def _new(self, campaign: str) -> _Campaign:
         return self._campaigns.setdefault(campaign, _Campaign())
@@ -110,14 +110,14 @@ class Pool:
     def close(self) -> None:
         """Close all connections once their transactions have ended."""
         for slot in self._slots:
-            claim = slot.mutex.acquire(owner())
+            claim = slot.mutex.acquire()
             try:
                 slot.discard()
             finally:
-                slot.mutex.release(claim)
+                release(claim)
 
 
-class Transaction:
+class PooledTransaction:
     """A ``with`` block: committed at its end; on an error, closed along with its connection."""
 
     __slots__ = ("_campaign", "_claim", "_connection", "_pool", "_slot", "_slot_claim")
@@ -130,12 +130,12 @@ class Transaction:
         self._connection: Any = None
 
     def __enter__(self) -> Any:
-        frame, driver = owner(), self._pool.driver
+        driver = self._pool.driver
         try:
-            self._claim = self._campaign.mutex.acquire(frame)
+            self._claim = self._campaign.mutex.acquire()
             if self._campaign.connection is not None:  # of one who was interrupted: it locks rows
                 self._campaign.connection.close()
-            self._slot, self._slot_claim = self._pool.acquire(frame)
+            self._slot, self._slot_claim = self._pool.acquire(self._claim.frame)
             return self._begin(self._slot)
         except BaseException as error:
             self._abandon()
@@ -181,11 +181,8 @@ class Transaction:
 
     def _end(self, *, clean: bool) -> None:
         """Let others begin; by now the connection is either closed or has committed."""
-        if self._claim is not None and self._claim.is_last():
+        if self._claim is not None and not self._claim.next:
             self._campaign.connection = None
-        if self._slot is not None and self._slot_claim is not None:
-            if clean and self._slot_claim.is_last():
-                self._slot.put_back()
-            self._slot.mutex.release(self._slot_claim)
-        if self._claim is not None:
-            self._campaign.mutex.release(self._claim)
+        if clean and self._slot and self._slot_claim and not self._slot_claim.next:
+            self._slot.put_back()
+        release(self._slot_claim, self._claim)

@@ -14,12 +14,14 @@ binary, texts in UTF-8, nothing by reference. A column that is added later goes 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from marshal import dumps
 from typing import Any, NamedTuple
 
-__all__ = ["GROUP", "Head", "link", "marked", "root"]
+from almoner.store.events import EventRow
+
+__all__ = ["GROUP", "Head", "link", "links", "marked", "root", "trimmed"]
 
 GROUP = 64
 """Events that can share a checksum: one for each takes more than a microsecond an event."""
@@ -51,10 +53,22 @@ def root(name: str, terms: str) -> str:
 
 def link(before: str, events: Sequence[Sequence[Any]]) -> str:
     """Return the checksum of events that follow one with the checksum ``before``."""
-    encoded = dumps([*map(_columns, events)], FORMAT)
+    return links([before], [[*map(_columns, events)]])[0]
+
+
+def links(befores: Iterable[str], groups: Iterable[list[EventRow]]) -> list[str]:
+    """Return the checksums of groups of `trimmed` rows, each by the checksum before it."""
     # SQLite stores -0.0 as 0.0.
-    encoded = encoded.replace(_NEGATIVE_ZERO, _ZERO)
-    return sha256(before.encode() + encoded).hexdigest()[:DIGITS]
+    texts = [dumps(group, FORMAT).replace(_NEGATIVE_ZERO, _ZERO) for group in groups]
+    return [
+        sha256(before.encode() + text).hexdigest()[:DIGITS]
+        for before, text in zip(befores, texts, strict=True)
+    ]
+
+
+def trimmed(rows: list[EventRow]) -> list[EventRow]:
+    """Return rows of one table as they are encoded: without empty columns beyond `COLUMNS`."""
+    return rows if len(rows[0]) == COLUMNS else [*map(_columns, rows)]
 
 
 def marked(before: str, events: Sequence[Sequence[Any]]) -> list[str]:
@@ -68,10 +82,8 @@ def marked(before: str, events: Sequence[Sequence[Any]]) -> list[str]:
     return marks
 
 
-def _columns(event: Sequence[Any]) -> Sequence[Any]:
+def _columns(event: Sequence[Any]) -> EventRow:
     width = len(event)
-    if width == COLUMNS and type(event) is tuple:
-        return event
     while width > COLUMNS and event[width - 1] is None:
         width -= 1
-    return event[:width]  # of an Event this is a plain tuple, which marshal asks for
+    return tuple(event[:width])  # of an Event this is a plain tuple, which marshal asks for

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
 
-from almoner.concurrency.mutex import Mutex, owner
+from almoner.concurrency.mutex import Mutex, release
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError, UnknownCampaign
 from almoner.store.base import ALL, ApiKey
@@ -13,6 +14,9 @@ from almoner.store.checked_log import CheckedLog
 from almoner.store.events import DECIDED, Event
 
 __all__ = ["MemoryStore"]
+
+CHUNK = 1_000
+"""Events that are handed to an audit together."""
 
 
 class _Log:
@@ -77,13 +81,13 @@ class _Transaction:
         self.log = log
 
     def __enter__(self) -> _Log:
-        self.claim = self.log.mutex.acquire(owner())
+        self.claim = self.log.mutex.acquire()
         if self.log.committed != (len(self.log.rows), self.log.saved):  # one was interrupted
             self.log.undo(*self.log.committed)
         return self.log
 
     def __exit__(self, kind: object, error: object, where: object) -> None:
-        if not self.claim.is_last():
+        if self.claim.next:  # another thread has taken over
             if kind is None:
                 raise StoreError("a transaction was ended by another one; ask again")
             return
@@ -91,7 +95,7 @@ class _Transaction:
             self.log.committed = len(self.log.rows), self.log.saved
         else:
             self.log.undo(*self.log.committed)
-        self.log.mutex.release(self.claim)
+        release(self.claim)
 
 
 class _Reader:
@@ -163,7 +167,8 @@ class MemoryStore:
 
     def checked_log(self, name: str) -> CheckedLog:
         """Return all events of a campaign for an audit; in memory they have no checksums."""
-        return CheckedLog((*event, None) for event in self.events(name))
+        events = self.events(name)
+        return CheckedLog(iter(lambda: [(*event, None) for event in islice(events, CHUNK)], []))
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""

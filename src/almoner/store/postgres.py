@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError
-from almoner.store.connections import Pool, Transaction
+from almoner.store.connections import Pool
 
 __all__ = ["PostgresDatabase"]
 
@@ -70,26 +70,20 @@ class PostgresDatabase:
         self._url = url
         self._pool = Pool(self, CONNECTIONS, self._begin)
         self._readers = Pool(self, READERS, self._begin_reading)
+        self.transaction = self._pool.transaction
+        self.reading = self._readers.concurrent_transaction
 
-    def transaction(self, campaign: str = "") -> Transaction:
-        """Begin a transaction."""
-        return self._pool.transaction(campaign)
-
-    def reading(self) -> Transaction:
-        """Begin a transaction that reads one state of the database and waits for no writer."""
-        return self._readers.concurrent_transaction()
-
-    def stream(self, query: str, *values: Any) -> Iterator[Any]:
-        """Yield the rows of a query, on a connection of its own."""
+    def stream(self, query: str, *values: Any) -> Iterator[list[Any]]:
+        """Yield the rows of a query in blocks, on a connection of its own."""
         process = Process()
         try:
             connection = _Connection.connect(self._conninfo())
             cursor = connection.cursor(name="almoner")
-            cursor.itersize = AT_ONCE
             try:
-                for row in cursor.execute(_translate(query), values):
+                cursor.execute(_translate(query), values)
+                while rows := cursor.fetchmany(AT_ONCE):
+                    yield rows
                     process.check()
-                    yield row
             finally:
                 if process.is_current():  # in a forked child they are the parent's
                     with closing(connection):
@@ -189,13 +183,20 @@ def _bounded(gen: Any) -> Any:
         return end.value
 
 
+class _NoRows:
+    """The cursor of a statement without rows, of which the driver refuses to fetch any."""
+
+    def fetchall(self) -> list[Any]:
+        return []
+
+
 class _Statements:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
 
-    def run(self, statement: str, *values: Any) -> list[Any]:
+    def execute(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any] | _NoRows:
         cursor = self._connection.execute(_translate(statement), values)
-        return cursor.fetchall() if cursor.description else []
+        return cursor if cursor.description else _NoRows()
 
     def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
         with self._connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:

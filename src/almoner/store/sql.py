@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from almoner.store.events import Event
 from almoner.store.hash_chain import Head, marked, root
 from almoner.store.migrations import CHAINED, migrate
 
-__all__ = ["Database", "ReadOnly", "SqlStore", "Statements"]
+__all__ = ["Database", "ReadOnly", "SqlStore", "Statements", "run"]
 
 CHUNK = 500
 """How many ids to ask for at a time: databases limit the variables of a statement."""
@@ -32,13 +32,22 @@ _CHAINED = (
 
 
 class Statements(Protocol):
-    """What can be run inside a transaction; ``?`` stands for a value."""
+    """A connection inside a transaction; ``?`` stands for a value."""
 
-    def run(self, statement: str, *values: Any) -> list[Any]:
-        """Run a statement and return its rows."""
+    def execute(self, statement: str, values: Sequence[Any], /) -> Any:
+        """Execute a statement; return a cursor, whose ``fetchall`` may be empty."""
 
     def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
         """Insert rows into the columns of a table, ``table (column, …)``."""
+
+
+def run(transaction: Statements, statement: str, *values: Any) -> list[Any]:
+    """Execute a statement; return its rows, if it has any.
+
+    The cursor is in no variable: the traceback of an interrupt would keep it, and SQLite keeps a
+    closed connection and its locks as long as there is a cursor.
+    """
+    return transaction.execute(statement, values).fetchall()  # type: ignore[no-any-return]
 
 
 class Database(Protocol):
@@ -66,8 +75,8 @@ class Database(Protocol):
     def reading(self) -> AbstractContextManager[Statements]:
         """Begin a transaction that sees one committed state; it locks nothing and never waits."""
 
-    def stream(self, query: str, *values: Any) -> Iterator[Any]:
-        """Yield the rows of a query, beside any transaction."""
+    def stream(self, query: str, *values: Any) -> Iterator[list[Any]]:
+        """Yield the rows of a query in blocks, none of them empty, beside any transaction."""
 
     def close(self) -> None:
         """Close all connections."""
@@ -101,27 +110,28 @@ class SqlStore:
         self._ids: dict[str, int] = {}
         try:
             with self._alone() as transaction:
-                self._chained = prepare(transaction.run, find=database.find) >= CHAINED
+                self._chained = prepare(partial(run, transaction), find=database.find) >= CHAINED
         except BaseException:
             database.close()
             raise
 
     def campaigns(self) -> list[str]:
         """Return the names of all campaigns, oldest first."""
-        with self._reading() as transaction:
-            rows = transaction.run("SELECT name FROM almoner_campaigns ORDER BY id")
+        with self._database.reading() as transaction:
+            rows = run(transaction, "SELECT name FROM almoner_campaigns ORDER BY id")
         return [str(name) for (name,) in rows]
 
     def terms(self, name: str) -> str | None:
         """Return the terms of a campaign; None if there is no such campaign."""
-        with self._reading() as transaction:
-            rows = transaction.run("SELECT terms FROM almoner_campaigns WHERE name = ?", name)
+        with self._database.reading() as transaction:
+            rows = run(transaction, "SELECT terms FROM almoner_campaigns WHERE name = ?", name)
         return str(rows[0][0]) if rows else None
 
     def create(self, name: str, terms: str) -> str:
         """Create a campaign unless it exists; return the terms that it has now."""
         with self._alone() as transaction:
-            created = transaction.run(
+            created = run(
+                transaction,
                 "INSERT INTO almoner_campaigns SELECT coalesce(max(id), 0) + 1, "
                 "CAST(? AS TEXT), CAST(? AS TEXT) FROM almoner_campaigns WHERE true "
                 "ON CONFLICT DO NOTHING RETURNING id",
@@ -130,71 +140,75 @@ class SqlStore:
             )
             for (campaign,) in created:
                 insert = "INSERT INTO almoner_heads (campaign, seq, checksum) VALUES (?, 0, ?)"
-                transaction.run(insert, campaign, root(name, terms))
-            rows = transaction.run("SELECT terms FROM almoner_campaigns WHERE name = ?", name)
+                run(transaction, insert, campaign, root(name, terms))
+            rows = run(transaction, "SELECT terms FROM almoner_campaigns WHERE name = ?", name)
         return str(rows[0][0])
 
     @contextmanager
     def writing(self, name: str) -> Iterator[_Writer]:
         """Begin a transaction on a campaign's log."""
-        with self._transaction(name) as transaction:
+        with self._database.transaction(name) as transaction:
             yield _Writer(transaction, self._database.among, *self._lock(transaction, name))
 
     @contextmanager
     def reading(self, name: str) -> Iterator[_Reader]:
         """Begin a transaction on a campaign's log that only reads."""
         campaign = self._id(name)
-        with self._reading() as transaction:
+        with self._database.reading() as transaction:
             yield _Reader(transaction, campaign)
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them, without holding up writers."""
-        rows = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", self._id(name), after)
-        return map(Event._make, rows)
+        blocks = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", self._id(name), after)
+        return map(Event._make, self._rows(blocks))
 
     def last(self, name: str) -> int:
         """Return the ``seq`` of the last event of a campaign; 0 if there is none."""
         query = "SELECT seq FROM almoner_events WHERE campaign = ? ORDER BY seq DESC LIMIT 1"
-        rows = [*self._database.stream(query, self._id(name))]
+        rows = [*self._rows(self._database.stream(query, self._id(name)))]
         return int(rows[0][0]) if rows else 0
 
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
         """Return all events about the decisions after one and up to another, by decision."""
         # A range of the index almoner_once; the plus keeps planners from the primary key.
         where = "decision > ? AND decision <= ? AND +seq <= ? ORDER BY decision, kind"
-        rows = self._database.stream(_SELECT + where, self._id(name), after, through, last)
-        return [Event._make(row) for row in rows]
+        blocks = self._database.stream(_SELECT + where, self._id(name), after, through, last)
+        return [Event._make(row) for row in self._rows(blocks)]
 
     def checked_log(self, name: str) -> CheckedLog:
         """Return all events of a campaign for an audit, with a check of their checksums if any."""
         column = "checksum" if self._chained else "NULL"
         query = f"SELECT {_COLUMNS}, {column} FROM almoner_events WHERE campaign = ? ORDER BY seq"  # noqa: S608
-        rows = self._database.stream(query, self._id(name))
+        blocks = self._database.stream(query, self._id(name))
         if not self._chained:
-            return CheckedLog(rows)
+            return CheckedLog(blocks)
         start = root(name, self.terms(name) or "")
-        return CheckedLog(rows, start, partial(self._head, name))
+        return CheckedLog(blocks, start, partial(self._head, name))
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys to the service, oldest first, revoked ones included."""
         query = "SELECT name, digest, permits, created, revoked FROM almoner_api_keys"
-        with self._reading() as transaction:
-            return [ApiKey._make(row) for row in transaction.run(f"{query} ORDER BY created, name")]
+        with self._database.reading() as transaction:
+            return [
+                ApiKey._make(row) for row in run(transaction, f"{query} ORDER BY created, name")
+            ]
 
     def add_key(self, key: ApiKey) -> bool:
         """Keep a key; return whether its name was free."""
         insert = "INSERT INTO almoner_api_keys (name, digest, permits, created, revoked)"
-        with self._transaction() as transaction:
-            added = transaction.run(
-                f"{insert} VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING name", *key
+        with self._database.transaction() as transaction:
+            added = run(
+                transaction,
+                f"{insert} VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING name",
+                *key,
             )
         return bool(added)
 
     def revoke_key(self, name: str, at: int) -> bool:
         """Mark a key as revoked, unless it is already; return whether there is one."""
         update = "UPDATE almoner_api_keys SET revoked = coalesce(revoked, ?) WHERE name = ?"
-        with self._transaction() as transaction:
-            return bool(transaction.run(f"{update} RETURNING name", at, name))
+        with self._database.transaction() as transaction:
+            return bool(run(transaction, f"{update} RETURNING name", at, name))
 
     def close(self) -> None:
         """Let go of files and connections; committed events stay.
@@ -204,39 +218,38 @@ class SqlStore:
         if self._process.is_current():
             self._database.close()
 
-    def _transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
-        self._process.check()
-        return self._database.transaction(campaign)
-
-    def _reading(self) -> AbstractContextManager[Statements]:
-        self._process.check()
-        return self._database.reading()
+    def _rows(self, blocks: Iterable[list[Any]]) -> Iterator[Any]:
+        """Yield the rows of blocks; a forked child gets none, not even of a block read before."""
+        for rows in blocks:
+            for row in rows:
+                self._process.check()
+                yield row
 
     @contextmanager
     def _alone(self) -> Iterator[Statements]:
-        with self._transaction() as transaction:
+        with self._database.transaction() as transaction:
             for statement in self._database.alone:
-                transaction.run(statement)
+                run(transaction, statement)
             yield transaction
 
     def _head(self, name: str) -> Head | None:
-        with self._reading() as transaction:
-            rows = transaction.run(_CHAINED, name)
+        with self._database.reading() as transaction:
+            rows = run(transaction, _CHAINED, name)
         return Head(*rows[0][1:]) if rows else None
 
     def _lock(self, transaction: Statements, name: str) -> tuple[int, Head | None]:
         """Lock a campaign; return its id and the head of its log, None if that is missing."""
         locking = self._database.locking
-        rows = transaction.run((_CHAINED if self._chained else _UNCHAINED) + locking, name)
+        rows = run(transaction, (_CHAINED if self._chained else _UNCHAINED) + locking, name)
         if rows:
             return rows[0][0], Head(*rows[0][1:])
-        return _only(transaction.run(_UNCHAINED + locking, name), name), None
+        return _only(run(transaction, _UNCHAINED + locking, name), name), None
 
     def _id(self, name: str) -> int:
         self._process.check()
         if name not in self._ids:
-            with self._reading() as transaction:
-                rows = transaction.run("SELECT id FROM almoner_campaigns WHERE name = ?", name)
+            with self._database.reading() as transaction:
+                rows = run(transaction, "SELECT id FROM almoner_campaigns WHERE name = ?", name)
             self._ids[name] = _only(rows, name)
         return self._ids[name]
 
@@ -247,12 +260,12 @@ class _Reader:
 
     def events(self, after: int, limit: int = ALL) -> list[Event]:
         query = f"{_SELECT}seq > ? ORDER BY seq LIMIT ?"
-        rows = self._transaction.run(query, self._campaign, after, limit)
+        rows = run(self._transaction, query, self._campaign, after, limit)
         return [Event._make(row) for row in rows]
 
     def snapshot(self) -> str | None:
         query = "SELECT body FROM almoner_snapshots WHERE campaign = ?"
-        rows = self._transaction.run(query, self._campaign)
+        rows = run(self._transaction, query, self._campaign)
         return str(rows[0][0]) if rows else None
 
 
@@ -287,17 +300,17 @@ class _Writer(_Reader):
         self._head = Head(events[-1].seq, marks[-1])
         # No row is added where it is missing: that must still be seen.
         update = "UPDATE almoner_heads SET seq = ?, checksum = ? WHERE campaign = ?"
-        self._transaction.run(update, *self._head, self._campaign)
+        run(self._transaction, update, *self._head, self._campaign)
 
     def _root(self) -> str:
         query = "SELECT name, terms FROM almoner_campaigns WHERE id = ?"
-        return root(*self._transaction.run(query, self._campaign)[0])
+        return root(*run(self._transaction, query, self._campaign)[0])
 
     def save_snapshot(self, text: str | None) -> None:
-        self._transaction.run("DELETE FROM almoner_snapshots WHERE campaign = ?", self._campaign)
+        run(self._transaction, "DELETE FROM almoner_snapshots WHERE campaign = ?", self._campaign)
         if text is not None:
             insert = "INSERT INTO almoner_snapshots VALUES (?, ?)"
-            self._transaction.run(insert, self._campaign, text)
+            run(self._transaction, insert, self._campaign, text)
 
     def _among(self, column: str, wanted: Sequence[Any]) -> list[Event]:
         rows: list[Any] = []
@@ -305,7 +318,7 @@ class _Writer(_Reader):
             part = wanted[start : start + CHUNK]
             values = ", ".join("?" * len(part))
             query = self._find.format(columns=_COLUMNS, column=column, values=values)
-            rows += self._transaction.run(query, self._campaign, *part)
+            rows += run(self._transaction, query, self._campaign, *part)
         return [Event._make(row) for row in rows]
 
 

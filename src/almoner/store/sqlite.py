@@ -13,7 +13,7 @@ from typing import Any
 
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError
-from almoner.store.connections import Pool, Transaction
+from almoner.store.connections import Pool
 from almoner.store.files import Identity, StoreFile
 
 __all__ = ["SqliteDatabase"]
@@ -55,26 +55,19 @@ class SqliteDatabase:
         self._reading = _Reading(path, self._file.path) if read_only else None
         self._pool = Pool(self, 1, self._begin)  # SQLite has one writer at a time
         self._readers = Pool(self, READERS, self._begin_reading)
+        self.transaction = self._pool.transaction
+        self.reading = self._readers.concurrent_transaction
 
-    def transaction(self, campaign: str = "") -> Transaction:
-        """Begin a transaction."""
-        return self._pool.transaction(campaign)
-
-    def reading(self) -> Transaction:
-        """Begin a transaction that reads one state of the file and waits for no writer."""
-        return self._readers.concurrent_transaction()
-
-    def stream(self, query: str, *values: Any) -> Iterator[Any]:
-        """Yield the rows of a query, on a connection of its own."""
+    def stream(self, query: str, *values: Any) -> Iterator[list[Any]]:
+        """Yield the rows of a query in blocks, on a connection of its own."""
         process = Process()
         try:
             with closing(self.connect()) as connection:
                 cursor = connection.execute(query, values)
                 while rows := cursor.fetchmany(FETCHED):
                     self._refuse_changes()
-                    for row in rows:
-                        process.check()
-                        yield row
+                    yield rows
+                    process.check()
         except sqlite3.Error as error:
             raise self.as_store_error(error) from error
         self._refuse_changes()
@@ -121,7 +114,7 @@ class SqliteDatabase:
         failed.__cause__ = error
         return failed
 
-    def _begin(self, connection: _Connection) -> _Statements:
+    def _begin(self, connection: _Connection) -> _Connection:
         """Begin a transaction that may write.
 
         IMMEDIATE: a transaction that begins by reading would fail at its first write, instead of
@@ -129,17 +122,17 @@ class SqliteDatabase:
         """
         return self._begin_as("BEGIN IMMEDIATE", connection)
 
-    def _begin_reading(self, connection: _Connection) -> _Statements:
+    def _begin_reading(self, connection: _Connection) -> _Connection:
         return self._begin_as("BEGIN", connection)
 
-    def _begin_as(self, statement: str, connection: _Connection) -> _Statements:
+    def _begin_as(self, statement: str, connection: _Connection) -> _Connection:
         """Begin a transaction; refuse a write-ahead log that is another file by now."""
         connection.execute(statement)
         if self._reading is None:
             connection.log = self._file.check_log(connection.log)
         else:
             self._reading.refuse_changes()
-        return _Statements(connection)
+        return connection
 
     def _connect(self) -> _Connection:
         folder = self._file.path.parent
@@ -172,6 +165,19 @@ class _Connection(sqlite3.Connection):
     """A connection that knows which write-ahead log it has open."""
 
     log: Identity | None = None
+
+    def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows into the columns of a table, ``table (column, …)``."""
+        start = 0
+        while start < len(rows):
+            size = min(AT_ONCE, 1 << (len(rows) - start).bit_length() - 1)
+            columns = [*zip(*rows[start : start + size], strict=True)]
+            empty = (None,) * size
+            # To bind a None takes sqlite3 eight times as long as to bind a number.
+            used = tuple([column != empty for column in columns])
+            values = chain.from_iterable(zip(*compress(columns, used), strict=True))
+            self.execute(_insert(into, size, used), [*values])
+            start += size
 
 
 class _Reading:
@@ -225,26 +231,6 @@ class _Reading:
         except OSError:  # there is none, or none any more
             return 0, 0
         return found.st_size, found.st_mtime_ns
-
-
-class _Statements:
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def run(self, statement: str, *values: Any) -> list[Any]:
-        return self._connection.execute(statement, values).fetchall()
-
-    def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
-        start = 0
-        while start < len(rows):
-            size = min(AT_ONCE, 1 << (len(rows) - start).bit_length() - 1)
-            columns = [*zip(*rows[start : start + size], strict=True)]
-            empty = (None,) * size
-            # To bind a None takes sqlite3 eight times as long as to bind a number.
-            used = tuple([column != empty for column in columns])
-            values = chain.from_iterable(zip(*compress(columns, used), strict=True))
-            self._connection.execute(_insert(into, size, used), [*values])
-            start += size
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 
 from almoner.errors import UntriedPairs
 from almoner.policy.base import Policy
-from almoner.policy.lowering import applicable, make_plan
+from almoner.policy.lowering import applicable, lower
 from almoner.problem import Problem
 from almoner.simulation.python_policy import SKIP, PlainPolicy, check_methods
 from almoner.simulation.runs import Runs, Trace
@@ -52,7 +52,7 @@ def check_policy(
         if isinstance(policy, Policy):
             if not applicable(policy, **problem.terms()):
                 continue
-            missing = missing_branch(make_plan(policy, **problem.terms()))
+            missing = missing_branch(lower(policy, **problem.terms()))
             _require(not missing, name, missing)
         try:
             replications = _play(problem, policy, seed)

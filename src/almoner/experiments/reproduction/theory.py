@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 
 from almoner import __version__
-from almoner.checks import Floats
 from almoner.experiments.rows import BUDGETS, Columns, Row
 from almoner.experiments.sweep import Sweep
 from almoner.policy.recipes import recipe
 from almoner.scenarios import scenario
 from almoner.simulation.simulate import simulate
+from almoner.types import Floats
 
 __all__ = ["Concentration", "boundary", "concentration", "limits", "ratio", "remaining_law"]
 

@@ -1,11 +1,10 @@
-"""Independent audit: recompute the balances from the events of a log, refuse any inconsistency.
+"""Auditor: recomputes balances and decisions from the events of a log, refuses inconsistencies.
 
-All of it is plain code of its own, from the terms and the events alone: a mistake in the campaign
-or in its ledger would show here.
+It shares no code with campaign and ledger, so that a mistake in them shows here.
 
-Any decision can be followed up at any time, so something is kept of each, in arrays: 13 bytes for
-an event (the number of its offer, its round, what became of it), and 8 for a key. Beyond that,
-memory grows with the different pairs of context and action, and not with the log.
+Any decision can be settled, rewarded or cancelled at any time, so that arrays keep 13 bytes for
+each event (the number of its offer, its round, its outcomes) and 8 for each key. Beyond that,
+memory grows with the different pairs of context and action, not with the log.
 """
 
 from __future__ import annotations
@@ -31,12 +30,13 @@ from almoner.store.events import (
     REWARDED,
     SETTLED,
     Event,
+    EventRow,
 )
 
-__all__ = ["Audit", "Books"]
+__all__ = ["Audit", "Auditor"]
 
 REPEATED = ("round", "context", "action", "cost", "reserve")
-"""What a row repeats of the decision it speaks of."""
+"""Columns that a row repeats of the decision it refers to."""
 
 _USED = {
     DECIDED: ("decision", *REPEATED, "probability", "price", "reason", "key", "available"),
@@ -51,21 +51,24 @@ UNUSED = {
     kind: [name for name in Event._fields if name not in ("seq", "kind", "at", "left", *used)]
     for kind, used in _USED.items()
 }
-"""What a row of each kind leaves empty."""
+"""Columns that a row of each kind leaves empty."""
 
 _OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4}
-"""What can become of a decision, as bits."""
+"""Outcomes of a decision, as bits."""
 
 Offer = tuple[str | None, str | None, int | None, int | None]
 """Context, action, cost and reserve of a decision; the last three are None for a skip."""
 
+OFFER = slice(Event._fields.index("context"), Event._fields.index("reserve") + 1)
+"""The columns of an offer."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """What an audit has found; money in whole units of the campaign.
+    """Summary of an audit; money in whole units of the campaign.
 
-    ``spent + reserved + left == budget``, after the last event as after every other.
-    ``sealed_from`` is the first event with a checksum that vouches for it; None if none has one.
+    ``spent + reserved + left == budget`` holds after every event.
+    ``sealed_from`` is the first event that a checksum covers; None if there is none.
     """
 
     name: str
@@ -79,8 +82,8 @@ class Audit:
     sealed_from: int | None = None
 
 
-class Books:
-    """The balances after the events booked so far, and what was decided in them."""
+class Auditor:
+    """Balances and decisions after the events checked so far."""
 
     def __init__(self, name: str, terms: Terms) -> None:
         self.name, self.terms = name, terms
@@ -98,51 +101,52 @@ class Books:
         )
         self._numbers: dict[Offer, int] = {}
         self._offers: list[Offer] = []
-        enter = {
+        check = {
             DECIDED: self._decide,
             **dict.fromkeys(_OUTCOMES, self._follow_up),
             **dict.fromkeys((PAUSED, RESUMED, CLOSED), self._switch),
         }
-        # By kind: how to book an event, its unused columns, and what these must be.
+        # By kind: the check of a row, its unused columns, and their values.
         self._kinds = {
-            kind: (enter[kind], itemgetter(*map(Event._fields.index, names)), (None,) * len(names))
+            kind: (check[kind], itemgetter(*map(Event._fields.index, names)), (None,) * len(names))
             for kind, names in UNUSED.items()
         }
 
-    def enter(self, events: Sequence[Event]) -> None:
-        """Book events that follow those before; refuse whatever should not be there."""
-        budget = self.terms.budget
-        self._offered.extend([-1] * len(events))
-        self._round.extend([-1] * len(events))
-        self._outcomes.extend(bytes(len(events)))
-        for event in events:
-            if event.seq != self.last + 1:
-                self._broken(event, f"follows event {self.last}")
-            if event.kind not in self._kinds:
-                self._broken(event, f"is of the unknown kind {event.kind!r}")
-            book, unused, empty = self._kinds[event.kind]
-            self.last = event.seq
+    def check(self, rows: Sequence[EventRow]) -> None:
+        """Check events that follow those before; raise `BrokenLedger` at an inconsistency."""
+        budget, kinds = self.terms.budget, self._kinds
+        self._offered += array("i", [-1]) * len(rows)
+        self._round += array("q", [-1]) * len(rows)
+        self._outcomes += bytes(len(rows))
+        for row in rows:
+            seq, kind = row[0], row[1]
+            if seq != self.last + 1:
+                self._broken(row, f"follows event {self.last}")
+            if kind not in kinds:
+                self._broken(row, f"is of the unknown kind {kind!r}")
+            check, unused, empty = kinds[kind]
+            self.last = seq
             try:
-                book(event)
-            except (TypeError, ValueError, LookupError) as reason:  # no comparison has foreseen it
-                self._broken(event, f"cannot be booked on these terms: {reason}")
+                check(row)
+            except (TypeError, ValueError, LookupError) as reason:  # a value of another type
+                self._broken(row, f"cannot be booked on these terms: {reason}")
             left = budget - self.spent - self.reserved
             if left < 0:
-                self._broken(event, f"overspends the budget by {-left}")
-            if event.left != left:
-                self._broken(event, f"says that {event.left} is left, where {left} is")
-            if unused(event) != empty:
-                names = UNUSED[event.kind]
-                field = next(name for name in names if getattr(event, name) is not None)
-                self._broken(event, f"must have no {field}, has {getattr(event, field)!r}")
+                self._broken(row, f"overspends the budget by {-left}")
+            if row[3] != left:
+                self._broken(row, f"says that {row[3]} is left, where {left} is")
+            if unused(row) != empty:
+                values = zip(UNUSED[kind], unused(row), strict=True)
+                field, value = next(pair for pair in values if pair[1] is not None)
+                self._broken(row, f"must have no {field}, has {value!r}")
 
     @property
     def left(self) -> int:
-        """What a new action could reserve."""
+        """Money that a new action could reserve."""
         return self.terms.budget - self.spent - self.reserved
 
-    def close(self, *, sealed_from: int | None = None) -> Audit:
-        """Return the balance."""
+    def summary(self, *, sealed_from: int | None = None) -> Audit:
+        """Return the balances after the last event."""
         return Audit(
             name=self.name,
             events=self.last,
@@ -155,121 +159,142 @@ class Books:
             sealed_from=sealed_from,
         )
 
-    def _switch(self, event: Event) -> None:
+    def _switch(self, row: EventRow) -> None:
         if self.switched == CLOSED:
-            self._broken(event, "comes after the campaign was closed for good")
-        self.switched = event.kind
+            self._broken(row, "comes after the campaign was closed for good")
+        self.switched = row[1]
 
-    def _decide(self, event: Event) -> None:
-        if event.decision != event.seq:
-            self._broken(event, f"calls itself decision {event.decision}")
-        offer = event.context, event.action, event.cost, event.reserve
-        number = self._numbers.get(offer)
+    def _decide(self, row: EventRow) -> None:
+        (
+            seq,
+            _,
+            at,
+            _,
+            decision,
+            counted,
+            _,
+            action,
+            _,
+            reserve,
+            probability,
+            _,
+            _,
+            key,
+            available,
+            _,
+            _,
+            _,
+        ) = row
+        if decision != seq:
+            self._broken(row, f"calls itself decision {decision}")
+        number = self._numbers.get(row[OFFER])
         if number is None:
-            number = self._new_offer(event, offer)
-        if event.available is not None:
-            allowed = _listed(event.available)
-            if event.action is not None and event.action not in allowed:
-                self._broken(event, f"takes {event.action!r}, which was not available")
-        if event.action is not None:
-            self._act(event)
+            number = self._new_offer(row)
+        if available is not None:
+            allowed = _listed(available)
+            if action is not None and action not in allowed:
+                self._broken(row, f"takes {action!r}, which was not available")
+        if action is not None:
+            self._act(row, at, counted)
         if self.switched == RESUMED:  # arrivals are counted, one after the other
-            if event.round != self.rounds:
-                self._broken(event, f"is arrival {event.round}, where {self.rounds} was due")
+            if counted != self.rounds:
+                self._broken(row, f"is arrival {counted}, where {self.rounds} was due")
             self.rounds += 1
-        elif event.round is not None:
-            self._broken(event, f"counts an arrival while the campaign is {self.switched}")
-        if event.key is not None:
-            self.keys.add(event.key)
-        if not 0.0 < (event.probability or 0.0) <= 1.0:
-            self._broken(event, f"has the probability {event.probability}")
-        self.reserved += event.reserve or 0
+        elif counted is not None:
+            self._broken(row, f"counts an arrival while the campaign is {self.switched}")
+        if key is not None:
+            self.keys.add(key)
+        if not 0.0 < (probability or 0.0) <= 1.0:
+            self._broken(row, f"has the probability {probability}")
+        self.reserved += reserve or 0
         self.decisions += 1
-        self._offered[event.seq] = number
-        if event.round is not None:
-            self._round[event.seq] = event.round
+        self._offered[seq] = number
+        if counted is not None:
+            self._round[seq] = counted
 
-    def _new_offer(self, event: Event, offer: Offer) -> int:
-        """Number an offer that is made for the first time, if it is one of the terms."""
-        context, action, cost, reserve = offer
+    def _new_offer(self, row: EventRow) -> int:
+        """Number an offer made for the first time; refuse one that the terms do not have."""
+        context, action, cost, reserve = offer = row[OFFER]
         terms = self.terms
         if context is None or not (context in terms.contexts or terms.new_contexts):
-            self._broken(event, f"is for the undeclared context {context!r}")
+            self._broken(row, f"is for the undeclared context {context!r}")
         if action is None:
             if (reserve, cost) != (None, None):
-                self._broken(event, "holds money for a skip")
+                self._broken(row, "holds money for a skip")
         elif action not in terms.costs:
-            self._broken(event, f"takes the unknown action {action!r}")
+            self._broken(row, f"takes the unknown action {action!r}")
         else:
             pairs = zip(terms.costs_in(context), terms.reserves_in(context), strict=True)
             agreed = dict(zip(terms.actions, pairs, strict=True))[action]
             if (cost, reserve) != agreed:
                 self._broken(
-                    event,
+                    row,
                     f"holds {reserve} for an expected cost of {cost}, where the terms say "
                     f"{agreed[1]} for {agreed[0]}",
                 )
         self._offers.append(offer)
         return self._numbers.setdefault(offer, len(self._offers) - 1)
 
-    def _act(self, event: Event) -> None:
+    def _act(self, row: EventRow, at: int, counted: int | None) -> None:
         """Refuse an action that was taken out of time."""
         if self.switched != RESUMED:
-            self._broken(event, f"takes an action while the campaign is {self.switched}")
+            self._broken(row, f"takes an action while the campaign is {self.switched}")
         if self._end is not None:
-            if event.at / 1e6 >= self._end.at.timestamp():
-                self._broken(event, f"takes an action after {self._end.at.isoformat()}, the end")
-        elif event.round is not None and event.round >= self._arrivals:
-            self._broken(
-                event, f"takes an action in arrival {event.round}, beyond the {self._arrivals}"
-            )
+            if at / 1e6 >= self._end.at.timestamp():
+                self._broken(row, f"takes an action after {self._end.at.isoformat()}, the end")
+        elif counted is not None and counted >= self._arrivals:
+            self._broken(row, f"takes an action in arrival {counted}, beyond the {self._arrivals}")
 
-    def _follow_up(self, event: Event) -> None:
-        decision, kind = event.decision or 0, event.kind
-        number = self._offered[decision] if 0 < decision < self.last else -1
+    def _follow_up(self, row: EventRow) -> None:
+        _, kind, _, _, decision, counted, _, _, _, reserve, _, _, _, _, _, bill, charged, reward = (
+            row
+        )
+        number = self._offered[decision] if 0 < (decision or 0) < self.last else -1
         if number < 0:
-            self._broken(event, f"speaks of decision {event.decision}, which does not exist")
+            self._broken(row, f"speaks of decision {decision}, which does not exist")
         before, outcome = self._outcomes[decision], _OUTCOMES[kind]
         if before & outcome:
-            self._broken(event, f"is the second of its kind for decision {decision}")
+            self._broken(row, f"is the second of its kind for decision {decision}")
         if before and (before | outcome) & _OUTCOMES[CANCELLED]:
             earlier = next(kind for kind, bit in _OUTCOMES.items() if before & bit)
-            self._broken(event, f"comes after decision {decision} was {earlier}")
-        offer = event.context, event.action, event.cost, event.reserve
-        counted = -1 if event.round is None else event.round
-        if self._numbers.get(offer) != number or counted != self._round[decision]:
-            self._refuse_difference(event, number, self._round[decision])
+            self._broken(row, f"comes after decision {decision} was {earlier}")
+        was_counted = self._round[decision]
+        if (-1 if counted is None else counted) != was_counted or (
+            self._numbers.get(row[OFFER]) != number
+        ):
+            self._refuse_difference(row, number, was_counted)
         self._outcomes[decision] = before | outcome
         if kind == REWARDED:
-            if event.reward is None or not 0.0 <= event.reward <= 1.0:
-                self._broken(event, f"has the reward {event.reward}")
-        elif event.reserve is None:
-            self._broken(event, f"speaks of decision {decision}, a skip, which holds no money")
+            if reward is None or not 0.0 <= reward <= 1.0:
+                self._broken(row, f"has the reward {reward}")
+        elif reserve is None:
+            self._broken(row, f"speaks of decision {decision}, a skip, which holds no money")
         else:
-            self.reserved -= event.reserve
+            self.reserved -= reserve
             if kind == SETTLED:
-                self._settle(event, event.reserve)
+                self._settle(row, reserve, bill, charged)
 
-    def _refuse_difference(self, event: Event, number: int, counted: int) -> NoReturn:
-        """Say in what a row differs from the decision it speaks of."""
+    def _refuse_difference(self, row: EventRow, number: int, counted: int) -> NoReturn:
+        """Refuse a row that differs from its decision, and name the column."""
         decided = (None if counted < 0 else counted, *self._offers[number])
+        event = Event._make(row)
         for field, was in zip(REPEATED, decided, strict=True):
             says = getattr(event, field)
             if says != was:
-                self._broken(event, f"has {field} {says!r}, where its decision has {was!r}")
+                self._broken(row, f"has {field} {says!r}, where its decision has {was!r}")
         raise AssertionError("a row that differs from its decision differs in a column")
 
-    def _settle(self, event: Event, reserve: int) -> None:
-        if event.bill is None or event.bill < 0:
-            self._broken(event, f"has the bill {event.bill}")
-        due = min(event.bill, self.left)
-        if event.charged != due:
-            self._broken(event, f"charges {event.charged} for a bill of {event.bill}, not {due}")
+    def _settle(self, row: EventRow, reserve: int, bill: int | None, charged: int | None) -> None:
+        if bill is None or bill < 0:
+            self._broken(row, f"has the bill {bill}")
+        due = min(bill, self.left)
+        if charged != due:
+            self._broken(row, f"charges {charged} for a bill of {bill}, not {due}")
         self.spent += due
-        self.overrun += max(0, event.bill - reserve)
+        self.overrun += max(0, bill - reserve)
 
-    def _broken(self, event: Event, what: str) -> NoReturn:
-        raise BrokenLedger(f"campaign {self.name!r}: event {event.seq} ({event.kind}) {what}")
+    def _broken(self, row: EventRow, what: str) -> NoReturn:
+        raise BrokenLedger(f"campaign {self.name!r}: event {row[0]} ({row[1]}) {what}")
 
 
 @lru_cache(1_000)

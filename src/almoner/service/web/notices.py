@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from almoner.live.campaign import RUNNING
-from almoner.live.decision import BUDGET
 from almoner.live.report import RESERVED, Report
+from almoner.live.status import SkipReason, Status
 from almoner.service.web.formatting import Money, count, plural, sentence
 from almoner.service.web.sentences import cancelled, expected_cost, pace, state, waiting, why
-from almoner.store.events import CLOSED, PAUSED
 
 __all__ = ["blocked", "in_brief", "never_affordable", "notices"]
 
@@ -38,16 +36,16 @@ def notices(report: Report, horizon: float, money: Money) -> list[str]:
 def in_brief(report: Report, horizon: float, money: Money) -> str:
     """Return the pace, and the reason if a running campaign gives nothing out."""
     sentences = [sentence(pace(report))]
-    if state(report) == RUNNING:
+    if state(report) == Status.RUNNING:
         sentences += [blocked(report, money), _unusable(report, money), _idle(report, horizon)]
     return " ".join(filter(None, sentences))
 
 
 def blocked(report: Report, money: Money) -> str:
     """Return the reason why no action can be taken now; empty if one can, or after the end."""
-    if report.blocked == PAUSED:
+    if report.blocked == SkipReason.PAUSED:
         return "The campaign is paused: arrivals are skipped, and are not counted."
-    if report.blocked == CLOSED:
+    if report.blocked == SkipReason.CLOSED:
         return "The campaign is closed: only settlements and rewards are still taken."
     if report.blocked == RESERVED:
         return (
@@ -56,12 +54,12 @@ def blocked(report: Report, money: Money) -> str:
             f"than the {money(report.cheapest)} that the cheapest action reserves. It frees as "
             "bills are settled."
         )
-    if report.blocked == BUDGET and report.budget < report.cheapest:
+    if report.blocked == SkipReason.BUDGET and report.budget < report.cheapest:
         return (
             f"Nothing can ever be given out: the cheapest action reserves {money(report.cheapest)},"
             f" and the budget is {money(report.budget)}."
         )
-    if report.blocked == BUDGET and not report.unusable:
+    if report.blocked == SkipReason.BUDGET and not report.unusable:
         return "The budget is used up: nothing more can be given out."
     return ""
 

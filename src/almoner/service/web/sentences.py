@@ -7,11 +7,9 @@ affordable now depends on their reserve.
 
 from __future__ import annotations
 
-from almoner.live.campaign import RUNNING
-from almoner.live.decision import WHY
 from almoner.live.report import Report
+from almoner.live.status import EXPLANATIONS, SkipReason, Status
 from almoner.service.web.formatting import Money, count, percent, plural, sentence
-from almoner.store.events import CLOSED, PAUSED
 
 __all__ = [
     "after_horizon",
@@ -35,12 +33,14 @@ ON_PACE = 0.005
 
 def state(report: Report) -> str:
     """Return the status of a campaign, or ``finished`` for a running one without arrivals left."""
-    return FINISHED if report.status == RUNNING and report.arrivals_left <= 0 else report.status
+    return (
+        FINISHED if report.status == Status.RUNNING and report.arrivals_left <= 0 else report.status
+    )
 
 
 def over(report: Report) -> bool:
     """Return whether no further arrival will be served."""
-    return report.arrivals_left <= 0 or report.status == CLOSED
+    return report.arrivals_left <= 0 or report.status == Status.CLOSED
 
 
 def pace(report: Report) -> str:
@@ -107,7 +107,7 @@ def waiting(report: Report) -> str:
 
 def why(reason: str | None) -> str:
     """Return the reason of a skip in words."""
-    return WHY.get(reason or "", reason or "")
+    return EXPLANATIONS.get(reason or "", reason or "")
 
 
 def cancelled(report: Report) -> int:
@@ -124,13 +124,13 @@ def expected_cost(report: Report, money: Money) -> str:
 
 
 def _uncounted_skips(report: Report) -> int:
-    return sum(report.skips.get(reason, 0) for reason in (PAUSED, CLOSED))
+    return sum(report.skips.get(reason, 0) for reason in (SkipReason.PAUSED, SkipReason.CLOSED))
 
 
 def _nobody_counted(report: Report) -> str:
     """Return that no arrival was counted, and how many came while paused."""
-    paused = report.skips.get(PAUSED, 0)
-    if report.status == CLOSED:
+    paused = report.skips.get(SkipReason.PAUSED, 0)
+    if report.status == Status.CLOSED:
         message = f"it was closed before anyone {'was counted' if paused else 'came'}"
     elif report.arrivals_left <= 0:
         message = f"nobody {'was counted' if paused else 'came'} before it ended"
