@@ -12,7 +12,7 @@ from almoner.errors import StoreError
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.campaign import Campaign
 from almoner.live.commands import SetStatus
-from almoner.live.export import decisions
+from almoner.live.export import LoggedDecision, decisions
 from almoner.live.report import Report
 from almoner.service.agents import AgentPool
 from almoner.service.api.json_io import JsonResponse
@@ -25,7 +25,6 @@ from almoner.service.api.responses import (
     Curve,
     Latest,
     ListedCampaign,
-    LoggedDecision,
     State,
 )
 from almoner.service.auth.access import ADMINISTER

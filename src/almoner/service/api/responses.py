@@ -12,6 +12,7 @@ from msgspec import Struct
 from almoner.live.campaign import Campaign
 from almoner.live.closing_time import ClosingTime
 from almoner.live.decision import Decision
+from almoner.live.export import LoggedDecision
 from almoner.live.report import CurvePoint
 from almoner.live.terms import PerContext, Terms
 
@@ -27,7 +28,6 @@ __all__ = [
     "Health",
     "Latest",
     "ListedCampaign",
-    "LoggedDecision",
     "Plan",
     "State",
 ]
@@ -135,26 +135,6 @@ class Curve(Struct, kw_only=True):
     """The way a campaign has come, in a few hundred points."""
 
     points: list[CurvePoint]
-
-
-class LoggedDecision(Struct, kw_only=True):
-    """A decision and what has become of it; the action of a skip is ``skip``."""
-
-    decision: int
-    time: str
-    round: int | None
-    context: str
-    action: str
-    action_index: int
-    probability: float
-    reward: float | None
-    cost: float
-    available: str
-    price: float | None
-    settled: bool
-    cancelled: bool
-    reason: str | None
-    key: str | None
 
 
 class Latest(Struct, kw_only=True):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from almoner.live.export import LoggedDecision
 from almoner.live.report import ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
 from almoner.policy.allocation import Procrastinate, SkipAlways
@@ -15,7 +16,6 @@ from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts
 from almoner.policy.recipes import RECIPES
 from almoner.policy.rewards import KnownRewards
-from almoner.service.api.responses import LoggedDecision
 from almoner.service.web import chart_series, charts, formatting, notices, sentences, svg
 from almoner.service.web.formatting import Money
 
