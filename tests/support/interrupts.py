@@ -26,6 +26,7 @@ UNDER_TEST = frozenset(
         "concurrency/process.py",
         "live/agent.py",
         "live/async_agent.py",
+        "live/async_group_commit.py",
         "live/catch_up.py",
         "live/group_commit.py",
         "live/history.py",
