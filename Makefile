@@ -69,7 +69,7 @@ test-all:        ## run all tests on every Python that is installed, each in an 
 	  $(MAKE) --no-print-directory test VENV=build/python$$version PYTHON=python$$version || exit 1; \
 	done
 
-check: $(VENV)/ready ## formatting, lint, types, import arrows
+check: $(VENV)/ready ## formatting, lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

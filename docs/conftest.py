@@ -1,4 +1,4 @@
-"""Examples in the guides write their files where nobody minds."""
+"""Run the examples of each guide in an empty folder."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run each page in a folder of its own."""
+    """Change to an empty folder."""
     monkeypatch.chdir(tmp_path)

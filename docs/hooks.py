@@ -13,9 +13,14 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 
-ABOVE = {f"{name.upper()}.md": f"{name}.md" for name in ("readme", "contributing", "changelog")}
-ABOVE["SECURITY.md"] = "security.md"
-"""Files at the root, and the pages made of them."""
+ABOVE = {
+    "README.md": "readme.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
+    "CITATION.cff": "CITATION.cff",
+}
+"""Files at the root, and their names in the site."""
 
 LINK = re.compile(rf"\]\((?:\.\./)?((?:\.\./)*)({'|'.join(ABOVE)})")
 

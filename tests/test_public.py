@@ -40,11 +40,11 @@ def stub() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_every_public_name_resolves_and_is_public_at_home(name: str) -> None:
+def test_every_public_name_resolves_and_is_public_in_its_module(name: str) -> None:
     value = getattr(almoner, name)
-    home = sys.modules[stub()[name]]
-    assert value is getattr(home, name)
-    assert name in home.__all__
+    module = sys.modules[stub()[name]]
+    assert value is getattr(module, name)
+    assert name in module.__all__
 
 
 def test_all_is_exact() -> None:
@@ -77,18 +77,18 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_no_module_hides_a_public_name() -> None:
-    """Importing a submodule sets it as an attribute of the package, over whatever was there."""
+    """Importing a submodule sets it as an attribute of the package, over any other value."""
     modules = {module.name for module in pkgutil.iter_modules(almoner.__path__)}
     assert "simulation" in modules
     assert modules.isdisjoint(PUBLIC)
 
 
 def test_simulate_is_the_function_even_after_its_module_was_imported_first() -> None:
-    found = in_a_fresh_interpreter(
+    result = in_a_fresh_interpreter(
         "import almoner.simulation.simulate, json\n"
         "print(json.dumps([almoner.simulate.__module__, almoner.simulate.__name__]))"
     )
-    assert found == ["almoner.simulation.simulate", "simulate"]
+    assert result == ["almoner.simulation.simulate", "simulate"]
 
 
 def test_importing_almoner_imports_nothing_heavy() -> None:
@@ -97,7 +97,7 @@ def test_importing_almoner_imports_nothing_heavy() -> None:
     assert {"numpy", "numba", "scipy", "matplotlib", "rich", "click"}.isdisjoint(loaded)
 
 
-def test_a_public_name_is_imported_when_it_is_first_asked_for() -> None:
+def test_a_public_name_is_imported_at_its_first_use() -> None:
     loaded = in_a_fresh_interpreter(
         "import almoner, sys, json; almoner.thrifty(); print(json.dumps([*sys.modules]))"
     )
@@ -134,13 +134,13 @@ def test_every_public_function_class_and_method_is_documented(name: str) -> None
 
 
 def documented(text: str, section: str) -> list[str]:
-    """The names that a numpydoc section of a docstring explains."""
+    """Return the names that a numpydoc section of a docstring explains."""
     match = re.search(rf"^{section}\n-+\n(.*?)(?=\n\n\w+\n--|\Z)", text, re.DOTALL | re.MULTILINE)
     lines = match.group(1).splitlines() if match else []
     return [name for line in lines if re.match(r"\w", line) for name in line.split(", ")]
 
 
-def test_documented_names_are_found() -> None:
+def test_documented_names_are_parsed() -> None:
     text = inspect.getdoc(almoner.Problem) or ""
     assert documented(text, "Parameters")[:2] == ["context_probs", "reward_means"]
     assert documented(text, "Parameters")[-2:] == ["contexts", "actions"]
@@ -148,7 +148,7 @@ def test_documented_names_are_found() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in CALLABLES if name not in errors.__all__])
-def test_no_docstring_explains_what_does_not_exist(name: str) -> None:
+def test_no_docstring_explains_a_missing_parameter_or_attribute(name: str) -> None:
     value = getattr(almoner, name)
     text = inspect.getdoc(value) or ""
     assert set(documented(text, "Parameters")) <= set(inspect.signature(value).parameters)
@@ -156,10 +156,10 @@ def test_no_docstring_explains_what_does_not_exist(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in CALLABLES if name[0].islower()])
-def test_public_functions_take_keywords_beyond_what_they_act_on(name: str) -> None:
+def test_public_functions_take_keywords_beyond_their_subject(name: str) -> None:
     parameters = inspect.signature(getattr(almoner, name)).parameters.values()
-    places = [parameter.name for parameter in parameters if parameter.kind is not KEYWORD]
-    assert set(places) <= {"problem", "policy", "name"}
+    positional = [parameter.name for parameter in parameters if parameter.kind is not KEYWORD]
+    assert set(positional) <= {"problem", "policy", "name"}
 
 
 RAISED = [value for value in vars(errors).values() if inspect.isclass(value)]
@@ -167,7 +167,7 @@ ERRORS = [value for value in RAISED if not issubclass(value, Warning)]
 
 
 def drawn_tree() -> dict[str, str | None]:
-    """Each class in the drawing of errors.py, with the one it hangs from."""
+    """Return each class in the tree drawn in errors.py, with its parent."""
     parents: dict[str, str | None] = {}
     path: list[str] = []
     for line in (errors.__doc__ or "").splitlines():

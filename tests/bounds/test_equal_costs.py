@@ -1,4 +1,4 @@
-"""Every bound against what it bounds, and against the arithmetic done by hand."""
+"""Every bound against the quantity it bounds, and against numbers worked by hand."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_alp_stays_under_theorem_1_with_fractional_budgets(
     assert regret <= bounds.general_alp_regret(problem) + 1e-9
 
 
-def test_what_pays_for_no_whole_action_is_lost_for_certain() -> None:
+def test_budget_that_pays_for_no_whole_action_is_lost() -> None:
     """One context of .9: 50.9 pays for 50 actions, and the upper bound counts 50.9."""
     problem = Problem(context_probs=[1], reward_means=[[0.9, 0.2]], horizon=100, budget=50.9)
     assert upper_bound(problem) - exact_value(problem, alp()) == pytest.approx(0.81)

@@ -1,4 +1,4 @@
-"""The lemmas that the theorems rest on, against exact probabilities."""
+"""Lemmas of the paper against exact probabilities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from almoner.types import Floats
 
 
 def hypergeometric(horizon: int, budget: int, left: int) -> tuple[Floats, Floats]:
-    """Values of the budget left and their probabilities, by counting."""
+    """Return values of the budget left and their probabilities, by counting."""
     values = range(max(0, left - horizon + budget), min(budget, left) + 1)
     ways = [
         math.comb(budget, value) * math.comb(horizon - budget, left - value) for value in values
@@ -76,7 +76,7 @@ def test_a_budget_for_everybody_loses_one_each_round() -> None:
         ),
     ],
 )
-def test_money_that_no_round_can_use_piles_up_beyond_lemma_2(problem: Problem, room: float) -> None:
+def test_budget_that_no_round_can_use_exceeds_lemma_2(problem: Problem, room: float) -> None:
     """Before round 51 of 100 the share of runs off by more than the gap, 4 standard errors on top.
 
     With 130 actions 80 are left for certain, 1.6 a round: more than the lemma allows at any gap.
@@ -127,7 +127,7 @@ def test_lemma_3_holds_for_counts_fixed_in_advance(at_round: int, better_pulls: 
     assert error <= bounds.ranking_error_probability(at_round)
 
 
-def test_lemma_3_fails_for_counts_that_rewards_have_steered() -> None:
+def test_lemma_3_fails_for_counts_that_depend_on_rewards() -> None:
     """One context, two actions: Bernoulli(.9), and .5 without noise. All rounds may be paid for.
 
     With T = 800, ℓ = 2 log 800 / .4² = 83.6. The worse action has been taken that often before

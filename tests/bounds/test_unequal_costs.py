@@ -1,4 +1,4 @@
-"""Bounds for unequal costs: by hand, and against what is measured."""
+"""Bounds for unequal costs: by hand, and against simulations."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Citations of the paper name results that exist, and functions cite the result they compute."""
+"""Citations of the paper name existing results, and functions cite the result they compute."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ CITATION = re.compile(r"\b(Theorem|Lemma|Algorithm)s? (\d+)(?:(?: to |, | and )(
 
 
 def cited(text: str) -> set[str]:
-    found = CITATION.findall(text)
-    return {f"{kind} {number}" for kind, *numbers in found for number in numbers if number}
+    matches = CITATION.findall(text)
+    return {f"{kind} {number}" for kind, *numbers in matches for number in numbers if number}
 
 
 def test_every_citation_names_a_result_of_the_paper() -> None:

@@ -1,4 +1,4 @@
-"""What the documentation shows runs: every command in it, and the page made from the commands."""
+"""Commands in the documentation print the output shown, and links lead to pages and headings."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from almoner.cli.reference import command_reference
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 PAGES = [ROOT / "README.md", *DOCS]
+LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
 
 FILE = re.compile(r"^```toml\n# (\S+\.toml)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -24,32 +25,32 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 LEFT_OUT = "…"
-"""A line of output that stands for any number of lines."""
+"""Line that stands for any number of lines of output."""
 
 
 def commands(text: str) -> list[tuple[str, list[str]]]:
-    """Every command on a page, with the lines of output shown under it."""
-    found: list[tuple[str, list[str]]] = []
+    """Return the commands on a page, each with the lines of output shown under it."""
+    sessions: list[tuple[str, list[str]]] = []
     for session in SESSION.findall(text):
         for line in session.replace("\\\n", " ").splitlines():
             if line.startswith("$ "):
-                found.append((line.removeprefix("$ "), []))
+                sessions.append((line.removeprefix("$ "), []))
             elif line.strip():
-                found[-1][1].append(line)
-    return [(command, shown) for command, shown in found if command.split()[0] == "almoner"]
+                sessions[-1][1].append(line)
+    return [(command, shown) for command, shown in sessions if command.split()[0] == "almoner"]
 
 
 def alike(shown: str, printed: str) -> bool:
-    """The same words, and numbers that differ by no more than another processor's last bits."""
+    """Return whether words are equal, and numbers differ by rounding only."""
     words, others = shown.split(), printed.split()
     return len(words) == len(others) and all(map(same_word, words, others))
 
 
-def same_word(one: str, other: str) -> bool:
-    if one == other or set(one + other) == {"─"}:
+def same_word(word: str, other: str) -> bool:
+    if word == other or set(word + other) == {"─"}:
         return True
     try:
-        number, wanted = (float(word.strip("(,;%.)").replace(",", "")) for word in (one, other))
+        number, wanted = (float(text.strip("(,;%.)").replace(",", "")) for text in (word, other))
     except ValueError:
         return False
     return number == pytest.approx(wanted, rel=0.01, abs=0.02)
@@ -76,7 +77,7 @@ def test_the_commands_of_a_page_do_what_it_shows(
     monkeypatch.chdir(tmp_path)
     for name, content in FILE.findall(WITH_COMMANDS[guide]):
         (tmp_path / name).write_text(content, encoding="utf-8")
-    if "sqlite:///" in WITH_COMMANDS[guide]:  # its commands look at what its Python has written
+    if "sqlite:///" in WITH_COMMANDS[guide]:  # its commands read what its Python writes
         run_examples(WITH_COMMANDS[guide], guide)
     for command, shown in commands(WITH_COMMANDS[guide]):
         result = CliRunner().invoke(main, shlex.split(command)[1:])
@@ -90,7 +91,7 @@ def test_the_commands_of_a_page_do_what_it_shows(
 
 
 def test_no_two_pages_write_the_same_file() -> None:
-    """Whoever follows one guide after another in one folder must not be told of other terms."""
+    """Following one guide after another in one folder must not conflict."""
     texts = [page.read_text(encoding="utf-8") for page in DOCS]
     names = [
         name
@@ -123,7 +124,7 @@ def test_numbers_are_compared_as_numbers(shown: str, printed: str, expected: boo
 
 def test_the_page_of_commands_is_up_to_date() -> None:
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    assert page == command_reference(), "docs/commands.md is out of date; run `make docs`"
+    assert page == command_reference(), "docs/commands.md is out of date; run `make reference`"
 
 
 def test_every_command_and_option_is_in_the_reference() -> None:
@@ -136,7 +137,7 @@ def test_every_command_and_option_is_in_the_reference() -> None:
                 assert f"`{option}`" in section
 
 
-@pytest.mark.parametrize("guide", DOCS, ids=lambda guide: guide.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("guide", LINKED, ids=lambda guide: guide.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(guide: Path) -> None:
     for target in LINK.findall(guide.read_text(encoding="utf-8")):
         if target.startswith(("http://", "https://")):

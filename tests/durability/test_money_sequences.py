@@ -14,7 +14,7 @@ import pytest
 from almoner import Action, Agent
 from almoner.live.audit import audit
 from almoner.live.commands import Cancel, Reward, Settle
-from almoner.live.ledger import Ledger, hold, release, settle
+from almoner.live.ledger import Ledger, release, reserve, settle
 from almoner.money import Denomination, denomination
 
 UNITS = ["0.01", "1e-6", "1e-9", "0.25", "3"]
@@ -70,12 +70,14 @@ def test_a_ledger_adds_up_after_every_operation(unit: str) -> None:
     spent = Fraction(0)
     open_reserves: list[dict[str, int]] = []
     for _ in range(STEPS):
-        what = rng.choice(["hold", "hold", "settle", "release"] if open_reserves else ["hold"])
-        if what == "hold":
+        what = rng.choice(
+            ["reserve", "reserve", "settle", "release"] if open_reserves else ["reserve"]
+        )
+        if what == "reserve":
             most = min(ledger.left, rng.choice([10, 10**6, 10**11]))
-            reserve = rng.randint(0, most)
-            open_reserves.append({"reserve": reserve, "cost": rng.randint(0, reserve)})
-            ledger = hold(ledger, **open_reserves[-1])
+            amount = rng.randint(0, most)
+            open_reserves.append({"reserve": amount, "cost": rng.randint(0, amount)})
+            ledger = reserve(ledger, **open_reserves[-1])
             continue
         closed = open_reserves.pop(rng.randrange(len(open_reserves)))
         if what == "release":

@@ -1,4 +1,4 @@
-"""A cell says what `exact_value` or `simulate` say, against both benchmarks."""
+"""Rows of a cell are the values of `exact_value` or `simulate`, against both benchmarks."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def test_costs_on_too_fine_a_grid_are_simulated() -> None:
     assert settings != cell_of(problem, "alp", runs=6).settings  # runs count where they are drawn
 
 
-def test_published_rows_that_were_drawn_agree_with_what_is_exact_now() -> None:
-    """Those of ALP at unequal costs: four standard errors, the oracle's benchmark to the digit."""
+def test_published_rows_that_were_simulated_agree_with_exact_values() -> None:
+    """Rows of ALP at unequal costs: four standard errors, the oracle's benchmark to the digit."""
     rows = [row for row in read_rows(FIGURES / "unequal.csv") if row["policy"] == "alp"]
     assert {row["method"] for row in rows} == {"simulated"}
     for row in rows:

@@ -14,12 +14,12 @@ from almoner.experiments import fingerprint
 
 PROGRAM = """
 import json, sys
-from almoner.experiments.reproduction import paper, theory, unequal
+from almoner.experiments.reproduction import concentration, paper, unequal
 panels = paper.panels("two-unknown", runs=1, quick=True).cells()
 tasks = [panels[0], unequal.routing(runs=1, quick=True).cells()[0]]
 for task in tasks:
     task.run()
-theory.Concentration(policy_name="alp", horizon=50, ratio=0.4, runs=2, seed=0).run()
+concentration.Concentration(policy_name="alp", horizon=50, ratio=0.4, runs=2, seed=0).run()
 print(json.dumps([name for name in sys.modules if name.split(".")[0] == "almoner"]))
 """
 
@@ -29,13 +29,14 @@ HARMLESS = {
     "almoner.experiments",  # says what to run, and the settings hold that
     "almoner.scenarios",  # settings hold the problem
     "almoner.files",
+    "almoner.types",  # names of array types
 }
 """Modules that are loaded beside the sources, and why no number of a row depends on them."""
 
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a copy of the package that the fingerprint is taken of."""
+    """Copy the package and compute the fingerprint of the copy."""
     copy = tmp_path / "almoner"
     shutil.copytree(fingerprint.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "web"))
     monkeypatch.setattr(fingerprint, "PACKAGE", copy)
@@ -52,7 +53,7 @@ def change(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def test_words_and_layout_do_not_count(package: Path) -> None:
+def test_comments_docstrings_and_layout_do_not_count(package: Path) -> None:
     before = fresh()
     steps = package / "kernels" / "steps.py"
     steps.write_text(
@@ -68,22 +69,22 @@ def test_words_and_layout_do_not_count(package: Path) -> None:
     [
         ("kernels/exact.py", "NEGLIGIBLE = 1e-22", "NEGLIGIBLE = 1e-23"),
         ("simulation/oracle.py", "REACH = 4.0", "REACH = 5.0"),
-        ("experiments/reproduction/theory.py", "LEVELS = (0.01,", "LEVELS = (0.02,"),
+        ("experiments/reproduction/concentration.py", "LEVELS = (0.01,", "LEVELS = (0.02,"),
     ],
 )
-def test_code_does(package: Path, name: str, old: str, new: str) -> None:
+def test_code_counts(package: Path, name: str, old: str, new: str) -> None:
     before = fresh()
     change(package / name, old, new)
     assert fresh() != before
 
 
-def test_a_new_file_of_kernels_does(package: Path) -> None:
+def test_a_new_file_of_kernels_counts(package: Path) -> None:
     before = fresh()
     (package / "kernels" / "more.py").write_text("LIMIT = 3\n", encoding="utf-8")
     assert fresh() != before
 
 
-def test_nothing_that_rows_follow_from_is_left_out() -> None:
+def test_the_list_of_sources_is_complete() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
     )
@@ -101,5 +102,5 @@ def is_settings(name: str) -> bool:
     """Return whether a module of experiments chooses tasks, or handles finished rows."""
     return name.startswith("almoner.experiments.") and name not in {
         "almoner.experiments.cells",
-        "almoner.experiments.reproduction.theory",
+        "almoner.experiments.reproduction.concentration",
     }

@@ -1,4 +1,4 @@
-"""Whatever happens to a sweep, starting it again gives the rows of one uninterrupted run."""
+"""A sweep that was killed, interrupted or torn resumes to the rows of an uninterrupted run."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def start(folder: Path, jobs: int) -> subprocess.Popen[str]:
 
 
 def wait_for(process: subprocess.Popen[str], more: int) -> None:
-    """Wait until so many more cells are done than when it started."""
+    """Wait until a process has finished so many more cells."""
     assert process.stdout is not None
     first = int(process.stdout.readline())
     while more > 0 and int(process.stdout.readline()) < first + more:
         pass
 
 
-def test_killed_at_any_moment_it_goes_on_where_it_stopped(tmp_path: Path, whole: bytes) -> None:
+def test_a_killed_sweep_resumes(tmp_path: Path, whole: bytes) -> None:
     chance = random.Random(5)  # noqa: S311
     cells = tmp_path / "cells"
     for jobs in (2, 1, 1):
@@ -83,7 +83,7 @@ def test_killed_at_any_moment_it_goes_on_where_it_stopped(tmp_path: Path, whole:
     assert (tmp_path / "rows.csv").read_bytes() == whole
 
 
-def test_an_interrupt_keeps_what_is_finished(tmp_path: Path, whole: bytes) -> None:
+def test_an_interrupt_keeps_finished_cells(tmp_path: Path, whole: bytes) -> None:
     def interrupt(done: int, total: int) -> None:
         if done == 7:
             raise KeyboardInterrupt
@@ -95,7 +95,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path: Path, whole: bytes) -> No
     assert (tmp_path / "rows.csv").read_bytes() == whole
 
 
-def test_torn_and_foreign_files_are_done_again(tmp_path: Path, whole: bytes) -> None:
+def test_torn_and_foreign_files_are_computed_again(tmp_path: Path, whole: bytes) -> None:
     run_sweep(SWEEP, tmp_path, jobs=1)
     first, second, third, fourth, fifth, *_ = SWEEP.cells()
     cells = tmp_path / "cells"
@@ -115,7 +115,7 @@ def test_torn_and_foreign_files_are_done_again(tmp_path: Path, whole: bytes) -> 
     assert (tmp_path / "rows.csv").read_bytes() == whole
 
 
-def test_what_other_sources_made_is_made_again_and_the_log_says_so(
+def test_tasks_of_other_sources_run_again_with_a_warning(
     tmp_path: Path, whole: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     run_sweep(SWEEP, tmp_path, jobs=1)
@@ -147,7 +147,7 @@ def test_a_worker_with_other_sources_refuses_to_run() -> None:
         _run("key", SWEEP.cells()[0], os.getpid(), "0123456789abcdef")
 
 
-def test_side_by_side_or_on_a_cluster_the_rows_are_the_same(tmp_path: Path, whole: bytes) -> None:
+def test_rows_are_the_same_in_parallel_and_on_a_cluster(tmp_path: Path, whole: bytes) -> None:
     from distributed import LocalCluster
 
     with LocalCluster(  # type: ignore[no-untyped-call]
@@ -196,6 +196,6 @@ def test_without_dask_a_remedy_is_named(tmp_path: Path, monkeypatch: pytest.Monk
         run_tasks(SWEEP.cells(), tmp_path, dask="tcp://127.0.0.1:8786")
 
 
-def test_a_scheduler_that_is_not_there(tmp_path: Path) -> None:
+def test_an_unreachable_scheduler_is_refused(tmp_path: Path) -> None:
     with pytest.raises(al.InvalidInput, match="dask must be the address of a running scheduler"):
         run_tasks(SWEEP.cells(), tmp_path, dask="nonsense")

@@ -1,4 +1,4 @@
-"""A sweep is data: it is checked when built, and runs in its own order."""
+"""A sweep is checked when built, and its cells run in a fixed order."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["toml", "json"])
-def test_a_file_says_the_same(tmp_path: Path, ending: str) -> None:
+def test_a_file_gives_the_same_sweep(tmp_path: Path, ending: str) -> None:
     al.Problem(context_probs=[0.5, 0.5], reward_means=[[0.2], [0.7]], horizon=20, budget=5).to_file(
         tmp_path / "mine.toml"
     )
@@ -106,7 +106,7 @@ def test_a_table_names_problems_and_policies() -> None:
         ({"problems": ["missing.toml"]}, "cannot read the problem file"),
     ],
 )
-def test_what_is_wrong_is_refused(change: dict[str, Any], message: str) -> None:
+def test_invalid_settings_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(al.InvalidInput, match=message.replace("?", r"\?")):
         Sweep.from_dict(PLAIN | change)
 
@@ -137,6 +137,6 @@ def test_bad_files_are_refused(tmp_path: Path, name: str, text: str, message: st
         Sweep.from_file(tmp_path / name)
 
 
-def test_a_file_that_is_not_there() -> None:
+def test_a_missing_file_is_refused() -> None:
     with pytest.raises(al.InvalidInput, match="cannot read the sweep file"):
         Sweep.from_file("nowhere.toml")

@@ -45,7 +45,7 @@ TAKERS: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("uncalled", [Own, al.alp, al.Policy, al.UCB], ids=repr)
+@pytest.mark.parametrize("uncalled", [Own, al.alp, al.Policy, al.UCB], ids=lambda it: it.__name__)
 @pytest.mark.parametrize("taker", TAKERS)
 def test_what_was_not_called_is_named_with_its_parentheses(taker: str, uncalled: Any) -> None:
     with pytest.raises(al.InvalidInput) as refused:

@@ -83,11 +83,15 @@ def test_a_hostile_body(client: httpx.Client, body: bytes) -> None:
 
 CLOSING = {"at": "2030-01-01T00:00Z", "arrivals": 5}
 OBJECTIONS: list[tuple[str, dict[str, Any], str]] = [
-    (f"{DECIDE}/1/reward", {"value": 2}, "value must be a number between 0 and 1, got value=2"),
+    (
+        f"{DECIDE}/1/reward",
+        {"value": 2},
+        "value must be a number from 0 to 1, got value=2",
+    ),
     (
         f"{DECIDE}/1/reward",
         {"value": None},
-        "value must be a number between 0 and 1, got value=null",
+        "value must be a number from 0 to 1, got value=null",
     ),
     (f"{DECIDE}/1/settle", {"cost": -1}, "cost must be a number of at least 0, got cost=-1"),
     (
@@ -96,7 +100,11 @@ OBJECTIONS: list[tuple[str, dict[str, Any], str]] = [
         "the body has the unknown key 'contxt'; did you mean 'context'?",
     ),
     (DECIDE, {"key": "a"}, "the body lacks the key 'context'; add it"),
-    (DECIDE, {"context": ""}, "context must be a text of 1 to 200 characters, got 0"),
+    (
+        DECIDE,
+        {"context": ""},
+        "context must be a text of 1 to 200 characters, got 0",
+    ),
     (
         DECIDE,
         {"context": "new", "available": ["call", 1]},
@@ -110,18 +118,19 @@ OBJECTIONS: list[tuple[str, dict[str, Any], str]] = [
     (
         "/api/campaigns/spring/rewards",
         {"rewards": [{"id": 1, "value": 1}, {"id": 1.5, "value": 1}]},
-        "rewards[1].id must be a whole number of at least 1 and below 2**53, got rewards[1].id=1.5",
+        "rewards[1].id must be a whole number of at least 1 and less than 9,007,199,254,740,992, "
+        "got rewards[1].id=1.5",
     ),
     (
         "/api/plan",
         {**SPRING, "actions": {"a": 1, "b": {"cost": 2}, "c": {"cost": 3, "reserve": "4"}}},
-        "actions['c'].reserve must be a number greater than 0, a table or null, "
+        "actions['c'].reserve must be a number of more than 0, a table or null, "
         "got actions['c'].reserve=\"4\"",
     ),
     (
         f"{DECIDE}/1/reward",
         {"value": True},
-        "value must be a number between 0 and 1, got value=true",
+        "value must be a number from 0 to 1, got value=true",
     ),
     (
         "/api/plan",
@@ -131,7 +140,7 @@ OBJECTIONS: list[tuple[str, dict[str, Any], str]] = [
     (
         "/api/plan",
         {**SPRING, "horizon": {**CLOSING, "profile": [["2029-01-01T00:00Z", 0.5], ["x", 2]]}},
-        "horizon.profile[1][1] must be a number between 0 and 1, got horizon.profile[1][1]=2",
+        "horizon.profile[1][1] must be a number from 0 to 1, got horizon.profile[1][1]=2",
     ),
     (
         "/api/plan",
@@ -146,7 +155,7 @@ OBJECTIONS: list[tuple[str, dict[str, Any], str]] = [
     (
         "/api/plan",
         {**SPRING, "reward_means": {"new": {"call": 1}, "x" * 99: {"call": 2}}},
-        f"reward_means['{'x' * 60}…']['call'] must be a number between 0 and 1, "
+        f"reward_means['{'x' * 60}…']['call'] must be a number from 0 to 1, "
         f"got reward_means['{'x' * 60}…']['call']=2",
     ),
 ]
@@ -164,8 +173,14 @@ def test_what_is_wrong_with_a_body_is_named(
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("latest?limit=0", "limit must be a whole number between 1 and 200, got limit=0"),
-        ("latest?limit=ten", 'limit must be a whole number between 1 and 200, got limit="ten"'),
+        (
+            "latest?limit=0",
+            "limit must be a whole number from 1 to 200, got limit=0",
+        ),
+        (
+            "latest?limit=ten",
+            'limit must be a whole number from 1 to 200, got limit="ten"',
+        ),
         ("log?format=xml", "format must be one of csv, jsonl, got format='xml'"),
         (
             "log?format=csv&format=jsom",

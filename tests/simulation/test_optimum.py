@@ -31,7 +31,7 @@ def plain(problem: al.Problem) -> float:
 
 
 def random_problem(seed: int, *, horizon: int, equal: bool) -> al.Problem:
-    """Ties, contexts that never come, costs with gaps or on a grid of quarters, default rewards.
+    """Return a problem with ties, contexts of probability 0, costs with gaps, default rewards.
 
     A third of the ratios are boundaries, where the optimum is furthest from the upper bound.
     """
@@ -60,7 +60,7 @@ def random_problem(seed: int, *, horizon: int, equal: bool) -> al.Problem:
 
 
 def is_inside(problem: al.Problem) -> bool:
-    """Return whether the first band leaves budgets out."""
+    """Return whether the first band excludes some budgets."""
     program = Program.of(problem)
     return 2 * program.first_reach < program.budget
 
@@ -146,7 +146,7 @@ def test_the_bounds_in_a_refusal_are_not_rounded(monkeypatch: pytest.MonkeyPatch
 
 
 @given(st.lists(st.integers(0, 9), max_size=40), st.integers(0, 40), st.integers(-1, 10))
-def test_a_search_by_doubling_finds_what_a_walk_finds(
+def test_a_search_by_doubling_equals_a_linear_search(
     numbers: list[int], start: int, rise: int
 ) -> None:
     gains = np.array(sorted(numbers, reverse=True), np.float64)
@@ -169,7 +169,7 @@ class Counted:
         return -float(place)
 
 
-def test_a_far_place_takes_few_steps() -> None:
+def test_a_distant_index_takes_few_steps() -> None:
     """Contexts with gains above D were passed one by one, in every round."""
     gains, search = Counted(), getattr(_first_at_most, "py_func")  # noqa: B009
     assert search(gains, 0, -50_000.0) == 50_000
@@ -225,7 +225,7 @@ def test_an_action_dearer_than_the_budget_changes_nothing(dear: float) -> None:
     assert run.regret.mean >= -1e-9
 
 
-def test_costs_that_no_grid_holds_are_refused_by_what_is_exact() -> None:
+def test_exact_computations_refuse_costs_on_no_grid() -> None:
     problem = al.Problem(
         context_probs=[0.5, 0.5],
         reward_means=[[0.5], [0.9]],

@@ -1,4 +1,4 @@
-"""The exact layer against brute force, closed forms, published values and simulation."""
+"""Exact values against brute force, closed forms, published values and simulation."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_optimum_is_that_of_brute_force(problem: al.Problem) -> None:
 
 @pytest.mark.parametrize("budget", [0, 1, 40, 900, 1500, 2100, 2990, 3000, 4000])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_optimum_is_that_of_brute_force_at_a_length_where_it_takes_short_cuts(
+def test_the_optimum_is_that_of_brute_force_at_a_length_with_a_narrow_band(
     budget: int, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -153,7 +153,7 @@ def test_procrastinating_is_optimal_for_two_contexts(problem: al.Problem, share:
 
 
 @pytest.mark.parametrize("row", REFERENCE, ids=lambda row: f"{row[0]}-{row[1]}-{row[2]}")
-def test_exact_values_are_the_reference_s(row: tuple[Any, ...]) -> None:
+def test_exact_values_are_those_of_an_independent_program(row: tuple[Any, ...]) -> None:
     name, ratio, horizon, bound, optimum, *regrets = row
     problem = (PAPER_TWO if name == "two" else PAPER_TEN)(horizon, ratio)
     assert al.upper_bound(problem) == pytest.approx(bound, abs=1e-8)
@@ -191,7 +191,7 @@ BELIEVED_MEANS = [[0.3, 0.3], [0.7, 0.1], [0.2, 0.8]]  # ties, wrong order, wron
         al.alp(reward_means=[[0.5, 0.5]] * 3),  # everything tied but for the defaults
     ],
 )
-def test_exact_values_of_policies_that_are_told_wrong_are_those_of_simulation(
+def test_exact_values_of_policies_with_wrong_statistics_are_those_of_simulation(
     policy: al.Policy,
 ) -> None:
     assert_simulated(TRUTH, policy)
@@ -209,9 +209,7 @@ def assert_simulated(problem: al.Problem, policy: al.Policy) -> None:
 
 
 @given(problem=problems_with_defaults(), name=st.sampled_from(["alp", "flp", "rounded"]))
-def test_nobody_beats_the_optimum_nor_the_optimum_the_upper_bound(
-    problem: al.Problem, name: str
-) -> None:
+def test_policy_value_optimum_and_upper_bound_are_in_order(problem: al.Problem, name: str) -> None:
     exact, optimum = al.exact_value(problem, KNOWING[name]), al.optimal_value(problem)
     assert exact <= optimum + 1e-9
     assert optimum <= al.upper_bound(problem) + 1e-9
@@ -250,7 +248,7 @@ al.optimal_value(problem.scaled(5_000_000))
 """
 
 
-def test_ctrl_c_is_heard_in_the_middle_of_a_long_program() -> None:
+def test_ctrl_c_interrupts_a_long_computation() -> None:
     """The program itself would take most of a minute, and a signal used to wait for its end."""
     child = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED],
@@ -268,7 +266,7 @@ def test_ctrl_c_is_heard_in_the_middle_of_a_long_program() -> None:
 
 
 @pytest.mark.parametrize("ratio", [0.05, 0.4, 0.93])
-def test_what_is_left_out_of_a_distribution_does_not_count(ratio: float) -> None:
+def test_negligible_probabilities_that_are_dropped_do_not_count(ratio: float) -> None:
     """Under alp the budget left is hypergeometric, and a round at b of τ brings v(b/τ)."""
     horizon = 1000
     problem = PAPER_TWO(horizon, ratio)

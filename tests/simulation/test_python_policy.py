@@ -1,4 +1,4 @@
-"""Policies in plain Python: a second program for the kernels, and what users may write.
+"""Policies in Python: independent programs to check the kernels, and policies of users.
 
 Nothing here imports `almoner.kernels`. Lane 0 of a round decides whether to serve, lane 1 which of
 the tied actions; tied contexts are served at a common rate.
@@ -27,7 +27,7 @@ def pick(row: list[float], arrival: al.Arrival) -> int:
 
 
 class Learner:
-    """Counts and sums of what was seen, as lists."""
+    """Counts and sums of rewards, as lists."""
 
     def __init__(self, problem: al.Problem) -> None:
         contexts, actions = problem.reward_means.shape
@@ -179,7 +179,7 @@ def test_simulate_gives_the_same_numbers_for_both_programs() -> None:
 
 
 class Scripted:
-    """Does what it was told, round after round, and remembers what it saw."""
+    """Takes given actions in turn, and records arrivals and rewards."""
 
     def __init__(self, *actions: Any) -> None:
         self.actions, self.memory = actions, list[tuple[int, float]]()
@@ -201,7 +201,7 @@ def test_every_replication_starts_from_a_copy() -> None:
     assert runs.spend.tolist() == [20.0] * 4
 
 
-def test_a_plain_policy_sees_the_round_and_the_money() -> None:
+def test_a_python_policy_sees_the_round_and_the_budget_left() -> None:
     seen: list[al.Arrival] = []
 
     class Watcher:
@@ -231,12 +231,12 @@ def test_a_plain_policy_sees_the_round_and_the_money() -> None:
         (object(), "an object with decide and learn, got <object .* without decide; use a recipe"),
     ],
 )
-def test_what_a_plain_policy_does_wrong_is_said_in_a_sentence(policy: Any, sentence: str) -> None:
+def test_invalid_decisions_of_a_python_policy_are_refused(policy: Any, sentence: str) -> None:
     with pytest.raises(al.InvalidPolicy, match=sentence):
         al.simulate(PAPER_TWO(10, 0.4), policy, runs=1)
 
 
-def test_a_policy_that_cannot_learn_is_told_so() -> None:
+def test_a_policy_without_learn_is_refused() -> None:
     class Deaf:
         def decide(self, arrival: al.Arrival) -> int:
             return al.SKIP

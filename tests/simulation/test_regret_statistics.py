@@ -1,4 +1,4 @@
-"""Regret as measured by another program: a policy that drifts from its definition is seen here."""
+"""Regret of the recipes against the figures of an independent program."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def regret(name: str, ratio: float, horizon: int, policy: str, against: str) -> 
 
 
 @pytest.mark.parametrize(("name", "ratio", "horizon", "policy", "mean", "error"), MEASURED)
-def test_regret_is_what_another_program_measured(
+def test_regret_is_that_of_an_independent_program(
     name: str, ratio: float, horizon: int, policy: str, mean: float, error: float
 ) -> None:
     have = regret(name, ratio, horizon, policy, "oracle")
     assert abs(have.mean - mean) < ERRORS * math.hypot(have.stderr, error)
 
 
-def test_ties_at_random_do_not_leak_the_labels() -> None:
+def test_ties_are_not_broken_by_the_order_of_contexts() -> None:
     """In the order of the labels, worst first, it would be 155.6."""
     have = regret("ten", 0.5, 1000, "ucb_alp", "upper bound")
     assert abs(have.mean - 123.5) < ERRORS * math.hypot(have.stderr, 0.4)

@@ -21,7 +21,7 @@ ERRORS = 4.0
 
 
 def suited(problem: al.Problem, name: str) -> al.Problem:
-    """Return the problem, or one of two contexts with its means where the recipe asks for two."""
+    """Return the problem, or one of two contexts with its means for recipes that need two."""
     if name not in ("pb", "ucb_pb"):
         return problem
     return al.Problem(
@@ -67,7 +67,7 @@ def test_more_replications_begin_with_the_same_ones_and_other_seeds_do_not() -> 
     assert not np.array_equal(other.reward_drawn, many.reward_drawn)
 
 
-def test_policies_see_the_same_contexts_and_the_same_luck() -> None:
+def test_policies_see_the_same_contexts_and_reward_noise() -> None:
     traces = [al.trace(TWO, make(), seed=8, run=3) for make in al.RECIPES.values()]
     for one in traces[1:]:
         np.testing.assert_array_equal(one.contexts, traces[0].contexts)
@@ -127,7 +127,7 @@ def test_no_path_spends_more_than_the_budget(name: str) -> None:
         (1, 1, 1, 1),
     ],
 )
-def test_every_recipe_copes_with_the_edges(
+def test_every_recipe_runs_on_edge_cases(
     name: str, contexts: int, actions: int, horizon: int, budget: int
 ) -> None:
     """Nearly all spend what they can, at the latest once b ≥ τ.
@@ -251,8 +251,8 @@ def test_the_budget_left_is_hypergeometric(policy: al.Policy, problem: al.Proble
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.3])
-def test_thompson_does_as_well_when_rewards_are_no_coins(spread: float) -> None:
-    """Binarised at random they are coins of the same mean, so regret has the same law.
+def test_thompson_has_the_same_regret_when_rewards_are_not_bernoulli(spread: float) -> None:
+    """Binarised at random they are Bernoulli of the same mean, so regret has the same law.
 
     The means of two independent samples: 4 standard errors of their difference.
     """
@@ -313,13 +313,13 @@ def test_a_policy_can_be_named() -> None:
 
 
 @pytest.mark.parametrize("policy", [al.alp, al.Policy, object(), 42, al.pb()])
-def test_a_policy_is_refused_before_the_oracle_is_asked(
+def test_a_policy_is_refused_before_the_oracle_is_computed(
     policy: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The oracle may take a minute, after which the remedy was to call the recipe."""
+    """The oracle may take a minute."""
 
     def never(problem: al.Problem) -> float:
-        raise AssertionError("the oracle was asked")
+        raise AssertionError("the oracle was computed")
 
     monkeypatch.setattr("almoner.simulation.regret.optimal_value", never)
     problem = al.Problem(

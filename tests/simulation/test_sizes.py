@@ -1,4 +1,4 @@
-"""Horizons of 10⁹ and 10⁵ contexts: an answer, or one sentence, in bounded time and memory."""
+"""Horizons of 10⁹ and 10⁵ contexts: a result or a refusal, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAN = [
     "bounds.exploration_length(problem)",
     "bounds.epsilon_first_regret(problem)",
 ]
-"""Whatever follows from the plan alone is answered at any size."""
+"""Functions of the LP alone, which work at any size."""
 
 UNIT = [
     f"bounds.{name}(problem)"
@@ -59,7 +59,7 @@ print(json.dumps({call: [answer(call, problem) for problem in problems] for call
 
 @pytest.fixture(scope="module")
 def answers() -> dict[str, list[str]]:
-    """The answer or refusal of every call, for each of eight problems, from one limited process."""
+    """Return the result or refusal of every call on each of eight problems, from one process."""
     calls = json.dumps([*PLAN, *UNIT, OPTIMUM, EXACT, TRACE, SIMULATE])
     child = subprocess.run(
         [sys.executable, "-c", CHILD, calls],
@@ -73,12 +73,12 @@ def answers() -> dict[str, list[str]]:
     return answers
 
 
-def test_whatever_follows_from_the_plan_is_answered(answers: dict[str, list[str]]) -> None:
+def test_values_of_the_lp_are_computed_at_any_size(answers: dict[str, list[str]]) -> None:
     for call in PLAN:
         assert answers[call] == ["answered"] * 8
 
 
-def test_bounds_for_equal_costs_are_answered_or_refused(answers: dict[str, list[str]]) -> None:
+def test_bounds_for_equal_costs_are_computed_or_refused(answers: dict[str, list[str]]) -> None:
     refused = "the bounds need every action to cost the same, got costs from "
     for call in UNIT:
         assert answers[call].count("answered") == 5

@@ -19,7 +19,7 @@ GRID = 0.25
 
 @st.composite
 def grid_problems(draw: st.DrawFn) -> al.Problem:
-    """Small problems whose costs are multiples of a quarter."""
+    """Draw small problems whose costs are multiples of a quarter."""
     contexts, actions = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     return al.Problem(
@@ -33,7 +33,7 @@ def grid_problems(draw: st.DrawFn) -> al.Problem:
 
 
 def best_by_recursion(problem: al.Problem) -> float:
-    """V(τ, b) straight from its definition, budgets counted in quarters."""
+    """Compute V(τ, b) from its definition, with budgets counted in quarters."""
     quarters = np.round(problem.costs / GRID).astype(int)
     values = np.zeros(round(problem.budget / GRID) + 1)
     for _ in range(problem.horizon):
@@ -121,7 +121,7 @@ def test_exact_values_on_a_grid_are_those_of_simulation(policy: al.Policy) -> No
     ("policy", "ratio"),
     [(al.alp(), 1.1), (al.rounded(), 0.4), (al.rounded(), 0.41), (al.rounded(), 1.1)],
 )
-def test_dropping_what_is_unaffordable_before_the_lp_loses_next_to_nothing(
+def test_dropping_unaffordable_actions_before_the_lp_loses_little(
     policy: al.Policy, ratio: float
 ) -> None:
     """.06 to .08 at T = 400 by an independent program; skipping such rounds loses .18 to .22."""
@@ -147,8 +147,8 @@ def test_the_optimum_lies_a_little_below_the_upper_bound() -> None:
         assert floor == pytest.approx(0.094, abs=0.003)
 
 
-def test_money_left_over_is_worth_nothing_to_the_optimum() -> None:
-    """One round, 1.75 to spend, costs 1 and 1.5: the dearer one, and that is it."""
+def test_budget_left_over_has_no_value() -> None:
+    """One round, a budget of 1.75, costs 1 and 1.5: the dearer action and no more."""
     problem = al.Problem(
         context_probs=[1.0], reward_means=[[0.4, 0.7]], costs=[1, 1.5], horizon=1, budget=1.75
     )

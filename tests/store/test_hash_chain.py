@@ -13,7 +13,7 @@ import almoner as al
 from almoner.errors import BrokenLedger
 from almoner.live.audit import audit
 from almoner.live.campaign import Campaign
-from almoner.store.events import KINDS, Event
+from almoner.store.events import Event, EventKind
 from almoner.store.hash_chain import COLUMNS, GROUP, link, marked, root
 from almoner.store.sql import run
 
@@ -79,7 +79,7 @@ def another(column: str, value: Any) -> Any:
 
 
 def test_the_log_has_all_kinds_and_is_in_order(log: Log) -> None:
-    assert {event.kind for event in log.agent.events()} == set(KINDS)
+    assert {event.kind for event in log.agent.events()} == set(EventKind)
     assert log.fault() is None
     assert audit(log.agent.store, log.name).sealed_from == 1
 

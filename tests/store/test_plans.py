@@ -14,8 +14,9 @@ import pytest
 from support.agents import AgentFactory, agent_factory
 
 from almoner.store import ApiKey
+from almoner.store.database import Database, Statements
 from almoner.store.events import DECIDED, REWARDED, Event
-from almoner.store.sql import Database, SqlStore, Statements, run
+from almoner.store.sql import SqlStore, run
 
 LONG = 5_000
 """Decisions, each of them with a key and a reward."""

@@ -1,4 +1,4 @@
-"""The conformance checks hold for every recipe, and fail for policies that deserve it."""
+"""The conformance check passes every recipe, and rejects policies with faults."""
 
 from typing import Any
 
@@ -12,8 +12,8 @@ PRICED = {name for name, problem in TINY.items() if (problem.costs != problem.co
 DEFAULTS = {name for name, problem in TINY.items() if problem.default_rewards.any()}
 
 
-def test_the_tiny_problems_have_every_kind_of_price() -> None:
-    """Unequal costs, default rewards that are told and that are not, each alone and together."""
+def test_the_tiny_problems_have_every_kind_of_cost_and_default() -> None:
+    """Unequal costs and default rewards, known and not, each alone and together."""
     found = {
         (name in PRICED, name in DEFAULTS, problem.defaults_known) for name, problem in TINY.items()
     }
@@ -54,7 +54,7 @@ def test_a_part_without_a_branch_does_not_pass(
 
 
 class Spender:
-    """Serves whoever comes, as long as there is money for it."""
+    """Serves every arrival that the budget affords."""
 
     def __init__(self, problem: al.Problem) -> None:
         self.costs = problem.costs[:, 0]
@@ -68,17 +68,17 @@ class Spender:
 
 
 @pytest.mark.parametrize("name", TINY)
-def test_a_plain_policy_passes_on_the_problem_it_was_made_for(name: str) -> None:
+def test_a_python_policy_passes_on_its_own_problem(name: str) -> None:
     assert check_policy(Spender(TINY[name]), problems={name: TINY[name]}) == [name]
 
 
-def test_a_plain_policy_that_takes_every_cost_for_one_is_caught() -> None:
+def test_a_python_policy_that_ignores_costs_is_rejected() -> None:
     with pytest.raises(AssertionError, match=r"'unequal costs' .* that the budget still affords"):
         check_policy(Spender(TINY["three contexts"]))
 
 
 class Fickle(Spender):
-    """Remembers across replications through its class, so that a second run differs."""
+    """Keeps state in its class across replications, so that a second run differs."""
 
     calls = 0
 
@@ -87,19 +87,19 @@ class Fickle(Spender):
         return al.SKIP if Fickle.calls % 7 == 0 else super().decide(arrival)
 
 
-def test_a_policy_that_is_not_a_function_of_its_seed_is_caught() -> None:
+def test_a_policy_that_is_not_a_function_of_its_seed_is_rejected() -> None:
     with pytest.raises(AssertionError, match="another thing on the same seed"):
         check_policy(Fickle(TINY["ordinary"]))
 
 
 class Overspender(Spender):
-    """Serves whoever comes, money or not."""
+    """Serves every arrival, whatever the budget."""
 
     def decide(self, arrival: al.Arrival) -> int:
         return 0
 
 
-def test_a_policy_that_overspends_is_caught() -> None:
+def test_a_policy_that_overspends_is_rejected() -> None:
     with pytest.raises(
         AssertionError, match=r"on the problem 'ordinary' .* got action 0 at cost 1"
     ):
@@ -107,18 +107,18 @@ def test_a_policy_that_overspends_is_caught() -> None:
 
 
 class Inventor(Spender):
-    """Does what nobody offered."""
+    """Returns an action that does not exist."""
 
     def decide(self, arrival: al.Arrival) -> int:
         return 99
 
 
-def test_a_policy_that_invents_actions_is_caught() -> None:
+def test_a_policy_that_invents_actions_is_rejected() -> None:
     with pytest.raises(AssertionError, match=r"on the problem 'ordinary' .* SKIP, got 99"):
         check_policy(Inventor(TINY["ordinary"]))
 
 
-def test_a_policy_that_breaks_is_caught_with_its_own_words() -> None:
+def test_an_error_in_a_policy_is_reported_with_its_message() -> None:
     class Broken(Spender):
         def learn(self, arrival: al.Arrival, action: int, reward: float) -> None:
             raise KeyError("no such thing")
@@ -130,7 +130,7 @@ def test_a_policy_that_breaks_is_caught_with_its_own_words() -> None:
     assert isinstance(caught.value.__cause__, KeyError)
 
 
-def test_a_policy_that_applies_to_nothing_is_not_said_to_have_passed() -> None:
+def test_a_policy_that_applies_to_no_problem_does_not_pass() -> None:
     stranger = al.alp(context_probs=[0.25] * 4)
     with pytest.raises(AssertionError, match="applies to none of the problems"):
         check_policy(stranger)
@@ -138,6 +138,6 @@ def test_a_policy_that_applies_to_nothing_is_not_said_to_have_passed() -> None:
         check_policy(al.thrifty(), problems={})
 
 
-def test_what_is_no_policy_at_all_is_refused() -> None:
+def test_an_object_that_is_no_policy_is_refused() -> None:
     with pytest.raises(al.InvalidPolicy, match="an object with decide and learn"):
         check_policy(object())  # type: ignore[arg-type]

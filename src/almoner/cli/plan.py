@@ -75,7 +75,7 @@ def _usable(problem: Problem) -> _Usable:
     grid = on_grid(problem.budget, problem.costs)
     unit = grid.top / grid.bottom
     affordable = grid.costs <= grid.budget
-    if problem.budget == 0:  # then the question is what a first unit would bring
+    if problem.budget == 0:  # the plan then shows the price of a first unit
         return _Usable(problem, np.ones_like(affordable), 0.0, unit)
     budget = grid.budget * unit if affordable.any() else 0.0
     rest = problem.budget - budget

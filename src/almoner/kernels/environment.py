@@ -1,4 +1,4 @@
-"""The environment of a simulation: draws of contexts and of rewards with their noise."""
+"""Environment of a simulation: draws the contexts and the reward noise of every round."""
 
 from __future__ import annotations
 

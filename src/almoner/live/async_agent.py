@@ -1,21 +1,17 @@
-"""AsyncAgent: a live campaign for callers on an event loop, with group commit.
-
-While a thread commits one transaction, callers queue for the next one, which runs the commands of
-all of them. No caller is answered before its transaction is durable.
-"""
+"""AsyncAgent: a live campaign for callers on an event loop, who share transactions."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError
 from almoner.live.agent import Agent
+from almoner.live.async_group_commit import AsyncGroupCommit
 from almoner.live.campaign import Campaign
 from almoner.live.catch_up import closed
 from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
@@ -28,8 +24,6 @@ from almoner.store.events import CLOSED, PAUSED, RESUMED
 __all__ = ["AsyncAgent"]
 
 Result = TypeVar("Result")
-Waiting = tuple[Sequence[Command], "asyncio.Future[list[Any]]"]
-"""The commands of a caller, and the future of its answers."""
 
 
 class AsyncAgent:
@@ -66,13 +60,9 @@ class AsyncAgent:
         on_batch: Callable[[int], None] = lambda size: None,
     ) -> None:
         self.agent, self.name, self.terms = agent, agent.name, agent.terms
-        self._loop = asyncio.get_running_loop()
         self._threads = threads or ThreadPoolExecutor(1, thread_name_prefix="almoner")
         self._owns_threads = threads is None
-        self._on_batch = on_batch
-        self._queue: list[Waiting] = []
-        self._batch: list[Waiting] = []
-        self._flight: Future[None] | None = None
+        self._commits = AsyncGroupCommit(agent.ask_all, threads=self._threads, on_batch=on_batch)
         self._process = Process()
         self._closed = False
 
@@ -149,33 +139,24 @@ class AsyncAgent:
         self._process.check()
         if self._closed:
             raise closed(self.name)
-        if asyncio.get_running_loop() is not self._loop:
+        if asyncio.get_running_loop() is not self._commits.loop:
             raise StoreError(
                 f"this AsyncAgent of campaign {self.name!r} belongs to another event loop; "
                 "open one on each loop"
             )
-        answer: asyncio.Future[list[Any]] = self._loop.create_future()
-        self._queue.append((commands, answer))
-        if not self._in_flight():
-            # Not at once, so that callers of this iteration of the event loop share the batch.
-            self._loop.call_soon(self._send_off)
-        return await answer
+        return await self._commits.submit(commands)
 
     async def finish(self) -> None:
         """Wait until all callers are answered."""
         self._process.check()
-        while self._queue or self._in_flight():  # callers may submit again before this is woken
-            if self._flight is not None and self._in_flight():
-                await asyncio.wait([asyncio.wrap_future(self._flight)])
-            else:
-                self._send_off()
+        await self._commits.finish()
 
     async def close(self) -> None:
         """Answer all callers and close the store; the campaign stays there."""
         if not self._process.is_current():  # the threads and the store are the parent's
             return
         self._closed = True
-        if not self._loop.is_closed():
+        if not self._commits.loop.is_closed():
             await self.finish()
         await asyncio.to_thread(self.agent.close)
         if self._owns_threads:
@@ -186,71 +167,3 @@ class AsyncAgent:
 
     async def __aexit__(self, *error: object) -> None:
         await self.close()
-
-    def _in_flight(self) -> bool:
-        """Return whether a transaction is running.
-
-        By its future, not by a flag, which an interrupted callback would never reset.
-        """
-        return self._flight is not None and not self._flight.done()
-
-    def _send_off(self) -> None:
-        """Start a transaction for the queue; after an interrupt, try again."""
-        try:
-            self._submit()
-        except BaseException:
-            self._loop.call_soon(self._send_off)
-            raise
-
-    def _submit(self) -> None:
-        """Start a transaction for all callers in the queue who were not cancelled."""
-        if not self._queue or self._in_flight():
-            return
-        count = len(self._queue)
-        batch = [waiting for waiting in self._queue if not waiting[1].done()]
-        if not batch:
-            del self._queue[:count]
-            return
-        try:
-            self._batch, self._flight = batch, self._threads.submit(self._work, batch)
-            del self._queue[:count]  # only now: an interrupt must not lose callers
-        except BaseException as error:
-            self._queue = []
-            self._hand_out(batch, [error] * len(batch))
-            if not isinstance(error, RuntimeError):  # of an executor that was shut down
-                raise
-            return
-        self._on_batch(len(batch))
-
-    def _work(self, batch: list[Waiting]) -> None:
-        """Run a batch in one transaction, in a thread of the executor."""
-        try:
-            answers = self.agent.ask_all([commands for commands, _ in batch])
-        except BaseException as error:  # so that no caller waits for ever
-            answers = [error] * len(batch)
-        with suppress(RuntimeError):  # the loop is closed: no caller is left
-            # Twice, as the first call may be interrupted before its first statement.
-            self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
-            self._loop.call_soon_threadsafe(self._hand_out, batch, answers)
-
-    def _hand_out(self, batch: list[Waiting], answers: list[Any]) -> None:
-        """Answer the callers of a batch; after an interrupt, the remaining ones."""
-        try:
-            self._answer(batch, answers)
-        except BaseException:
-            self._loop.call_soon(self._hand_out, batch, answers)
-            raise
-
-    def _answer(self, batch: list[Waiting], answers: list[Any]) -> None:
-        for (_, future), answer in zip(batch, answers, strict=True):
-            if future.done():  # cancelled; the transaction stays committed
-                continue
-            if isinstance(answer, StopIteration):  # which futures do not accept
-                future.set_exception(RuntimeError(f"a request raised {answer!r}"))
-            elif isinstance(answer, BaseException):
-                future.set_exception(answer)
-            else:
-                future.set_result(answer)
-        if self._batch is batch:  # its thread is about to end
-            self._flight = None
-        self._send_off()

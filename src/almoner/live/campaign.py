@@ -28,7 +28,7 @@ from almoner.kernels.live import (
 from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
 from almoner.live.closing_time import ClosingTime, ForecastCorrections
-from almoner.live.ledger import Ledger, hold, release, settle
+from almoner.live.ledger import Ledger, release, reserve, settle
 from almoner.live.names import NAME_RULE, is_name
 from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival, Row
 from almoner.live.status import SkipReason, Status
@@ -115,26 +115,34 @@ class Campaign:
             for event in self._decide(arrivals[start : start + size], now)
         ]
 
-    def follow_up(self, kind: str, decided: Event, *, now: int, **values: Any) -> Event:
+    def follow_up(
+        self,
+        kind: str,
+        decided: Event,
+        *,
+        now: int,
+        bill: int | None = None,
+        reward: float | None = None,
+    ) -> Event:
         """Settle, reward or cancel a decision; return the event to log."""
+        ledger, charged = self._ledger_after(kind, decided, bill or 0)
         event = Event(
             seq=self.seq + 1,
             kind=kind,
             at=now,
-            left=self.ledger.left,
+            left=ledger.left,
             decision=decided.seq,
             round=decided.round,
             context=decided.context,
             action=decided.action,
             cost=decided.cost,
             reserve=decided.reserve,
-            **values,
+            bill=bill,
+            charged=charged,
+            reward=reward,
         )
         self._fold([event])
-        if kind == REWARDED:
-            return event
-        charged = self._charged if kind == SETTLED else None
-        return event._replace(left=self.ledger.left, charged=charged)
+        return event
 
     def set_status(self, kind: str, *, now: int) -> Event:
         """Pause, resume or close the campaign; return the event to log."""
@@ -235,11 +243,8 @@ class Campaign:
         seq, counted = self.seq, self.arrivals
         budget, spent, reserved, _ = self.ledger
         left = budget - spent - reserved
-        running, per_unit, offers = (
-            self.status == _RUNNING,
-            self.policy.per_unit,
-            self.policy.offers,
-        )
+        running = self.status == _RUNNING
+        per_unit, offers = self.policy.per_unit, self.policy.offers
         choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
         reserves = costs = 0
         events = []
@@ -270,8 +275,7 @@ class Campaign:
                 )
             )
             counted += 1
-        if reserves:
-            self.ledger = hold(self.ledger, reserve=reserves, cost=costs)
+        self._reserve(reserves, costs)
         self.seq = seq
         return events
 
@@ -280,18 +284,18 @@ class Campaign:
         return self.policy.choose(arrivals, horizon=self._horizon_at(now), left=left)
 
     def _fold(self, events: Iterable[EventRow], *, compare: bool = False) -> None:
-        """Fold in events; if ``compare``, make sure that each left what it says it did.
+        """Fold events; if ``compare``, check that each records the money left after it.
 
-        Reserves of decisions are held together, up to the next event that frees some.
+        The reserves of consecutive decisions are added up, and reserved together.
         """
         rows: list[Row] = []
         rewards: list[float] = []
-        contexts, actions, left = self.policy.contexts, self._action_index, self.ledger.left
+        contexts, actions, left = self.contexts, self._action_index, self.ledger.left
         reserves = costs = 0
         for event in events:
-            seq, kind, at, says, _, counted, context, name, cost, reserve = event[:10]
+            seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
             if context is not None and context not in contexts:
-                self.admit(context)  # it weighs nothing in the rows before its first one
+                self.admit(context)  # it has no weight in the rows before its first one
             if kind == DECIDED:
                 if reserve or cost:
                     if not 0 <= cost <= reserve:
@@ -306,39 +310,45 @@ class Campaign:
                 rows.append((LEARN, contexts[context], actions[name], counted))
                 rewards.append(event[-1] or 0.0)
             else:
-                self._hold(reserves, costs)
+                self._reserve(reserves, costs)
                 changes = self._change(Event._make(event))
                 rows += changes
                 rewards += [0.0] * len(changes)
                 reserves, costs, left = 0, 0, self.ledger.left
             self.seq = seq
-            if compare and says != left - reserves:
-                raise BrokenLedger(f"{left - reserves} is left, and it says {says}")
-        self._hold(reserves, costs)
+            if compare and recorded != left - reserves:
+                raise BrokenLedger(f"{left - reserves} is left, and it says {recorded}")
+        self._reserve(reserves, costs)
         self.policy.replay(rows, rewards)
 
-    def _hold(self, reserve: int, cost: int) -> None:
-        if reserve or cost:
-            self.ledger = hold(self.ledger, reserve=reserve, cost=cost)
+    def _reserve(self, amount: int, cost: int) -> None:
+        if amount or cost:
+            self.ledger = reserve(self.ledger, reserve=amount, cost=cost)
 
     def _change(self, event: Event) -> list[Row]:
-        """Fold in an event that frees a reserve or changes the status; return rows for kernels."""
-        if event.kind in _STATUS:
-            self._switch(event.kind, event.at)
+        """Fold an event that frees a reserve or changes the status; return rows for the kernels."""
+        kind = event.kind
+        if kind in _STATUS:
+            self._switch(kind, event.at)
             return []
-        context, action = (
-            self.policy.contexts[event.context or ""],
-            self._action_index[event.action],
-        )
-        reserve, cost, bill = event.reserve or 0, event.cost or 0, event.bill or 0
-        if event.kind == CANCELLED:
-            self.ledger = release(self.ledger, reserve=reserve, cost=cost)
+        context, action = self.contexts[event.context or ""], self._action_index[event.action]
+        bill = event.bill or 0
+        self.ledger, _ = self._ledger_after(kind, event, bill)
+        if kind == CANCELLED:
             return [(CANCEL, context, action, self._units_left())]
-        if event.kind == SETTLED:
-            self.ledger, self._charged = settle(self.ledger, reserve=reserve, cost=cost, bill=bill)
-            self.overrun += max(0, bill - reserve)
+        if kind == SETTLED:
+            self.overrun += max(0, bill - (event.reserve or 0))
             return [(SET_LEFT, self._units_left(), SKIP, -1)]
-        raise ValueError(f"an event of kind {event.kind!r} is not known here")
+        raise ValueError(f"an event of kind {kind!r} is not known here")
+
+    def _ledger_after(self, kind: str, event: Event, bill: int) -> tuple[Ledger, int | None]:
+        """Return the ledger after an action is settled or cancelled, and the amount charged."""
+        reserve, cost = event.reserve or 0, event.cost or 0
+        if kind == SETTLED:
+            return settle(self.ledger, reserve=reserve, cost=cost, bill=bill)
+        if kind == CANCELLED:
+            return release(self.ledger, reserve=reserve, cost=cost), None
+        return self.ledger, None
 
     def _switch(self, kind: str, at: int) -> None:
         self.status = _STATUS[kind]
@@ -354,5 +364,5 @@ class Campaign:
             self.corrections = self.corrections.arrival(self.terms.horizon, now / 1e6)
 
     def _units_left(self) -> int:
-        """Return what a plan may count on, in the kernels' units."""
+        """Return the money left after expected costs, in the kernels' units."""
         return self.policy.units(self.ledger.budget - self.ledger.committed)

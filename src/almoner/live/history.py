@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from almoner.live.ledger import Ledger, hold, release, settle
+from almoner.live.ledger import Ledger, release, reserve, settle
 from almoner.live.report import CurvePoint
 from almoner.live.status import SkipReason
 from almoner.live.terms import Terms
@@ -63,17 +63,17 @@ class History:
     def apply(self, events: Iterable[Event]) -> None:
         """Fold in events of the log, in their order."""
         for event in events:
-            kind, reserve, cost = event.kind, event.reserve or 0, event.cost or 0
+            kind, amount, cost = event.kind, event.reserve or 0, event.cost or 0
             if kind == DECIDED:
-                if reserve:
-                    self._ledger = hold(self._ledger, reserve=reserve, cost=cost)
+                if amount:
+                    self._ledger = reserve(self._ledger, reserve=amount, cost=cost)
                 self._count(event)
             elif kind == SETTLED:
                 bill = event.bill or 0
-                self._ledger, charged = settle(self._ledger, reserve=reserve, cost=cost, bill=bill)
+                self._ledger, charged = settle(self._ledger, reserve=amount, cost=cost, bill=bill)
                 self.uncharged += bill - charged
             elif kind == CANCELLED:
-                self._ledger = release(self._ledger, reserve=reserve, cost=cost)
+                self._ledger = release(self._ledger, reserve=amount, cost=cost)
                 self.taken[event.context or "", event.action or ""] -= 1
             elif kind == REWARDED:
                 self._add(event.context or "", event.action, event.reward or 0.0)

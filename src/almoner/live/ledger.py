@@ -1,7 +1,7 @@
-"""Budget arithmetic: what is spent, what is held, what is left. Whole units, no I/O.
+"""Budget arithmetic: money spent, reserved and left, in whole units. No I/O.
 
 ``spent + reserved + left == budget`` and ``left >= 0`` hold by construction: every function here
-returns a ledger for which they do, or raises.
+returns a ledger for which they hold, or raises.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from almoner.errors import BrokenLedger
 
-__all__ = ["Ledger", "hold", "release", "settle"]
+__all__ = ["Ledger", "release", "reserve", "settle"]
 
 
 class Ledger(NamedTuple):
-    """A budget in whole units, and what has become of it.
+    """A budget in whole units, with the parts of it that are spent and reserved.
 
-    ``planned`` is what the held actions are expected to cost: policies plan with that, while
-    ``reserved``, the most they were said to cost, is what new actions must leave untouched.
+    ``planned`` is the expected cost of the actions with a reserve, with which policies plan.
+    ``reserved`` is the most they may cost, which no other action can use.
     """
 
     budget: int
@@ -27,21 +27,21 @@ class Ledger(NamedTuple):
 
     @property
     def left(self) -> int:
-        """What a new action may reserve."""
+        """The money that a new action may reserve."""
         return self.budget - self.spent - self.reserved
 
     @property
     def committed(self) -> int:
-        """What is gone, as far as a plan for the rest is concerned."""
+        """The money that policies treat as spent: actual and expected costs."""
         return self.spent + self.planned
 
 
-def hold(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
-    """Set a reserve aside for an action that is expected to cost ``cost``.
+def reserve(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
+    """Reserve money for an action that is expected to cost ``cost``.
 
     Examples
     --------
-    >>> ledger = hold(Ledger(budget=10), reserve=4, cost=1)
+    >>> ledger = reserve(Ledger(budget=10), reserve=4, cost=1)
     >>> ledger.left, ledger.committed
     (6, 1)
     """
@@ -54,7 +54,7 @@ def hold(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
 
 
 def release(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
-    """Give back what was held for an action."""
+    """Release the reserve of an action."""
     if not (0 <= reserve <= ledger.reserved and 0 <= cost <= ledger.planned):
         raise BrokenLedger(f"a reserve of {reserve} was never held: {ledger.reserved} is")
     budget, spent, reserved, planned = ledger
@@ -62,14 +62,14 @@ def release(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
 
 
 def settle(ledger: Ledger, *, reserve: int, cost: int, bill: int) -> tuple[Ledger, int]:
-    """Replace a reserve by the bill; return what of the bill was charged too.
+    """Replace a reserve by the bill; return the ledger and the part of the bill charged.
 
-    A bill above the reserve is charged as far as money is left, and what others hold is not
-    touched: the budget holds even when an action costs more than it was said to.
+    A bill above the reserve is charged as far as money is left, and other reserves are not touched:
+    the budget holds even when an action costs more than its reserve.
 
     Examples
     --------
-    >>> ledger = hold(Ledger(budget=10), reserve=4, cost=1)
+    >>> ledger = reserve(Ledger(budget=10), reserve=4, cost=1)
     >>> settle(ledger, reserve=4, cost=1, bill=3)
     (Ledger(budget=10, spent=3, reserved=0, planned=0), 3)
     >>> settle(ledger, reserve=4, cost=1, bill=12)

@@ -15,13 +15,14 @@ from almoner.service.agents import AgentPool
 from almoner.service.api import campaigns, decisions, export, monitoring, openapi, preview
 from almoner.service.auth.access import Access
 from almoner.service.auth.api_keys import Keyring
-from almoner.service.background import background_tasks, refresh_keys, warm_kernels, warn_if_slow
+from almoner.service.background import background_tasks, refresh_keys, warm_kernels
 from almoner.service.demo import NAME, run_demo
+from almoner.service.endpoint import Endpoint
 from almoner.service.errors import nothing_at
 from almoner.service.export_pool import ExportPool
 from almoner.service.health import Readiness
 from almoner.service.metrics import Metrics
-from almoner.service.routing import Endpoint, routes
+from almoner.service.routing import routes
 from almoner.service.services import Services
 from almoner.service.web import assets, sign_in
 from almoner.service.web import routes as pages
@@ -47,7 +48,7 @@ ENDPOINTS: list[Endpoint] = [
     *openapi.OPERATIONS,
     *pages.PAGES,
     *sign_in.PAGES,
-    *assets.ENDPOINTS,
+    *assets.PAGES,
 ]
 
 
@@ -93,8 +94,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         tasks = [
-            warm_kernels(agents, readiness, when_warm),
-            warn_if_slow(agents, when_slow),
+            warm_kernels(agents, readiness, when_warm=when_warm, when_slow=when_slow),
             refresh_keys(access),
             *([run_demo(agents)] if demo else []),
         ]

@@ -12,7 +12,7 @@ from almoner.service.agents import AgentPool
 from almoner.service.auth.access import Access
 from almoner.service.health import Readiness, warm_up
 
-__all__ = ["background_tasks", "refresh_keys", "warm_kernels", "warn_if_slow"]
+__all__ = ["background_tasks", "refresh_keys", "warm_kernels"]
 
 log = logging.getLogger("almoner.service")
 
@@ -44,24 +44,23 @@ async def _logged(coroutine: Coroutine[Any, Any, None]) -> None:
 
 
 async def warm_kernels(
-    agents: AgentPool, readiness: Readiness, when_warm: Callable[[], None]
+    agents: AgentPool,
+    readiness: Readiness,
+    *,
+    when_warm: Callable[[], None],
+    when_slow: Callable[[], None],
 ) -> None:
     """Compile or load the kernels, then let agents be opened."""
+    warming = asyncio.create_task(asyncio.to_thread(warm_up))
+    if not (await asyncio.wait([warming], timeout=LOADING_SECONDS))[0]:
+        when_slow()
     try:
-        await asyncio.to_thread(warm_up)
+        await warming
     except Exception:
         readiness.failed = True
         raise
     when_warm()
     agents.warm.set()
-
-
-async def warn_if_slow(agents: AgentPool, when_slow: Callable[[], None]) -> None:
-    """Call ``when_slow`` if the kernels have to be compiled."""
-    try:
-        await asyncio.wait_for(agents.warm.wait(), LOADING_SECONDS)
-    except TimeoutError:
-        when_slow()
 
 
 async def refresh_keys(access: Access) -> None:

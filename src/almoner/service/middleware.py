@@ -1,18 +1,17 @@
-"""ASGI middleware of every route: metrics, error responses, access."""
+"""ASGI middleware of every route: error responses, metrics, access."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from almoner.service.auth.access import Access
+from almoner.service.endpoint import Endpoint
 from almoner.service.metrics import Metrics
 
-__all__ = ["AccessMiddleware", "ErrorMiddleware", "HeadMiddleware", "MetricsMiddleware"]
+__all__ = ["AccessMiddleware", "HeadMiddleware", "ResponseMiddleware"]
 
 
 class HeadMiddleware:
@@ -28,15 +27,15 @@ class HeadMiddleware:
         await self._app(scope, receive, send)
 
 
-class MetricsMiddleware:
-    """Counts the responses of a route by status, and measures their time."""
+class ResponseMiddleware:
+    """Turns exceptions into responses, and counts the responses of a route by status."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, path: str) -> None:
-        self._app, self._metrics, self._path = app, metrics, path
+    def __init__(self, app: ASGIApp, endpoint: Endpoint, metrics: Metrics) -> None:
+        self._app, self._endpoint, self._metrics = app, endpoint, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
-        started, status = time.perf_counter(), 500
+        started, status = time.perf_counter(), None
 
         async def observed(message: Message) -> None:
             nonlocal status
@@ -46,41 +45,22 @@ class MetricsMiddleware:
 
         try:
             await self._app(scope, receive, observed)
+        except Exception as error:
+            if status is not None:  # too late for another response
+                raise
+            await self._endpoint.on_error(Request(scope), error)(scope, receive, observed)
         finally:
             seconds = time.perf_counter() - started
-            self._metrics.answered(scope["method"], self._path, status, seconds)
-
-
-class ErrorMiddleware:
-    """Turns exceptions into responses, unless a response has begun."""
-
-    def __init__(self, app: ASGIApp, on_error: Callable[[Request, Exception], Response]) -> None:
-        self._app, self._on_error = app, on_error
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request."""
-        begun = False
-
-        async def observed(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
-        try:
-            await self._app(scope, receive, observed)
-        except Exception as error:
-            if begun:
-                raise
-            await self._on_error(Request(scope), error)(scope, receive, send)
+            self._metrics.answered(scope["method"], self._endpoint.path, status or 500, seconds)
 
 
 class AccessMiddleware:
     """Rejects requests without the right to a route, or too many of them."""
 
-    def __init__(self, app: ASGIApp, access: Access, path: str, right: str) -> None:
-        self._app, self._access, self._path, self._right = app, access, path, right
+    def __init__(self, app: ASGIApp, endpoint: Endpoint, access: Access) -> None:
+        self._app, self._endpoint, self._access = app, endpoint, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
-        self._access.admit(scope, self._path, self._right)
+        self._access.admit(scope, self._endpoint.path, self._endpoint.right)
         await self._app(scope, receive, send)

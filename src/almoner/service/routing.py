@@ -2,45 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Protocol
+from collections.abc import Iterable
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from almoner.service.endpoint import Endpoint
 from almoner.service.errors import Refused, json_error
-from almoner.service.middleware import AccessMiddleware, ErrorMiddleware, MetricsMiddleware
+from almoner.service.middleware import AccessMiddleware, ResponseMiddleware
 from almoner.service.services import Services
 
-__all__ = ["Endpoint", "routes"]
-
-
-class Endpoint(Protocol):
-    """An ASGI application for one method on one path.
-
-    Attributes
-    ----------
-    right
-        The right that the key of a client must give.
-    on_error
-        Turns an exception into a response.
-    """
-
-    @property
-    def method(self) -> str: ...  # noqa: D102
-
-    @property
-    def path(self) -> str: ...  # noqa: D102
-
-    @property
-    def right(self) -> str: ...  # noqa: D102
-
-    @property
-    def on_error(self) -> Callable[[Request, Exception], Response]: ...  # noqa: D102
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...  # noqa: D102
+__all__ = ["routes"]
 
 
 def routes(endpoints: Iterable[Endpoint], services: Services) -> list[Route]:
@@ -75,6 +49,5 @@ class _Methods:
 
 
 def _with_middleware(app: ASGIApp, endpoint: Endpoint, services: Services) -> ASGIApp:
-    guarded = AccessMiddleware(app, services.access, endpoint.path, endpoint.right)
-    answering = ErrorMiddleware(guarded, endpoint.on_error)
-    return MetricsMiddleware(answering, services.metrics, endpoint.path)
+    guarded = AccessMiddleware(app, endpoint, services.access)
+    return ResponseMiddleware(guarded, endpoint, services.metrics)

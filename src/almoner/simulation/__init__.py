@@ -1,1 +1,1 @@
-"""Simulation: policies played on problems, and the exact values to compare them with."""
+"""Monte-Carlo simulation of policies on problems, their regret, and exact values of both."""

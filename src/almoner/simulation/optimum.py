@@ -156,7 +156,7 @@ class Program:
         """Return the number of runs of budgets in all rounds together, at equal costs.
 
         With τ rounds to go the band holds ratios up to reach / τ away, and each boundary of the
-        plan among them ends a run; but a round has no more runs than budgets.
+        LP among them ends a run; but a round has no more runs than budgets.
         """
         horizon, away = self.problem.horizon, np.abs(self.corners - self.ratio)
         rounds = np.minimum(horizon, reach / np.maximum(away, reach / horizon))
@@ -234,7 +234,7 @@ class Program:
 def _affordable(problem: Problem) -> Problem:
     """Replace actions that cost more than the whole budget by ones at the least cost, of no gain.
 
-    They can never be taken, and would make the grid of costs finer than necessary.
+    They can never be taken, and would only enlarge the tables.
     """
     dear = problem.costs > problem.budget
     if not dear.any() or dear.all():

@@ -33,7 +33,7 @@ SKIP = -1
 
 @dataclass(frozen=True, kw_only=True)
 class Arrival:
-    """The arguments of a decision: the context that arrived, and what is left.
+    """The arguments of a decision: the context that arrived, rounds and budget left.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Arrival:
 
 
 class PlainPolicy(Protocol):
-    """Any object with these two methods; every replication starts from a deep copy of it."""
+    """Protocol of a policy in Python; every replication starts from a deep copy of the object."""
 
     def decide(self, arrival: Arrival) -> int:
         """Return the action to take, counted from 0, or SKIP."""

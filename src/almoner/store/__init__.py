@@ -30,8 +30,9 @@ def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Sto
         from almoner.store.memory import MemoryStore
 
         return MemoryStore()
+    from almoner.store.database import ReadOnly
     from almoner.store.migrations import refuse_unreadable
-    from almoner.store.sql import ReadOnly, SqlStore
+    from almoner.store.sql import SqlStore
 
     path = url.removeprefix(SQLITE) if isinstance(url, str) and url.startswith(SQLITE) else ""
     if path not in ("", ":memory:"):  # there every connection would have a memory of its own

@@ -1,61 +1,73 @@
-"""What a log is made of: one row for each thing that happened, whole in itself.
+"""Events: the rows of a campaign's log, and the only list of its columns.
 
-A row repeats what it needs of the decision it speaks of, so that folding a log looks nothing up.
+A row repeats the columns of the decision it refers to, so that folding a log needs no look-up.
 Money is in whole units of the campaign's denomination, time in microseconds since 1970.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 __all__ = [
     "CANCELLED",
     "CLOSED",
     "DECIDED",
-    "KINDS",
     "PAUSED",
     "RESUMED",
     "REWARDED",
     "SETTLED",
     "Event",
+    "EventKind",
     "EventRow",
 ]
 
-DECIDED, SETTLED, REWARDED, CANCELLED = "decided", "settled", "rewarded", "cancelled"
-PAUSED, RESUMED, CLOSED = "paused", "resumed", "closed"
-KINDS = (DECIDED, SETTLED, REWARDED, CANCELLED, PAUSED, RESUMED, CLOSED)
-"""The first four are about a decision, the others about the campaign."""
+
+class EventKind(StrEnum):
+    """Kinds of events: the first four are about a decision, the others about the campaign."""
+
+    DECIDED = "decided"
+    SETTLED = "settled"
+    REWARDED = "rewarded"
+    CANCELLED = "cancelled"
+    PAUSED = "paused"
+    RESUMED = "resumed"
+    CLOSED = "closed"
+
+
+# Events hold these plain strings: marshal refuses members of an enum, psycopg writes their names.
+DECIDED, SETTLED, REWARDED, CANCELLED, PAUSED, RESUMED, CLOSED = (kind.value for kind in EventKind)
 
 
 class Event(NamedTuple):
-    """One row of the log; what its kind has no use for is None.
+    """One row of the log; columns that its kind does not use are None.
 
     Attributes
     ----------
     seq
-        Its place in the log, counted from 1 without a gap.
+        Number of the event in the log, counted from 1 without a gap.
     kind
-        One of `KINDS`.
+        The value of an `EventKind`.
     at
-        When it was written.
+        Time at which it was written.
     left
-        What a new action could reserve after it.
+        Money that a new action could reserve after it.
     decision
-        The ``seq`` of the decision it speaks of: its own, if it is one.
+        The ``seq`` of the decision it refers to: its own, if it is one.
     round
-        Which arrival was decided, counted from 0; None where arrivals were not counted.
+        Number of the arrival, counted from 0; None where arrivals were not counted.
     context, action
-        What came and what was done; an action of None is a skip.
+        The context and the action taken in it; None is a skip.
     cost, reserve
-        What the action was expected to cost, and what was held for it.
+        The expected cost of the action, and the money reserved for it.
     probability, price
-        How likely the choice was, and what a unit of budget was worth.
+        The probability of the choice, and the worth of a unit of budget.
     reason, key, available
-        Why a skip, the caller's key, the actions that the request allowed (JSON).
+        The reason of a skip, the caller's key, the actions that the request allowed (JSON).
     bill, charged
-        What a settled action cost, and what of it the budget bore.
+        The cost of a settled action, and the part of it that the budget bore.
     reward
-        What the action brought.
+        The reward of the action.
     """
 
     seq: int

@@ -1,44 +1,35 @@
-"""The store in SQL, the same for every database: a `Database` says how to run a statement."""
+"""Store in SQL, the same for every `Database`: campaigns, logs, snapshots and API keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from almoner.concurrency.process import Process
 from almoner.errors import UnknownCampaign
 from almoner.store.base import ALL, ApiKey
 from almoner.store.checked_log import CheckedLog
+from almoner.store.database import Database, Statements
 from almoner.store.events import Event
 from almoner.store.hash_chain import Head, marked, root
 from almoner.store.migrations import CHAINED, migrate
 
-__all__ = ["Database", "ReadOnly", "SqlStore", "Statements", "run"]
+__all__ = ["SqlStore", "run"]
 
 CHUNK = 500
-"""How many ids to ask for at a time: databases limit the variables of a statement."""
+"""Values in one statement, at most: databases limit them."""
 
 _COLUMNS = ", ".join(f'"{name}"' for name in Event._fields)
 _SELECT = f"SELECT {_COLUMNS} FROM almoner_events WHERE campaign = ? AND "  # noqa: S608
 _INTO = f"almoner_events (campaign, {_COLUMNS}, checksum)"
 _UNCHAINED = "SELECT id, 0, NULL FROM almoner_campaigns WHERE name = ?"
-# Both rows are locked: from one that is not, PostgreSQL would return what it was before the wait.
+# Both rows are locked: of one that is not, PostgreSQL returns the state before the wait.
 _CHAINED = (
     "SELECT id, seq, checksum FROM almoner_campaigns JOIN almoner_heads ON campaign = id "
     "WHERE name = ?"
 )
-
-
-class Statements(Protocol):
-    """A connection inside a transaction; ``?`` stands for a value."""
-
-    def execute(self, statement: str, values: Sequence[Any], /) -> Any:
-        """Execute a statement; return a cursor, whose ``fetchall`` may be empty."""
-
-    def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Insert rows into the columns of a table, ``table (column, …)``."""
 
 
 def run(transaction: Statements, statement: str, *values: Any) -> list[Any]:
@@ -50,55 +41,8 @@ def run(transaction: Statements, statement: str, *values: Any) -> list[Any]:
     return transaction.execute(statement, values).fetchall()  # type: ignore[no-any-return]
 
 
-class Database(Protocol):
-    """A connection, and how its transactions begin and end."""
-
-    locking: str
-    """What to add to a SELECT to lock the row it finds, where a transaction locks less than all."""
-
-    among: str
-    """How to find the events of a campaign where a column has one of several values, by index: a
-    statement for the campaign and the ``{values}``, with ``{columns}`` and ``{column}``."""
-
-    find: str
-    """How to find out whether there is a table of a name."""
-
-    alone: tuple[str, ...]
-    """What to run first in a transaction that changes tables or adds a campaign."""
-
-    def transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
-        """Begin a transaction: committed at the end, undone on an error, all errors StoreError.
-
-        Those on different campaigns do not wait for each other, where the database can do that.
-        """
-
-    def reading(self) -> AbstractContextManager[Statements]:
-        """Begin a transaction that sees one committed state; it locks nothing and never waits."""
-
-    def stream(self, query: str, *values: Any) -> Iterator[list[Any]]:
-        """Yield the rows of a query in blocks, none of them empty, beside any transaction."""
-
-    def close(self) -> None:
-        """Close all connections."""
-
-
-class ReadOnly:
-    """A database all of whose transactions only read."""
-
-    locking = ""
-    alone: tuple[str, ...] = ()
-
-    def __init__(self, database: Database) -> None:
-        self.among, self.find = database.among, database.find
-        self.reading, self.stream, self.close = database.reading, database.stream, database.close
-
-    def transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
-        """Begin a transaction that only reads."""
-        return self.reading()
-
-
 class SqlStore:
-    """Campaigns in the tables of a database; ``prepare`` gets or checks the tables first."""
+    """Campaigns in the tables of a database; ``prepare`` migrates or checks the tables first."""
 
     def __init__(
         self,
@@ -164,19 +108,23 @@ class SqlStore:
 
     def last(self, name: str) -> int:
         """Return the ``seq`` of the last event of a campaign; 0 if there is none."""
+        campaign = self._id(name)
         query = "SELECT seq FROM almoner_events WHERE campaign = ? ORDER BY seq DESC LIMIT 1"
-        rows = [*self._rows(self._database.stream(query, self._id(name)))]
+        with self._database.reading() as transaction:
+            rows = run(transaction, query, campaign)
         return int(rows[0][0]) if rows else 0
 
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
         """Return all events about the decisions after one and up to another, by decision."""
+        campaign = self._id(name)
         # A range of the index almoner_once; the plus keeps planners from the primary key.
         where = "decision > ? AND decision <= ? AND +seq <= ? ORDER BY decision, kind"
-        blocks = self._database.stream(_SELECT + where, self._id(name), after, through, last)
-        return [Event._make(row) for row in self._rows(blocks)]
+        with self._database.reading() as transaction:
+            rows = run(transaction, _SELECT + where, campaign, after, through, last)
+        return [Event._make(row) for row in rows]
 
     def checked_log(self, name: str) -> CheckedLog:
-        """Return all events of a campaign for an audit, with a check of their checksums if any."""
+        """Return all events of a campaign for an audit that checks their checksums, if any."""
         column = "checksum" if self._chained else "NULL"
         query = f"SELECT {_COLUMNS}, {column} FROM almoner_events WHERE campaign = ? ORDER BY seq"  # noqa: S608
         blocks = self._database.stream(query, self._id(name))
@@ -213,7 +161,7 @@ class SqlStore:
     def close(self) -> None:
         """Let go of files and connections; committed events stay.
 
-        In a forked child nothing is done: to close a connection says goodbye on the parent's.
+        A forked child does nothing: closing a connection would end the parent's session.
         """
         if self._process.is_current():
             self._database.close()
@@ -278,7 +226,7 @@ class _Writer(_Reader):
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
         found: dict[int, list[Event]] = {}
-        # Sorted here: asked for an order, SQLite walks the whole log in that order instead.
+        # Sorted here: with ORDER BY, SQLite would walk the whole log in that order.
         for event in sorted(self._among("decision", decisions)):
             found.setdefault(event.decision or 0, []).append(event)
         return found
@@ -289,7 +237,7 @@ class _Writer(_Reader):
     def append(self, events: Sequence[Event]) -> None:
         """Add events, chained to the head of the log and not to its last row.
 
-        If that row was removed meanwhile, what is added does not follow from the row before it.
+        So an audit finds a last row that was removed before these were added.
         """
         if not events:
             return
@@ -298,7 +246,7 @@ class _Writer(_Reader):
         rows = zip(events, marks, strict=True)
         self._transaction.insert(_INTO, [(self._campaign, *event, mark) for event, mark in rows])
         self._head = Head(events[-1].seq, marks[-1])
-        # No row is added where it is missing: that must still be seen.
+        # UPDATE, not an upsert: an audit must see that the row is missing.
         update = "UPDATE almoner_heads SET seq = ?, checksum = ? WHERE campaign = ?"
         run(self._transaction, update, *self._head, self._campaign)
 

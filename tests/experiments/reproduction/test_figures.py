@@ -1,4 +1,4 @@
-"""The reproduction: rows first, figures from rows only, and nothing done twice."""
+"""The reproduction saves rows first, draws figures from rows only, and runs no task twice."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ def test_unknown_figures_are_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_every_figure_says_what_it_is() -> None:
+def test_every_figure_has_a_subject() -> None:
     assert all(spec.about for spec in FIGURES.values())
     assert list(FIGURES)[:4] == ["two-known", "two-unknown", "ten-known", "ten-unknown"]

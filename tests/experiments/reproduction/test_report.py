@@ -1,4 +1,4 @@
-"""Verdicts follow from rows, and turn when they do; the page in docs/ is what its rows say."""
+"""Verdicts follow from rows alone, and the page in docs/ is the report on its rows."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def row(policy: str, ratio: float, regret: float, **more: Any) -> Row:
 
 def verdict(words: str, rows: list[Row], budgets: list[Row] | None = None) -> str:
     """Return the verdict on the one claim that has these words."""
-    (found,) = [
+    (only,) = [
         verdict for claim, _, verdict in judge(Results(rows, budgets or [])) if words in claim.says
     ]
-    return found
+    return only
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def verdict(words: str, rows: list[Row], budgets: list[Row] | None = None) -> st
         (3.9, 4.1, Verdict.FAILS),
     ],
 )
-def test_one_below_another(ealp_39: float, ealp_41: float, expected: str) -> None:
+def test_below(ealp_39: float, ealp_41: float, expected: str) -> None:
     rows = [
         row("flp", 0.39, 4.0),
         row("flp", 0.41, 4.0),
@@ -90,7 +90,7 @@ def test_the_crossing_is_found_where_it_is(late: float, expected: str) -> None:
 
 
 @pytest.mark.parametrize(("regret", "expected"), [(2.9, Verdict.HOLDS), (3.1, Verdict.FAILS)])
-def test_close_to_the_best(regret: float, expected: str) -> None:
+def test_nearly_optimal(regret: float, expected: str) -> None:
     assert verdict("ALP is close to the best", [row("alp", 0.39, regret)]) == expected
 
 
@@ -148,7 +148,7 @@ def test_ten_contexts() -> None:
 
 
 @pytest.mark.parametrize(("simulated", "expected"), [(0.3, Verdict.HOLDS), (0.36, Verdict.FAILS)])
-def test_the_law(simulated: float, expected: str) -> None:
+def test_the_hypergeometric_law(simulated: float, expected: str) -> None:
     quantile = {"policy": "alp", "ratio": 0.4, "level": 0.1, "simulated": simulated, "law": 0.31,
                 "law_low": 0.28, "law_high": 0.34, "bound": 0.25}  # fmt: skip
     assert verdict("is hypergeometric", [], [quantile]) == expected
@@ -162,7 +162,7 @@ def test_the_law(simulated: float, expected: str) -> None:
     ("regret", "expected"),
     [(3.9, Verdict.HOLDS), (4.1, Verdict.FAILS), (3.5, Verdict.FAILS)],  # the limit is 4
 )
-def test_the_root(regret: float, expected: str) -> None:
+def test_the_square_root(regret: float, expected: str) -> None:
     exact = row("alp", 0.4, regret, method="exact")
     limit = exact | {"method": "limit", "regret_mean": 4.0}
     assert verdict("regret is of order √T", [exact, limit]) == expected
@@ -189,12 +189,12 @@ def test_rounding_over_all_budgets() -> None:
     assert verdict("rounding loses less than ALP", rows[:6]) == Verdict.MISSING
 
 
-def test_without_rows_nothing_is_claimed() -> None:
+def test_without_rows_no_claim_is_judged() -> None:
     verdicts = {verdict for *_, verdict in judge(Results([]))}
     assert verdicts == {Verdict.MISSING, Verdict.UNTESTED}
 
 
-def test_the_page_says_what_it_was_made_from(tmp_path: Path) -> None:
+def test_the_page_names_its_version_and_command(tmp_path: Path) -> None:
     (tmp_path / "two-known.svg").write_text("<svg/>")
     path = write_report(
         [row("flp", 0.39, 4.0), row("ealp", 0.39, 3.0)],
@@ -211,7 +211,7 @@ def test_the_page_says_what_it_was_made_from(tmp_path: Path) -> None:
         assert page.count(f". {claim.says}**") == 1
 
 
-def test_the_page_in_the_docs_is_what_its_rows_say(tmp_path: Path) -> None:
+def test_the_page_in_the_docs_is_the_report_on_its_rows(tmp_path: Path) -> None:
     page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
     (command,) = [line.split("`")[1] for line in page.splitlines() if line.startswith("- made by")]
     (tmp_path / "figures").symlink_to(DOCS / "figures")
@@ -222,8 +222,8 @@ def test_the_page_in_the_docs_is_what_its_rows_say(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_the_figures_in_the_docs_are_what_their_rows_say(tmp_path: Path, name: str) -> None:
-    """The names and numbers in them, that is: coordinates may differ by a last digit elsewhere."""
+def test_the_figures_in_the_docs_are_drawn_from_their_rows(tmp_path: Path, name: str) -> None:
+    """Compare their texts: coordinates may differ in a last digit on other machines."""
     shutil.copy(DOCS / "figures" / f"{name}.csv", tmp_path)
     for path in draw(name, tmp_path, formats=("svg",)):
         again, shipped = (

@@ -26,7 +26,7 @@ def test_every_horizon_explores_for_its_own_multiple_of_log_t() -> None:
 
 
 @pytest.mark.parametrize("horizon", [2, 100])
-def test_nobody_explores_for_more_rounds_than_there_are(horizon: int) -> None:
+def test_exploration_is_no_longer_than_the_horizon(horizon: int) -> None:
     problem = al.Problem(
         context_probs=[1.0],
         reward_means=[[0.5, 0.9]],

@@ -1,4 +1,4 @@
-"""Every page against axe, in light, in dark and on a phone: it finds nothing at all."""
+"""Accessibility of every page, checked by axe in light, in dark and on a phone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGES = [
 ]
 
 RESERVING = {"actions": {"call": {"cost": 0.7, "reserve": 5.0}}}
-"""Whose money is all reserved after the first call."""
+"""Terms whose budget is all reserved after the first decision."""
 
 ALL_OF_DOCS = "body"
 START_OF_DOCS = {
@@ -30,7 +30,7 @@ START_OF_DOCS = {
         for part in ("header", ".page-head", ".contents", ".operation:nth-of-type(-n+2)", "#types")
     ]
 }
-"""The rest of the reference repeats these; all of it takes axe seconds, so that is done once."""
+"""One example of each kind of element: the whole reference takes seconds, and is checked once."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """A service with a campaign that has seen something."""
+    """Serve a campaign with decisions and rewards, and one whose budget is all reserved."""
     with in_thread() as url:
         with ApiClient(url, create(url, name="watched")) as api:
             for decision in api.decide_many(["newcomer", "returning"] * 20):
@@ -55,14 +55,16 @@ def url() -> Iterator[str]:
 @pytest.mark.parametrize(
     ("colours", "width"), [("light", 1440), ("dark", 1440), ("light", PHONE["width"])]
 )
-def test_axe_finds_nothing(
+def test_no_page_violates_a_rule(
     browser: Browser, url: str, colours: Literal["light", "dark"], width: int
 ) -> None:
     window = {"width": width, "height": 900}
     with open_page(browser, url, color_scheme=colours, viewport=window, expected=("404",)) as page:
         for path in PAGES:
             page.goto(path)
-            page.locator("details").evaluate_all("all => all.forEach(one => (one.open = true))")
+            page.locator("details").evaluate_all(
+                "all => all.forEach(details => (details.open = true))"
+            )
             assert violations(page) == [], path
         page.goto("/docs")
         once = colours == "light" and width > PHONE["width"]
@@ -70,7 +72,7 @@ def test_axe_finds_nothing(
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_nor_in_what_comes_up_later(
+def test_neither_do_dialogs_previews_and_errors(
     browser: Browser, url: str, colours: Literal["light", "dark"]
 ) -> None:
     with open_page(browser, url, color_scheme=colours, expected=("422",)) as page:
@@ -99,7 +101,7 @@ def test_nor_in_what_comes_up_later(
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_nor_for_whoever_may_only_decide(
+def test_neither_do_the_pages_of_a_key_that_may_only_decide(
     browser: Browser, colours: Literal["light", "dark"]
 ) -> None:
     store = open_store("memory:")
@@ -116,6 +118,6 @@ def test_nor_for_whoever_may_only_decide(
 
 
 def violations(page: Page, part: Any = None) -> list[str]:
-    """Return what axe objects to in a page or in a part of it, a line each."""
-    found = Axe().run(page, context=part).response["violations"]
-    return [f"{one['impact']}: {one['help']}: {one['nodes'][0]['html']}" for one in found]
+    """Return the violations that axe finds in a page or in a part of it, a line each."""
+    results = Axe().run(page, context=part).response["violations"]
+    return [f"{rule['impact']}: {rule['help']}: {rule['nodes'][0]['html']}" for rule in results]

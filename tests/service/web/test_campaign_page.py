@@ -1,4 +1,4 @@
-"""A campaign watched in a browser: what a person sees, and sees change."""
+"""Campaign page and list in a browser: contents, updates, buttons, keyboard, narrow screens."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def two_seconds_pass(page: Page) -> None:
 
 def figure(page: Page, term: str) -> str:
     """Return a headline figure."""
-    place = page.locator(".figures > div", has=page.get_by_text(term, exact=True))
-    return place.locator("dd").first.inner_text()
+    entry = page.locator(".figures > div", has=page.get_by_text(term, exact=True))
+    return entry.locator("dd").first.inner_text()
 
 
 def test_the_list_says_how_each_campaign_is_doing(page: Page, url: str) -> None:
@@ -69,7 +69,7 @@ def test_the_list_says_how_each_campaign_is_doing(page: Page, url: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("New campaign")
 
 
-def test_a_first_start_says_what_it_is_at_and_shows_the_demonstration_when_it_can(
+def test_a_first_start_shows_a_notice_and_then_the_demonstration(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate()
@@ -142,7 +142,7 @@ def test_a_decision_shows_up_by_itself(page: Page, url: str) -> None:
         assert rows.first.evaluate(moves) == "none"
 
 
-def test_what_is_reserved_frees_when_it_is_settled(page: Page, url: str) -> None:
+def test_reserved_money_frees_when_it_is_settled(page: Page, url: str) -> None:
     actions = {"call": {"cost": 0.7, "reserve": 5.0}}
     name = create(url, name="reserving", budget=6, unit=0.1, actions=actions)
     with ApiClient(url, name) as api:
@@ -187,20 +187,20 @@ def test_updates_leave_the_reader_alone(page: Page, url: str) -> None:
 
 def test_nothing_is_fetched_while_the_tab_is_hidden(page: Page, url: str) -> None:
     page.goto(f"/campaigns/{create(url, name='hidden')}")
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
     hide = """hidden => {
         Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
         document.dispatchEvent(new Event("visibilitychange"));
     }"""
     page.evaluate(hide, True)
     page.clock.fast_forward(60_000)
-    assert not [address for address in asked if address.endswith("/campaigns/hidden")]
+    assert not [address for address in requests if address.endswith("/campaigns/hidden")]
     with page.expect_response("**/campaigns/hidden"):
         page.evaluate(hide, False)
 
 
-def test_charts_are_drawn_and_told(page: Page, url: str) -> None:
+def test_charts_are_drawn_with_captions_and_legends(page: Page, url: str) -> None:
     name = create(url, name="charts", horizon=60, budget=90)
     with ApiClient(url, name) as api:
         for decision in api.decide_many(["newcomer", "returning", "returning"] * 10):
@@ -210,19 +210,21 @@ def test_charts_are_drawn_and_told(page: Page, url: str) -> None:
     page.goto(f"/campaigns/{name}")
     inked = """canvas => {
         const {data} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-        return data.filter((value, place) => place % 4 === 3 && value > 0).length;
+        return data.filter((value, index) => index % 4 === 3 && value > 0).length;
     }"""
     canvases = page.locator("canvas")
     expect(canvases).to_have_count(3)
     assert all(canvas.evaluate(inked) > 1_000 for canvas in canvases.all())
-    for chart, words in [
+    for chart, caption in [
         ("spend", "After 30 of 60 arrivals"),
         ("reward", "promised by now"),
         ("ratio", "neither spent nor expected to be; it was 1.50 at the start"),
     ]:
-        picture = page.locator(f"[data-chart={chart}]")
-        expect(picture).to_have_role("img")
-        assert words in str(picture.evaluate("place => place.ariaLabelledByElements[0].innerText"))
+        drawing = page.locator(f"[data-chart={chart}]")
+        expect(drawing).to_have_role("img")
+        assert caption in str(
+            drawing.evaluate("chart => chart.ariaLabelledByElements[0].innerText")
+        )
         legend = page.locator(f"#chart-{chart} .legend")
         assert "–" not in legend.inner_text(), "the values of now are in the legend"
     line = page.locator("#chart-spend [data-value=line]")
@@ -230,14 +232,14 @@ def test_charts_are_drawn_and_told(page: Page, url: str) -> None:
     far = float(line.inner_text())
     page.get_by_label("Charts up to now only").check()
     page.locator("#chart-spend .u-over").hover(position={"x": 401, "y": 20})
-    assert float(line.inner_text()) < far, "the same place is earlier in a chart that ends now"
+    assert float(line.inner_text()) < far, "the same position is earlier in a chart that ends now"
     page.locator("h1").hover()
     before = line.inner_text()
     page.locator("#chart-spend .u-over").hover(position={"x": 5, "y": 20})
     expect(line).not_to_have_text(before)
 
 
-def test_what_is_known_of_each_pair_is_a_picture_and_words(page: Page, url: str) -> None:
+def test_estimates_of_each_pair_are_drawn_and_written(page: Page, url: str) -> None:
     name = create(url, name="pairs")
     with ApiClient(url, name) as api:
         for decision in api.decide_many(["newcomer", "returning"] * 20):
@@ -263,10 +265,10 @@ def test_what_is_known_of_each_pair_is_a_picture_and_words(page: Page, url: str)
 def test_pausing_resuming_and_closing(page: Page, url: str) -> None:
     name = create(url, name="switched")
     page.goto(f"/campaigns/{name}")
-    said = page.get_by_role("status")
+    message = page.get_by_role("status")
     with ApiClient(url, name) as api:
         page.get_by_role("button", name="Pause").click()
-        expect(said).to_have_text(
+        expect(message).to_have_text(
             "The campaign is paused: arrivals are skipped until it is resumed."
         )
         expect(page.locator("h1")).to_contain_text("paused")
@@ -289,7 +291,7 @@ def test_pausing_resuming_and_closing(page: Page, url: str) -> None:
     expect(page.get_by_text("only settlements and rewards are still taken")).to_be_visible()
 
 
-def test_an_error_is_said_in_the_service_own_sentence(browser: Browser, url: str) -> None:
+def test_an_error_is_shown_with_the_message_of_the_service(browser: Browser, url: str) -> None:
     name = create(url, name="closed elsewhere")
     with open_page(browser, url, expected=("409",)) as page:
         page.clock.install()
@@ -342,7 +344,9 @@ def test_nothing_scrolls_sideways_on_a_phone(browser: Browser, url: str) -> None
         for path in ("/", "/campaigns/phone", "/new", "/docs", "/sign-in"):
             page.goto(path)
             expect(page.get_by_role("heading", level=1)).to_be_visible()
-            page.locator("details").evaluate_all("all => all.forEach(one => (one.open = true))")
+            page.locator("details").evaluate_all(
+                "all => all.forEach(details => (details.open = true))"
+            )
             assert overflow(page) <= 0, path
 
 
@@ -359,7 +363,7 @@ def test_all_of_it_works_from_the_keyboard(page: Page, url: str) -> None:
             break
     expect(focused).to_have_text("Pause")
     ring = focused.evaluate("button => getComputedStyle(button).outlineStyle")
-    assert ring == "solid", "whoever uses a keyboard sees where they are"
+    assert ring == "solid", "the keyboard focus is visible"
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_contain_text("paused")
     expect(focused).to_have_text("Resume")
@@ -373,6 +377,22 @@ def test_all_of_it_works_from_the_keyboard(page: Page, url: str) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_contain_text("closed")
+
+
+def test_pages_are_complete_without_javascript(browser: Browser, url: str) -> None:
+    name = create(url, name="no scripts")
+    with ApiClient(url, "no%20scripts") as api:
+        api.decide_many(["newcomer", "returning"] * 5)
+    with open_page(browser, url, java_script_enabled=False) as page:
+        page.goto("/")
+        page.get_by_role("link", name=name).click()
+        expect(page.locator(".lead")).to_contain_text("10 of 1,000 arrivals have come")
+        expect(page.locator("#chart-spend")).to_contain_text("After 10 of 1,000 arrivals")
+        expect(page.get_by_role("table", name="The latest decisions")).to_contain_text("newcomer")
+        page.get_by_role("link", name="New campaign").click()
+        expect(page.locator(".notice")).to_contain_text("This form needs JavaScript.")
+        page.get_by_role("link", name="the API", exact=True).click()
+        expect(page.locator("#post-api-campaigns")).to_contain_text("/api/campaigns")
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -400,7 +420,7 @@ def test_ordinary_names_do_not_widen_the_page(browser: Browser, url: str, width:
 def test_a_long_list_of_contexts_does_not_stretch_the_panel_beside_it(
     browser: Browser, url: str
 ) -> None:
-    name = create(url, name="many", contexts=[f"context {place}" for place in range(30)])
+    name = create(url, name="many", contexts=[f"context {index}" for index in range(30)])
     with open_page(browser, url, viewport={"width": 1440, "height": 900}) as page:
         page.goto(f"/campaigns/{name}")
         served = page.get_by_role("region", name="Who the plan serves").bounding_box()

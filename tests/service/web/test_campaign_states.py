@@ -1,4 +1,4 @@
-"""Every state that a campaign can be in, and what the page then says: no two sentences disagree."""
+"""The page of a campaign in every state: its sentences agree with the report and each other."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ from almoner.service.web.templating import TEMPLATES
 from almoner.service.web.views import campaign_view, card
 
 
-def told(agent: al.Agent) -> tuple[Report, str]:
-    """Return a report, and the whole page of it as text."""
-    report, agreed = agent.report(), agent.terms.horizon
+def rendered(agent: al.Agent) -> tuple[Report, str]:
+    """Return a report, and the text of its page and of its card in the list."""
+    report, terms = agent.report(), agent.terms
     horizon = (
         max(1.0, report.arrivals + report.arrivals_left)
-        if isinstance(agreed, al.ClosingTime)
-        else float(agreed)
+        if isinstance(terms.horizon, al.ClosingTime)
+        else float(terms.horizon)
     )
     view = campaign_view(report, horizon, agent.reporter.curve(), [])
     page = TEMPLATES.get_template("campaign.html").render(
@@ -67,7 +67,7 @@ def told(agent: al.Agent) -> tuple[Report, str]:
 
 @pytest.fixture(scope="module", params=STATES)
 def shown(request: pytest.FixtureRequest) -> tuple[str, Report, str]:
-    return (request.param, *told(STATES[request.param]()))
+    return (request.param, *rendered(STATES[request.param]()))
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_the_states_are_what_they_are_called(
 
 
 def amounts(pattern: str, text: str) -> list[float]:
-    return [float(found.replace(",", "")) for found in re.findall(pattern, text)]
+    return [float(number.replace(",", "")) for number in re.findall(pattern, text)]
 
 
 NUMBER = r"([\d,]+(?:\.\d+)?)"
 
 
-def test_money_is_the_same_wherever_it_is_told(shown: tuple[str, Report, str]) -> None:
+def test_money_is_the_same_wherever_it_is_rendered(shown: tuple[str, Report, str]) -> None:
     name, report, text = shown
     for pattern, figure in [
         (rf"(?<!of )(?<![\d.,]){NUMBER} is spent", report.spent),
@@ -126,12 +126,12 @@ def test_money_is_the_same_wherever_it_is_told(shown: tuple[str, Report, str]) -
         (rf"cheapest action reserves {NUMBER}", report.cheapest),
         (rf"no action reserves less than {NUMBER}", report.cheapest),
     ]:
-        for told_here in amounts(pattern, text):
-            assert told_here == pytest.approx(figure, abs=0.005), (name, pattern)
+        for amount in amounts(pattern, text):
+            assert amount == pytest.approx(figure, abs=0.005), (name, pattern)
     assert report.spent + report.reserved + report.left == pytest.approx(report.budget)
 
 
-def test_whether_anything_can_be_given_out_is_told_once_and_truly(
+def test_whether_anything_can_be_given_out_is_said_once_and_correctly(
     shown: tuple[str, Report, str],
 ) -> None:
     name, report, text = shown
@@ -142,8 +142,15 @@ def test_whether_anything_can_be_given_out_is_told_once_and_truly(
         assert not (report.blocked and decision.action), "blocked is blocked"
         if decision.reason in {"budget", "horizon"}:
             assert report.blocked in {"budget", "reserved", "horizon"}
-    said = ["Nothing can be given out now:", "Nothing can ever be given out:", "The budget is used"]
-    claims = [claim for claim in said if claim in text]
+    claims = [
+        claim
+        for claim in (
+            "Nothing can be given out now:",
+            "Nothing can ever be given out:",
+            "The budget is used",
+        )
+        if claim in text
+    ]
     assert len(claims) <= 1
     assert bool(claims) <= (report.blocked in {"budget", "reserved"})
     assert ("frees as bills are settled" in text) == (report.blocked == "reserved")
@@ -197,7 +204,7 @@ def test_an_alarm_is_raised_where_nothing_is_given_out_and_nowhere_else(
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "sentence"),
     [
         (
             never_given,
@@ -238,23 +245,23 @@ def test_an_alarm_is_raised_where_nothing_is_given_out_and_nowhere_else(
         ),
     ],
 )
-def test_what_each_state_says(make: Callable[[], al.Agent], said: str) -> None:
-    assert said in told(make())[1]
+def test_what_each_state_says(make: Callable[[], al.Agent], sentence: str) -> None:
+    assert sentence in rendered(make())[1]
 
 
-def test_the_sums_of_bills_are_told_where_they_exceed_the_budget(
+def test_the_sum_of_bills_is_shown_where_they_exceed_the_budget(
     shown: tuple[str, Report, str],
 ) -> None:
     _, report, text = shown
     assert ("Bills add up to" in text) == (report.spent + report.uncharged > report.budget)
 
 
-def test_no_plan_is_told_of_a_campaign_that_is_over(shown: tuple[str, Report, str]) -> None:
+def test_no_plan_is_shown_of_a_campaign_that_is_over(shown: tuple[str, Report, str]) -> None:
     _, report, text = shown
     over = report.arrivals_left <= 0 or report.status == "closed"
     assert ("The campaign is over: nobody is served any more." in text) == over
-    for said in ("best plan for these means", " Planned ", "% served", "% would be served"):
-        assert (said in text) <= (not over)
+    for phrase in ("best plan for these means", " Planned ", "% served", "% would be served"):
+        assert (phrase in text) <= (not over)
 
 
 def test_as_many_arrivals_as_the_horizon_has_room_for(shown: tuple[str, Report, str]) -> None:
@@ -263,9 +270,9 @@ def test_as_many_arrivals_as_the_horizon_has_room_for(shown: tuple[str, Report, 
         assert float(come.replace(",", "")) <= float(horizon.replace(",", ""))
 
 
-def test_reserves_far_above_costs_are_told_apart() -> None:
-    """149.30 of 150 spent or reserved, and yet far behind: now it says which is which."""
-    report, text = told(all_reserved())
+def test_reserves_far_above_costs_are_shown_apart() -> None:
+    """149.30 of 150 spent or reserved, and yet far behind: the page says which is which."""
+    report, text = rendered(all_reserved())
     assert report.reserved > 6 * report.planned > 0
     assert f"{report.spent + report.planned:.2f} of 150.00 is spent or expected to be" in text
     assert "behind the straight line" in text
@@ -286,35 +293,35 @@ def test_settling_frees_what_was_reserved() -> None:
 def test_late_rewards_are_no_shortfall() -> None:
     """Every reward yet to come: nothing is said to be missing."""
     for make in (late_rewards, good_news_only, some_open, paused):
-        report, text = told(make())
+        report, text = rendered(make())
         assert report.waiting > 10
         assert not re.search(r"promised by now: (at least )?\d[\d.]* % less", text), make
         assert f"{report.waiting} decisions still wait for one" in text
 
 
-def test_a_shortfall_that_no_reward_to_come_can_mend_is_told() -> None:
+def test_a_shortfall_that_no_reward_to_come_can_mend_is_rendered() -> None:
     """Rewards of 0 for 60 where half was promised, and two to come."""
     agent = opened(actions={"coupon": 1}, contexts=["new"], budget=400, policy=al.alp(
         context_probs=[1.0], reward_means=[[0.5]]
     ))  # fmt: skip
-    for place in range(62):
+    for index in range(62):
         decision = agent.decide("new")
-        if place < 60:
+        if index < 60:
             agent.reward(decision.id, 0.0)
-    report, text = told(agent)
+    report, text = rendered(agent)
     assert (report.waiting, report.promised, report.guessed) == (2, 31.0, 0)
     assert report.reward_low == 0.0 < report.reward_high < 1
     assert re.search(r"31.0 is promised by now: at least 99.\d % less", text)
 
 
 def test_a_promise_that_rests_on_guesses_is_called_so() -> None:
-    report, text = told(never_given())
+    report, text = rendered(never_given())
     assert report.guessed == 2
     assert "with 0.5 for 2 pairs of context and action without a reward" in text
 
 
 def test_what_skips_are_known_to_bring_counts_towards_the_promise() -> None:
-    report, text = told(defaults_known())
+    report, text = rendered(defaults_known())
     assert report.reward < report.reward_low == report.reward_high
     assert "with what skips are known to bring" in text
 
@@ -342,8 +349,8 @@ def test_an_alarm_waits_for_a_hundred_arrivals_and_ten_actions_worth() -> None:
         (140, 0.05, 1000, True),
         (50, 0.01, 100, True),  # half of the horizon, and nothing yet
     ]:
-        seen = replace(report, idle={"policy": idle}, arrivals=idle, ratio_start=ratio)
-        shown = notices(seen, horizon, str)
+        changed = replace(report, idle={"policy": idle}, arrivals=idle, ratio_start=ratio)
+        shown = notices(changed, horizon, str)
         assert any(ALARM in notice for notice in shown) == alarmed, (idle, ratio)
 
 

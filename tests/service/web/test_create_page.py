@@ -1,4 +1,4 @@
-"""A campaign created in a browser: the plan first, then the start; and signing in."""
+"""Create page in a browser: form, plan preview, start of the campaign; and sign-in."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
 
 
 def fill(page: Page, name: str) -> None:
-    """Fill the form in, all but its horizon."""
+    """Fill in the form, except its horizon."""
     page.get_by_label("Name", exact=True).fill(name)
-    for place, (context, weight) in enumerate([("newcomer", "6"), ("returning", "4")]):
-        page.get_by_label("Context", exact=True).nth(place).fill(context)
-        page.get_by_label("How often").nth(place).fill(weight)
+    for index, (context, weight) in enumerate([("newcomer", "6"), ("returning", "4")]):
+        page.get_by_label("Context", exact=True).nth(index).fill(context)
+        page.get_by_label("How often").nth(index).fill(weight)
     page.get_by_label("Action", exact=True).fill("coupon")
     page.get_by_label("Cost").fill("5")
     page.get_by_label("Budget").fill("2000")
@@ -47,7 +47,7 @@ def fill(page: Page, name: str) -> None:
 
 
 def fill_known(page: Page, newcomer: str, returning: str) -> None:
-    """Say what doing nothing brings; the terms that few need must be open."""
+    """Fill in known rewards of doing nothing; the section of more terms must be open."""
     page.get_by_label("known mean rewards").check()
     page.get_by_label("Mean reward of doing nothing for newcomer").fill(newcomer)
     page.get_by_label("Mean reward of doing nothing for returning").fill(returning)
@@ -77,14 +77,18 @@ def test_the_plan_is_shown_and_then_the_campaign_starts(page: Page, url: str) ->
     start.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("autumn & winter")
     expect(page).to_have_url(f"{url}/campaigns/autumn%20%26%20winter")
-    made = httpx.get(f"{url}/api/campaigns/autumn%20%26%20winter").json()
-    assert (made["budget"], made["horizon"], made["contexts"]) == (
+    campaign = httpx.get(f"{url}/api/campaigns/autumn%20%26%20winter").json()
+    assert (campaign["budget"], campaign["horizon"], campaign["contexts"]) == (
         2500,
         1000,
         ["newcomer", "returning"],
     )
-    assert made["actions"] == {"coupon": {"cost": 5.0, "reserve": 5.0}}
-    assert (made["unit"], made["default_rewards"], made["new_contexts"]) == (1e-6, None, False)
+    assert campaign["actions"] == {"coupon": {"cost": 5.0, "reserve": 5.0}}
+    assert (campaign["unit"], campaign["default_rewards"], campaign["new_contexts"]) == (
+        1e-6,
+        None,
+        False,
+    )
     with ApiClient(url, "autumn%20%26%20winter") as api:
         api.decide("returning")
     expect(page.locator("#decision-1")).to_contain_text("coupon")
@@ -109,10 +113,10 @@ def test_rows_come_and_go_and_reserves_are_kept(page: Page, url: str) -> None:
     page.get_by_role("button", name="Preview the plan").click()
     page.get_by_role("button", name="Start the campaign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("rows")
-    made = httpx.get(f"{url}/api/campaigns/rows").json()
-    assert made["contexts"] == ["newcomer", "lapsed"]
-    assert made["actions"]["call"] == {"cost": 2.0, "reserve": 3.5}
-    assert "Thompson" in str(made["policy"]["rewards"])
+    campaign = httpx.get(f"{url}/api/campaigns/rows").json()
+    assert campaign["contexts"] == ["newcomer", "lapsed"]
+    assert campaign["actions"]["call"] == {"cost": 2.0, "reserve": 3.5}
+    assert "Thompson" in str(campaign["policy"]["rewards"])
 
 
 def test_a_policy_for_two_contexts_is_offered_for_two(page: Page) -> None:
@@ -139,8 +143,8 @@ def test_a_closing_time_with_expected_arrivals(page: Page, url: str) -> None:
     page.get_by_role("button", name="Start the campaign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("until-new-year")
     expect(page.locator(".figures")).to_contain_text("31 Dec 2099, 23:30")
-    made = httpx.get(f"{url}/api/campaigns/until-new-year").json()
-    assert made["closes"] == "2099-12-31T23:30:00+00:00"
+    campaign = httpx.get(f"{url}/api/campaigns/until-new-year").json()
+    assert campaign["closes"] == "2099-12-31T23:30:00+00:00"
 
 
 def test_known_rewards_of_doing_nothing_are_in_the_plan_and_in_the_terms(
@@ -163,9 +167,9 @@ def test_known_rewards_of_doing_nothing_are_in_the_plan_and_in_the_terms(
     expect(plan.locator(".served li").nth(1)).to_contain_text("coupon 50 %")
     page.get_by_role("button", name="Start the campaign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("known")
-    made = httpx.get(f"{url}/api/campaigns/known").json()
-    assert made["default_rewards"] == {"newcomer": 0.2, "returning": 0.15}
-    assert (made["unit"], made["seed"], made["new_contexts"]) == (0.5, 2**53 - 1, False)
+    campaign = httpx.get(f"{url}/api/campaigns/known").json()
+    assert campaign["default_rewards"] == {"newcomer": 0.2, "returning": 0.15}
+    assert (campaign["unit"], campaign["seed"], campaign["new_contexts"]) == (0.5, 2**53 - 1, False)
 
 
 def test_doing_nothing_is_learned_and_contexts_are_added(page: Page, url: str) -> None:
@@ -188,9 +192,9 @@ def test_doing_nothing_is_learned_and_contexts_are_added(page: Page, url: str) -
     expect(page.get_by_role("heading", level=1)).to_contain_text("learned")
     with ApiClient(url, "learned") as api:
         api.decide("stranger")
-    made = httpx.get(f"{url}/api/campaigns/learned").json()
-    assert (made["default_rewards"], made["new_contexts"]) == ("learned", True)
-    assert made["contexts"] == ["newcomer", "returning", "stranger"]
+    campaign = httpx.get(f"{url}/api/campaigns/learned").json()
+    assert (campaign["default_rewards"], campaign["new_contexts"]) == ("learned", True)
+    assert campaign["contexts"] == ["newcomer", "returning", "stranger"]
 
 
 def test_numbers_stay_with_their_context_and_action(page: Page) -> None:
@@ -232,7 +236,7 @@ def test_an_action_that_can_never_be_taken_is_named_and_not_planned(page: Page) 
     expect(plan).not_to_contain_text("coupon 100 %")
 
 
-def test_terms_that_were_folded_away_open_where_one_is_wrong(page: Page) -> None:
+def test_closed_details_open_where_a_field_is_invalid(page: Page) -> None:
     fill(page, "folded")
     page.get_by_label("Arrivals", exact=True).fill("100")
     page.get_by_text("More terms").click()
@@ -242,59 +246,61 @@ def test_terms_that_were_folded_away_open_where_one_is_wrong(page: Page) -> None
     expect(missing).to_be_hidden()
     page.get_by_role("button", name="Preview the plan").click()
     expect(missing).to_be_focused()
-    # What is not chosen is not asked for.
+    # Fields of other choices are not required.
     page.get_by_label("nothing", exact=True).check()
     page.get_by_role("button", name="Preview the plan").click()
     expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
 
 
-def test_what_the_service_refuses_is_said_beside_the_form(browser: Browser, url: str) -> None:
+def test_errors_of_the_service_are_shown_beside_the_form(browser: Browser, url: str) -> None:
     create(url, name="taken", budget=3)
     with open_page(browser, url, expected=("422", "409")) as page:
         page.goto("/new")
         fill(page, "free")
         page.get_by_label("Arrivals", exact=True).fill("100")
         page.get_by_label("Reserve").fill("4")
-        said = page.locator("form [role=alert]")
+        message = page.locator("form [role=alert]")
         page.get_by_role("button", name="Preview the plan").click()
-        expect(said).to_contain_text("the reserve of 'coupon' must be no less than its cost")
+        expect(message).to_contain_text("the reserve of 'coupon' must be no less than its cost")
         page.get_by_label("Reserve").fill("")
         page.get_by_text("More terms").click()
         page.get_by_label("Smallest unit").fill("3")
         page.get_by_role("button", name="Preview the plan").click()
-        expect(said).to_contain_text("must be a whole number of the smallest unit 3")
+        expect(message).to_contain_text("must be a whole number of the smallest unit 3")
         page.get_by_label("Smallest unit").fill("")
         fill_known(page, "0.2", "0.3")
         page.get_by_label("Add undeclared contexts").check()
         page.get_by_role("button", name="Preview the plan").click()
-        expect(said).to_contain_text("new_contexts=True needs")
+        expect(message).to_contain_text("new_contexts=True needs")
         page.get_by_label("nothing", exact=True).check()
         page.get_by_label("Add undeclared contexts").uncheck()
         page.get_by_role("button", name="Preview the plan").click()
         expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
-        expect(said).to_be_empty()
+        expect(message).to_be_empty()
         name = page.get_by_label("Name", exact=True)
         name.fill("free/taken")
         page.get_by_role("button", name="Preview the plan").click()
-        expect(said).to_contain_text("printable characters without a slash")
+        expect(message).to_contain_text("printable characters without a slash")
         name.fill("taken")
         page.get_by_role("button", name="Preview the plan").click()
-        expect(said).to_contain_text("campaign 'taken' was opened with")
+        expect(message).to_contain_text("campaign 'taken' was opened with")
         expect(page.get_by_role("button", name="Start the campaign")).to_be_hidden()
         page.get_by_label("Context", exact=True).nth(1).fill("newcomer")
         page.get_by_role("button", name="Preview the plan").click()
-        expect(said).to_have_text("Two contexts are called “newcomer”; give them different names.")
+        expect(message).to_have_text(
+            "Two contexts are called “newcomer”; give them different names."
+        )
     assert httpx.get(f"{url}/api/campaigns/taken").json()["budget"] == 3
 
 
 def test_a_preview_needs_a_context_that_comes(page: Page) -> None:
     fill(page, "weightless")
     page.get_by_label("Arrivals", exact=True).fill("1000")
-    for place in range(2):
-        page.get_by_label("How often").nth(place).fill("0")
+    for index in range(2):
+        page.get_by_label("How often").nth(index).fill("0")
     page.get_by_role("button", name="Preview the plan").click()
-    said = page.locator("form [role=alert]")
-    expect(said).to_have_text("“How often” must be above 0 for one context at least.")
+    message = page.locator("form [role=alert]")
+    expect(message).to_have_text("“How often” must be above 0 for one context at least.")
     page.get_by_label("How often").nth(0).fill("1")
     page.get_by_role("button", name="Preview the plan").click()
     # 2,000 buy 400 coupons for 1,000 newcomers; a returning one would have been the better use.
@@ -304,7 +310,7 @@ def test_a_preview_needs_a_context_that_comes(page: Page) -> None:
     expect(plan.locator(".served li").nth(1)).to_contain_text("coupon 100 %")
 
 
-def test_a_preview_in_which_nobody_is_served_says_why_once(page: Page) -> None:
+def test_a_preview_in_which_nobody_is_served_gives_one_reason(page: Page) -> None:
     fill(page, "nobody")
     page.get_by_label("Arrivals", exact=True).fill("1000")
     page.get_by_label("Budget").fill("4")
@@ -360,10 +366,14 @@ def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> 
     keys.press("Tab")
     keys.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("typed")
-    made = httpx.get(f"{url}/api/campaigns/typed").json()
-    assert (made["contexts"], made["budget"], made["horizon"]) == (["new", "old"], 50, 40)
-    assert (made["default_rewards"], made["unit"]) == ({"new": 0.3, "old": 0.1}, 0.5)
-    assert (made["new_contexts"], made["seed"]) == (False, 7)
+    campaign = httpx.get(f"{url}/api/campaigns/typed").json()
+    assert (campaign["contexts"], campaign["budget"], campaign["horizon"]) == (
+        ["new", "old"],
+        50,
+        40,
+    )
+    assert (campaign["default_rewards"], campaign["unit"]) == ({"new": 0.3, "old": 0.1}, 0.5)
+    assert (campaign["new_contexts"], campaign["seed"]) == (False, 7)
 
 
 def test_a_service_with_keys_asks_for_one(browser: Browser) -> None:
@@ -401,3 +411,18 @@ def test_a_service_with_keys_asks_for_one(browser: Browser) -> None:
         page.get_by_role("link", name="locked").click()
         expect(page.locator(".figures")).to_be_visible()
         expect(page.get_by_role("button", name="Pause")).to_have_count(0)
+
+
+def test_an_ended_session_leads_from_the_preview_to_the_sign_in_form(browser: Browser) -> None:
+    store = open_store("memory:")
+    key = create_key(store, "ops", right="administer")
+    with in_thread(store) as url, open_page(browser, url) as page:
+        page.goto("/new")
+        page.get_by_label("Key").fill(key)
+        page.get_by_role("button", name="Sign in").click()
+        fill(page, "late")
+        page.get_by_label("Arrivals", exact=True).fill("100")
+        page.context.clear_cookies()
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+        expect(page).to_have_url(f"{url}/sign-in?next=%2Fnew")

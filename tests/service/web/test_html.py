@@ -1,4 +1,4 @@
-"""The pages as they leave the service: their headers, their markup, and who gets to see them."""
+"""HTML of the pages: headers, markup, error pages, and access."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def client() -> Iterator[httpx.Client]:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_forbids_all_that_is_not_its_own(client: httpx.Client, path: str) -> None:
+def test_every_page_forbids_resources_of_other_hosts(client: httpx.Client, path: str) -> None:
     answer = client.get(path)
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     policy = answer.headers["content-security-policy"]
@@ -45,7 +45,7 @@ def test_every_page_forbids_all_that_is_not_its_own(client: httpx.Client, path: 
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_no_page_needs_what_the_policy_forbids(client: httpx.Client, path: str) -> None:
+def test_no_page_has_markup_that_the_policy_forbids(client: httpx.Client, path: str) -> None:
     text = client.get(path).text
     assert not re.findall(r"\sstyle=|\son\w+=|<style", text)
     inline = [tag for tag in re.findall(r"<script[^>]*>", text) if "src=" not in tag]
@@ -54,7 +54,7 @@ def test_no_page_needs_what_the_policy_forbids(client: httpx.Client, path: str) 
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_ids_are_unique_and_references_lead_somewhere(client: httpx.Client, path: str) -> None:
+def test_ids_are_unique_and_references_have_targets(client: httpx.Client, path: str) -> None:
     text = client.get(path).text
     ids = re.findall(r'\sid="([^"]*)"', text)
     assert len(ids) == len(set(ids))
@@ -62,7 +62,7 @@ def test_ids_are_unique_and_references_lead_somewhere(client: httpx.Client, path
         assert reference in ids
 
 
-def test_all_that_the_pages_load_is_there(client: httpx.Client) -> None:
+def test_every_file_that_a_page_loads_exists(client: httpx.Client) -> None:
     loaded = {
         address
         for path in PAGES
@@ -174,7 +174,7 @@ BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
 @pytest.mark.parametrize("path", ["/nope", "/campaigns/a/b", "/static/nope", "/<i>?a=b"])
-def test_a_browser_that_lost_its_way_is_shown_a_page(client: httpx.Client, path: str) -> None:
+def test_a_browser_gets_a_page_for_an_unknown_address(client: httpx.Client, path: str) -> None:
     answer = client.get(path, headers={"Accept": BROWSER})
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -196,13 +196,15 @@ def test_a_browser_that_lost_its_way_is_shown_a_page(client: httpx.Client, path:
         ("/api/campaigns/nowhere", BROWSER),
     ],
 )
-def test_a_program_that_did_gets_json(client: httpx.Client, path: str, accept: str) -> None:
+def test_a_program_gets_json_for_an_unknown_address(
+    client: httpx.Client, path: str, accept: str
+) -> None:
     answer = client.get(path, headers={"Accept": accept})
     assert answer.status_code == 404
     assert set(answer.json()) == {"error", "message"}
 
 
-def test_without_a_valid_key_every_page_leads_to_the_form() -> None:
+def test_without_a_valid_key_every_page_redirects_to_the_sign_in_form() -> None:
     store = open_store("memory:")
     key = create_key(store, "me", right="administer")
     with in_thread(store, locked=True) as url, httpx.Client(base_url=url) as client:
@@ -223,7 +225,7 @@ def test_without_a_valid_key_every_page_leads_to_the_form() -> None:
 
 
 @pytest.mark.parametrize(("right", "status"), [("decide", 403), ("administer", 200)])
-def test_the_log_is_offered_to_those_who_may_have_it(right: str, status: int) -> None:
+def test_the_log_is_linked_for_keys_that_may_read_it(right: str, status: int) -> None:
     store = open_store("memory:")
     key = create_key(store, "me", right=right)
     admin = {"Authorization": f"Bearer {create_key(store, 'ops', right='administer')}"}
@@ -246,26 +248,26 @@ def test_signing_in_never_leads_elsewhere(client: httpx.Client, elsewhere: str) 
     assert answer.headers["location"] == "/"  # without keys, any will do
 
 
-def test_the_reference_tells_every_operation_and_type() -> None:
-    whole = create_app(open_store("memory:")).services.document
-    told = {
+def test_the_reference_shows_every_operation_and_type() -> None:
+    document = create_app(open_store("memory:")).services.document
+    shown = {
         (operation.method.lower(), operation.path)
-        for group in api_reference.groups(whole)
+        for group in api_reference.groups(document)
         for operation in group.operations
     }
-    assert told == {
-        (method, path) for path, methods in whole["paths"].items() for method in methods
+    assert shown == {
+        (method, path) for path, methods in document["paths"].items() for method in methods
     }
-    assert {schema.name for schema in api_reference.schemas(whole)} == set(
-        whole["components"]["schemas"]
+    assert {schema.name for schema in api_reference.schemas(document)} == set(
+        document["components"]["schemas"]
     )
 
 
-def test_docstrings_are_told_field_by_field(client: httpx.Client) -> None:
-    whole = create_app(open_store("memory:")).services.document
-    assert "Attributes" not in str(whole)
-    assert "----" not in str(whole)
-    report = whole["components"]["schemas"]["Report"]
+def test_docstrings_are_shown_field_by_field(client: httpx.Client) -> None:
+    document = create_app(open_store("memory:")).services.document
+    assert "Attributes" not in str(document)
+    assert "----" not in str(document)
+    report = document["components"]["schemas"]["Report"]
     assert report["description"] == "How a campaign is doing."
     fields = report["properties"]
     assert fields["overrun"]["description"].startswith("By how much bills have exceeded")
@@ -279,7 +281,7 @@ def test_docstrings_are_told_field_by_field(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "words"),
+    ("schema", "text"),
     [
         ({"type": "array", "items": {"$ref": "#/components/schemas/Visit"}}, "array of Visit"),
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "string or null"),
@@ -292,11 +294,11 @@ def test_docstrings_are_told_field_by_field(client: httpx.Client) -> None:
         ({}, "anything"),
     ],
 )
-def test_types_in_words(schema: dict[str, object], words: str) -> None:
-    assert "".join(piece.text for piece in schema_text.pieces(schema)) == words
+def test_types_as_text(schema: dict[str, object], text: str) -> None:
+    assert "".join(piece.text for piece in schema_text.pieces(schema)) == text
 
 
-def test_what_a_field_demands_in_words() -> None:
+def test_constraints_of_a_field_as_text() -> None:
     field = {"type": "string", "minLength": 1, "maxLength": 200, "default": "thrifty"}
     assert schema_text.note(field, "Its policy.") == (
         'Its policy; not empty; 200 characters at most; "thrifty" if left out'

@@ -96,7 +96,7 @@ def keeps_the_tail_bound(results: Results) -> list[Check]:
     )
 
 
-def _count(results: Results, what: str, agrees: Callable[[Row], bool]) -> list[Check]:
+def _count(results: Results, column: str, agrees: Callable[[Row], bool]) -> list[Check]:
     checks = []
     for policy in ("alp", "ucb_alp"):
         agreed = [agrees(row) for row in results.budgets if row["policy"] == policy]
@@ -104,7 +104,7 @@ def _count(results: Results, what: str, agrees: Callable[[Row], bool]) -> list[C
             outcome = Outcome.YES if all(agreed) else Outcome.SOME if any(agreed) else Outcome.NO
             text = f"{sum(agreed)} of {len(agreed)}"
             checks.append(
-                Check(row=policy_label(policy), column=what, numbers=text, outcome=outcome)
+                Check(row=policy_label(policy), column=column, numbers=text, outcome=outcome)
             )
     return checks
 

@@ -1,6 +1,6 @@
-"""Audit: proves from a log alone that a campaign never overspent and never contradicted itself.
+"""Independent audit: recompute the balances from the event log, raise on the first inconsistency.
 
-It does its own arithmetic, so that a mistake in the ledger would show here.
+Snapshot and checksums are checked against the log too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from almoner.errors import BrokenLedger, UnknownCampaign
-from almoner.live.audit.auditor import Audit, Books
+from almoner.live.audit.auditor import Audit, Auditor
 from almoner.live.audit.keys import first_repetition
 from almoner.live.campaign import Campaign
 from almoner.live.snapshot import read_snapshot
@@ -23,7 +23,7 @@ __all__ = ["Audit", "audit"]
 
 
 def audit(store: Store, name: str) -> Audit:
-    """Go through the log of a campaign; raise `BrokenLedger` at the first thing that is wrong.
+    """Check the log of a campaign; raise `BrokenLedger` at the first inconsistency.
 
     Contradictions between the events come first, then those to the snapshot, then to the checksums
     (see `almoner.store.hash_chain` for what these cannot show).
@@ -42,28 +42,28 @@ def audit(store: Store, name: str) -> Audit:
     if stored is None:
         raise UnknownCampaign(f"there is no campaign {name!r} in this store")
     terms = Terms.from_json(stored)
-    books = Books(name, terms)
-    with store.writing(name) as writer:  # before the log, which must have come at least as far
-        snapshot = writer.snapshot()
+    auditor = Auditor(name, terms)
+    with store.reading(name) as reader:  # before the log, which must have come at least as far
+        snapshot = reader.snapshot()
     comparison = _Comparison(terms, snapshot)
     log = store.checked_log(name)
     with _without_garbage_collection():
         for rows in log.rows():
-            books.enter(rows)
-            comparison.follow(rows)
-    digests = books.keys.repeated()
+            auditor.check(rows)
+            comparison.check(rows)
+    digests = auditor.keys.repeated()
     again = first_repetition(store.events(name), digests) if digests else None
     fault = comparison.fault or log.fault
     if again is not None:
         fault = f"event {again.seq} ({again.kind}) uses the key {again.key!r} again"
     if fault is not None:
         raise BrokenLedger(f"campaign {name!r}: {fault}")
-    return books.close(sealed_from=log.sealed_from)
+    return auditor.summary(sealed_from=log.sealed_from)
 
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Spare a tenth of the time: events hold no references to each other that could be cycles."""
+    """Disable the garbage collector, for a tenth of the time: events form no reference cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -74,7 +74,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 class _Comparison:
-    """A second fold of the log, up to its snapshot, which must be the same."""
+    """Folds the log up to its snapshot, and compares the two."""
 
     def __init__(self, terms: Terms, snapshot: str | None) -> None:
         self._reached = _reached(snapshot)
@@ -83,8 +83,8 @@ class _Comparison:
         self._last = 0
         self._differs = False
 
-    def follow(self, rows: Sequence[EventRow]) -> None:
-        """Fold events."""
+    def check(self, rows: Sequence[EventRow]) -> None:
+        """Fold events; compare at the event after which the snapshot was taken."""
         self._last = rows[-1][0]
         due = rows[: max(0, self._reached - self._again.seq)]
         if self._readable and due:
@@ -109,9 +109,9 @@ class _Comparison:
 
 
 def _reached(snapshot: str | None) -> int:
-    """Return after which event a snapshot was taken, of whatever version; 0 if it cannot be read.
+    """Return the last event that a snapshot covers; 0 if it cannot be read.
 
-    What it holds may mean something else in another version, but not how far the log had come.
+    Every version of the format has that number; the rest may mean something else in another one.
     """
     try:
         return int(json.loads(json.loads(snapshot or "")["body"])["seq"])

@@ -1,11 +1,10 @@
-"""Independent audit: recompute the balances from the events of a log, refuse any inconsistency.
+"""Auditor: recomputes balances and decisions from the events of a log, refuses inconsistencies.
 
-All of it is plain code of its own, from the terms and the events alone: a mistake in the campaign
-or in its ledger would show here.
+It shares no code with campaign and ledger, so that a mistake in them shows here.
 
-Any decision can be followed up at any time, so something is kept of each, in arrays: 13 bytes for
-an event (the number of its offer, its round, what became of it), and 8 for a key. Beyond that,
-memory grows with the different pairs of context and action, and not with the log.
+Any decision can be settled, rewarded or cancelled at any time, so that arrays keep 13 bytes for
+each event (the number of its offer, its round, its outcomes) and 8 for each key. Beyond that,
+memory grows with the different pairs of context and action, not with the log.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ from almoner.store.events import (
     EventRow,
 )
 
-__all__ = ["Audit", "Books"]
+__all__ = ["Audit", "Auditor"]
 
 REPEATED = ("round", "context", "action", "cost", "reserve")
-"""What a row repeats of the decision it speaks of."""
+"""Columns that a row repeats of the decision it refers to."""
 
 _USED = {
     DECIDED: ("decision", *REPEATED, "probability", "price", "reason", "key", "available"),
@@ -52,10 +51,10 @@ UNUSED = {
     kind: [name for name in Event._fields if name not in ("seq", "kind", "at", "left", *used)]
     for kind, used in _USED.items()
 }
-"""What a row of each kind leaves empty."""
+"""Columns that a row of each kind leaves empty."""
 
 _OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4}
-"""What can become of a decision, as bits."""
+"""Outcomes of a decision, as bits."""
 
 Offer = tuple[str | None, str | None, int | None, int | None]
 """Context, action, cost and reserve of a decision; the last three are None for a skip."""
@@ -66,10 +65,10 @@ OFFER = slice(Event._fields.index("context"), Event._fields.index("reserve") + 1
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """What an audit has found; money in whole units of the campaign.
+    """Summary of an audit; money in whole units of the campaign.
 
-    ``spent + reserved + left == budget``, after the last event as after every other.
-    ``sealed_from`` is the first event with a checksum that vouches for it; None if none has one.
+    ``spent + reserved + left == budget`` holds after every event.
+    ``sealed_from`` is the first event that a checksum covers; None if there is none.
     """
 
     name: str
@@ -83,8 +82,8 @@ class Audit:
     sealed_from: int | None = None
 
 
-class Books:
-    """The balances after the events booked so far, and what was decided in them."""
+class Auditor:
+    """Balances and decisions after the events checked so far."""
 
     def __init__(self, name: str, terms: Terms) -> None:
         self.name, self.terms = name, terms
@@ -102,19 +101,19 @@ class Books:
         )
         self._numbers: dict[Offer, int] = {}
         self._offers: list[Offer] = []
-        enter = {
+        check = {
             DECIDED: self._decide,
             **dict.fromkeys(_OUTCOMES, self._follow_up),
             **dict.fromkeys((PAUSED, RESUMED, CLOSED), self._switch),
         }
-        # By kind: how to book an event, its unused columns, and what these must be.
+        # By kind: the check of a row, its unused columns, and their values.
         self._kinds = {
-            kind: (enter[kind], itemgetter(*map(Event._fields.index, names)), (None,) * len(names))
+            kind: (check[kind], itemgetter(*map(Event._fields.index, names)), (None,) * len(names))
             for kind, names in UNUSED.items()
         }
 
-    def enter(self, rows: Sequence[EventRow]) -> None:
-        """Book events that follow those before; refuse whatever should not be there."""
+    def check(self, rows: Sequence[EventRow]) -> None:
+        """Check events that follow those before; raise `BrokenLedger` at an inconsistency."""
         budget, kinds = self.terms.budget, self._kinds
         self._offered += array("i", [-1]) * len(rows)
         self._round += array("q", [-1]) * len(rows)
@@ -125,11 +124,11 @@ class Books:
                 self._broken(row, f"follows event {self.last}")
             if kind not in kinds:
                 self._broken(row, f"is of the unknown kind {kind!r}")
-            book, unused, empty = kinds[kind]
+            check, unused, empty = kinds[kind]
             self.last = seq
             try:
-                book(row)
-            except (TypeError, ValueError, LookupError) as reason:  # no comparison has foreseen it
+                check(row)
+            except (TypeError, ValueError, LookupError) as reason:  # a value of another type
                 self._broken(row, f"cannot be booked on these terms: {reason}")
             left = budget - self.spent - self.reserved
             if left < 0:
@@ -143,11 +142,11 @@ class Books:
 
     @property
     def left(self) -> int:
-        """What a new action could reserve."""
+        """Money that a new action could reserve."""
         return self.terms.budget - self.spent - self.reserved
 
-    def close(self, *, sealed_from: int | None = None) -> Audit:
-        """Return the balance."""
+    def summary(self, *, sealed_from: int | None = None) -> Audit:
+        """Return the balances after the last event."""
         return Audit(
             name=self.name,
             events=self.last,
@@ -214,7 +213,7 @@ class Books:
             self._round[seq] = counted
 
     def _new_offer(self, row: EventRow) -> int:
-        """Number an offer that is made for the first time, if it is one of the terms."""
+        """Number an offer made for the first time; refuse one that the terms do not have."""
         context, action, cost, reserve = offer = row[OFFER]
         terms = self.terms
         if context is None or not (context in terms.contexts or terms.new_contexts):
@@ -276,7 +275,7 @@ class Books:
                 self._settle(row, reserve, bill, charged)
 
     def _refuse_difference(self, row: EventRow, number: int, counted: int) -> NoReturn:
-        """Say in what a row differs from the decision it speaks of."""
+        """Refuse a row that differs from its decision, and name the column."""
         decided = (None if counted < 0 else counted, *self._offers[number])
         event = Event._make(row)
         for field, was in zip(REPEATED, decided, strict=True):

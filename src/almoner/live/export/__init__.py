@@ -1,4 +1,4 @@
-"""Decisions with what became of them, one row each: what off-policy tools read.
+"""Export of decisions with their outcomes, one row each, for off-policy evaluation.
 
 ``probability`` is the propensity of ``action`` given ``context`` and ``available``, skipping being
 an action like the others; ``reward`` is empty where none has come.
@@ -7,6 +7,15 @@ an action like the others; ``reward`` is empty where none has come.
 from __future__ import annotations
 
 from almoner.live.export.files import FORMATS, as_csv, as_jsonl, export, format_of
-from almoner.live.export.rows import COLUMNS, decisions
+from almoner.live.export.rows import COLUMNS, LoggedDecision, decisions
 
-__all__ = ["COLUMNS", "FORMATS", "as_csv", "as_jsonl", "decisions", "export", "format_of"]
+__all__ = [
+    "COLUMNS",
+    "FORMATS",
+    "LoggedDecision",
+    "as_csv",
+    "as_jsonl",
+    "decisions",
+    "export",
+    "format_of",
+]

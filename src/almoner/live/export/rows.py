@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
@@ -12,33 +13,46 @@ from almoner.live.agent import Agent
 from almoner.live.terms import SKIP_NAME
 from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
 
-__all__ = ["COLUMNS", "decisions"]
+__all__ = ["COLUMNS", "LoggedDecision", "decisions"]
+
+
+@dataclass(kw_only=True)  # frozen, it takes three times as long to make
+class LoggedDecision:
+    """A decision and what has become of it; the action of a skip is ``skip``.
+
+    ``cost`` is the money charged, or reserved so far.
+    """
+
+    decision: int
+    time: str
+    round: int | None
+    context: str
+    action: str
+    action_index: int
+    probability: float
+    reward: float | None
+    cost: float
+    available: str
+    price: float | None
+    settled: bool
+    cancelled: bool
+    reason: str | None
+    key: str | None
+
+
+_TYPES = {"int": "int64", "str": "string", "float": "float64", "bool": "bool"}
 
 COLUMNS = {
-    "decision": "int64",
-    "time": "string",
-    "round": "int64",
-    "context": "string",
-    "action": "string",
-    "action_index": "int64",
-    "probability": "float64",
-    "reward": "float64",
-    "cost": "float64",
-    "available": "string",
-    "price": "float64",
-    "settled": "bool",
-    "cancelled": "bool",
-    "reason": "string",
-    "key": "string",
+    field.name: _TYPES[str(field.type).removesuffix(" | None")] for field in fields(LoggedDecision)
 }
-"""The columns of a row, with their types. ``cost`` is what was charged, or what is still held."""
+"""The columns of an export with their types."""
 
 PAGE = 2_000
-"""Places of the log whose decisions are read at a time: some megabytes with what became of them."""
+"""Events of the log whose decisions are read at a time: some megabytes with their outcomes."""
 
 
 def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield a row for each decision after one of them, as the log was when the first is asked for.
+    """Yield the columns of each decision after one of them, as the log is at the first row.
 
     The log is read page by page, in bounded memory.
 
@@ -56,19 +70,19 @@ def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
         through = min(after + PAGE, last)
         page = agent.store.outcomes(agent.name, after=after, through=through, last=last)
         for _, events in groupby(page, lambda event: event.decision):
-            yield row({event.kind: event for event in events})
+            yield vars(row({event.kind: event for event in events}))
         after = through
 
 
 class _Rows:
-    """The rows of a campaign, with what is the same in all of them looked up once."""
+    """Makes the rows of a campaign; looks up once what all of them need."""
 
     def __init__(self, agent: Agent) -> None:
         self._amount = agent.terms.unit.amount
         self._index = {name: index for index, name in enumerate(agent.terms.actions)}
         self._all = json.dumps([SKIP_NAME, *agent.terms.actions])
 
-    def row(self, history: dict[str, Event]) -> dict[str, Any]:
+    def row(self, history: dict[str, Event]) -> LoggedDecision:
         """Return the row of a decision from its events by kind."""
         event, settled = history[DECIDED], history.get(SETTLED)
         rewarded, cancelled = history.get(REWARDED), CANCELLED in history
@@ -77,23 +91,23 @@ class _Rows:
             cost = settled.charged or 0
         elif cancelled:
             cost = 0
-        return {
-            "decision": event.seq,
-            "time": datetime.fromtimestamp(event.at / 1e6, UTC).isoformat(),
-            "round": event.round,
-            "context": event.context,
-            "action": SKIP_NAME if event.action is None else event.action,
-            "action_index": -1 if event.action is None else self._index[event.action],
-            "probability": event.probability,
-            "reward": None if rewarded is None else rewarded.reward,
-            "cost": self._amount(cost),
-            "available": self._available(event.available),
-            "price": event.price,
-            "settled": settled is not None,
-            "cancelled": cancelled,
-            "reason": event.reason,
-            "key": event.key,
-        }
+        return LoggedDecision(
+            decision=event.seq,
+            time=datetime.fromtimestamp(event.at / 1e6, UTC).isoformat(),
+            round=event.round,
+            context=event.context or "",
+            action=SKIP_NAME if event.action is None else event.action,
+            action_index=-1 if event.action is None else self._index[event.action],
+            probability=event.probability or 0.0,
+            reward=None if rewarded is None else rewarded.reward,
+            cost=self._amount(cost),
+            available=self._available(event.available),
+            price=event.price,
+            settled=settled is not None,
+            cancelled=cancelled,
+            reason=event.reason,
+            key=event.key,
+        )
 
     def _available(self, allowed: str | None) -> str:
         return self._all if allowed is None else json.dumps([SKIP_NAME, *json.loads(allowed)])

@@ -12,7 +12,7 @@ from almoner.errors import StoreError
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.campaign import Campaign
 from almoner.live.commands import SetStatus
-from almoner.live.export import decisions
+from almoner.live.export import LoggedDecision, decisions
 from almoner.live.report import Report
 from almoner.service.agents import AgentPool
 from almoner.service.api.json_io import JsonResponse
@@ -25,7 +25,6 @@ from almoner.service.api.responses import (
     Curve,
     Latest,
     ListedCampaign,
-    LoggedDecision,
     State,
 )
 from almoner.service.auth.access import ADMINISTER
@@ -96,14 +95,14 @@ async def report(services: Services, name: str) -> Report:
 
 @get(f"{CAMPAIGN}/curve")
 async def curve(services: Services, name: str) -> Curve:
-    """Return the way a campaign has come, in a few hundred points."""
+    """Return the course of a campaign so far, in a few hundred points."""
     agent = await services.agents.get(name)
     return Curve(points=await asyncio.to_thread(agent.agent.reporter.curve))
 
 
 @get(f"{CAMPAIGN}/latest")
 async def latest(services: Services, name: str, query: LatestQuery) -> Latest:
-    """Return the latest decisions, newest first, with what has become of them."""
+    """Return the latest decisions, newest first, with their outcomes."""
     agent = await services.agents.get(name)
     return Latest(decisions=await latest_decisions(agent, query.limit))
 

@@ -7,7 +7,6 @@ msgspec reports the path of a wrong value. It becomes a name such as ``rewards[3
 from __future__ import annotations
 
 import json
-import math
 import re
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -24,6 +23,12 @@ BODY = "body"
 
 KEY_SHOWN = 60
 """Number of characters shown of a key."""
+
+TYPES = {str: "a text", float: "a number", int: "a whole number", list: "a list"}
+TYPES |= {bool: "true or false", NoneType: "null"}
+BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+BOUNDS |= {"min_length": "at least", "max_length": "at most"}
+"""Words for JSON types, and for the constraints of `msgspec.Meta`."""
 
 
 class Place(NamedTuple):
@@ -157,39 +162,23 @@ def _container(kind: Any) -> Any:
 
 
 def _words(kind: Any) -> str:
-    """Return a type in words: ``a number between 0 and 1``, ``a list of at most 10 entries``."""
+    """Return a type in words: ``a number from 0 to 1``, ``a text of 1 to 9 characters``."""
     plain, meta = _split(kind)
-    origin = get_origin(plain)
-    if origin is Literal:
+    if get_origin(plain) is Literal:
         return _either([repr(value) for value in get_args(plain)])
-    if origin is tuple:
+    if get_origin(plain) is tuple:
         return f"a list of {len(get_args(plain))} entries"
-    if plain is str:
-        return f"a text{_size(meta, 'characters')}"
+    words = TYPES.get(get_origin(plain) or plain, "a table")
+    if meta.multiple_of is not None:
+        words = "a whole number"
+    bounds = [(word, getattr(meta, name)) for name, word in BOUNDS.items()]
+    limits = " and ".join(f"{word} {bound:,}" for word, bound in bounds if bound is not None)
+    if not limits:
+        return words
     if plain in {int, float}:
-        whole = plain is int or meta.multiple_of == 1
-        return f"{'a whole number' if whole else 'a number'}{_range(meta)}"
-    if plain in {bool, NoneType}:
-        return "true or false" if plain is bool else "null"
-    return f"a {'list' if origin is list else 'table'}{_size(meta, 'entries')}"
-
-
-def _range(meta: Meta) -> str:
-    """Return the limits of a number in words."""
-    if meta.ge is not None and meta.le is not None:
-        return f" between {meta.ge:g} and {meta.le:g}"
-    if meta.gt is not None:
-        return f" greater than {meta.gt:g}"
-    low = "" if meta.ge is None else f" of at least {meta.ge:g}"
-    return low if meta.lt is None else f"{low} and below 2**{math.log2(meta.lt):g}"
-
-
-def _size(meta: Meta, unit: str) -> str:
-    """Return the limits of a length in words."""
-    if meta.max_length is None:
-        return ""
-    least = f"{meta.min_length:,} to" if meta.min_length else "at most"
-    return f" of {least} {meta.max_length:,} {unit}"
+        return re.sub(r"of at least (\S+) and at most", r"from \1 to", f"{words} of {limits}")
+    limits = limits.replace("at least 1 and at most", "1 to")
+    return f"{words} of {limits} {'characters' if plain is str else 'entries'}"
 
 
 def _either(words: list[str]) -> str:

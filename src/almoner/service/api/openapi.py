@@ -70,14 +70,14 @@ def _operation(operation: Operation) -> dict[str, Any]:
     name = _camel(operation.handler.__name__)
     steps = [step.strip("{}") for step in operation.path.split("/")]
     named = [step for step in steps if operation.parameters.get(step) is not int]
+    body, query = operation.types.get("body"), operation.types.get("query")
     parameters = [
         {"name": name, "in": "path", "required": True, "schema": _schema(kind)}
         for name, kind in operation.parameters.items()
-    ] + [
-        {"name": field.name, "in": "query", "required": False, "schema": schema}
-        for field, schema in _query_fields(operation)
     ]
-    body = operation.types.get("body")
+    for field in [] if query is None else msgspec.structs.fields(query):
+        schema = {**_schema(field.type), "default": field.default}
+        parameters += [{"name": field.name, "in": "query", "required": False, "schema": schema}]
     return {
         "summary": name,
         "description": getdoc(operation.handler),
@@ -102,12 +102,6 @@ def _responses(operation: Operation) -> dict[str, Any]:
         str(status): {"description": text, "content": _json(ErrorAnswer)}
         for status, text in operation.errors.items()
     }
-
-
-def _query_fields(operation: Operation) -> list[tuple[msgspec.structs.FieldInfo, dict[str, Any]]]:
-    kind = operation.types.get("query")
-    fields = () if kind is None else msgspec.structs.fields(kind)
-    return [(field, {**_schema(field.type), "default": field.default}) for field in fields]
 
 
 def _json(kind: Any) -> dict[str, Any]:

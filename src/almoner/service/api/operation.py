@@ -18,8 +18,7 @@ from starlette.types import Receive, Scope, Send
 from almoner.errors import UnknownDecision
 from almoner.service.api.decoding import BodyDecoder, decode_query
 from almoner.service.api.json_io import JsonResponse, send_json
-from almoner.service.auth.access import DECIDE
-from almoner.service.errors import json_error
+from almoner.service.endpoint import Endpoint
 
 __all__ = ["ERRORS", "Operation", "get", "post"]
 
@@ -42,15 +41,11 @@ ERRORS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Operation:
-    """One method on one path.
+class Operation(Endpoint):
+    """One method on one path of the JSON API.
 
     Attributes
     ----------
-    method, path, handler
-        The request that it is for, and the function that answers it.
-    right
-        The right that the key of a client must give.
     status, also
         The status of success, and other ones with their descriptions.
     errors
@@ -59,16 +54,10 @@ class Operation:
         Content types of the response.
     """
 
-    method: str
-    path: str
-    handler: Handler
-    right: str = DECIDE
     status: int = 200
     also: Mapping[int, str] = field(default_factory=dict)
     errors: Mapping[int, str] = field(default_factory=lambda: ERRORS)
     media_types: tuple[str, ...] = ("application/json",)
-
-    on_error = staticmethod(json_error)
 
     @cached_property
     def types(self) -> dict[str, Any]:

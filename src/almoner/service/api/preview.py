@@ -27,7 +27,7 @@ __all__ = ["OPERATIONS", "preview"]
 async def plan(services: Services, body: Guess) -> Plan:
     """Preview a campaign: who would be served, at what price, and what it would bring.
 
-    With a name, whatever creating it would be refused for is refused here.
+    With a name, it is refused for the same reasons as the creation of the campaign.
     """
     return await asyncio.to_thread(preview, body, services.agents.store)
 

@@ -4,41 +4,35 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from starlette.responses import FileResponse
-from starlette.types import Receive, Scope, Send
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
 
-from almoner.service.auth.access import DECIDE
 from almoner.service.errors import nothing_at
+from almoner.service.web.page import Page
 from almoner.service.web.templating import not_found
 
-__all__ = ["ENDPOINTS"]
+__all__ = ["PAGES"]
 
 FOLDER = Path(__file__).parent / "static"
 
 FILES = {file.relative_to(FOLDER).as_posix(): file for file in FOLDER.rglob("*") if file.is_file()}
 
 
-class _StaticFiles:
-    """Serves the files of the folder by name."""
+async def static_file(request: Request, name: str) -> Response:
+    """Return a file; answer 404 to unknown names before the file system sees them.
 
-    method, path, right = "GET", "/static/{name:path}", DECIDE
-    on_error = staticmethod(not_found)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send a file; answer 404 to other names before the file system sees them.
-
-        The file system raises on some names, e.g. with a NUL byte or longer than 255 bytes.
-        """
-        file = FILES.get(scope["path_params"]["name"])
-        if file is None:
-            raise nothing_at(scope["path"])
-        response = FileResponse(
-            file,
-            headers={"Cache-Control": "no-cache"},
-            filename=file.name,
-            content_disposition_type="inline",
-        )
-        await response(scope, receive, send)
+    The file system raises on some names, e.g. with a NUL byte or longer than 255 bytes.
+    """
+    if name not in FILES:
+        raise nothing_at(request.scope["path"])
+    return FileResponse(
+        FILES[name],
+        headers={"Cache-Control": "no-cache"},
+        filename=FILES[name].name,
+        content_disposition_type="inline",
+    )
 
 
-ENDPOINTS = [_StaticFiles()]
+PAGES = [
+    Page(path="/static/{name:path}", handler=static_file, needs_session=False, on_error=not_found)
+]

@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from almoner.service.auth.access import DECIDE
+from almoner.service.endpoint import Endpoint
 from almoner.service.web.templating import error_page
 
 __all__ = ["SIGN_IN", "Page"]
 
 SIGN_IN = "/sign-in"
 
-Handler = Callable[..., Awaitable[Response]]
-
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
-    """One method on the path of a page.
+class Page(Endpoint):
+    """One method on the path of a page; the handler takes the request and the path's parameters.
 
     Attributes
     ----------
-    handler
-        Takes the request and the parameters of the path.
     needs_session
         Whether requests without a valid session or key are redirected to the sign-in form.
-    on_error
-        Turns an exception into a response.
     """
 
-    path: str
-    handler: Handler
-    method: str = "GET"
-    needs_session: bool = True
     on_error: Callable[[Request, Exception], Response] = error_page
-
-    right: ClassVar = DECIDE
+    needs_session: bool = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""

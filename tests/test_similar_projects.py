@@ -1,4 +1,4 @@
-"""What people ask for next door, in the issue trackers of what they use today: one test each."""
+"""Problems reported in the issue trackers of similar projects: one test each."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def test_outstanding_reservations_count(factory: AgentFactory) -> None:
     """gbrain 4365: a hard cap of 5 that reached 5.135."""
     agent = factory.create(actions=CALL, budget=5, horizon=9)
     decisions = [agent.decide("new") for _ in range(9)]
-    held = [decision for decision in decisions if decision.action]
-    assert len(held) == 5  # five times 0.9 is 4.5, a sixth would not fit
+    reserved = [decision for decision in decisions if decision.action]
+    assert len(reserved) == 5  # five times 0.9 is 4.5, a sixth would not fit
     assert decisions[-1].reason == "budget"
-    spent = sum(agent.settle(decision.id, cost=1.027).charged for decision in held)
+    spent = sum(agent.settle(decision.id, cost=1.027).charged for decision in reserved)
     assert round(spent, 6) == 5.0  # 5.135 was billed
     assert agent.ledger == (5_000_000, 5_000_000, 0, 0)
     assert agent.look(lambda campaign: campaign.overrun) == 5 * 127_000
@@ -109,7 +109,7 @@ def test_a_missing_cost_is_an_error(memory: AgentFactory) -> None:
         agent.settle(decision.id)  # type: ignore[call-arg]
 
 
-def test_a_little_money_left_is_said_and_planned_for(factory: AgentFactory) -> None:
+def test_a_small_budget_left_is_reported_and_used(factory: AgentFactory) -> None:
     """promovolve 8: campaigns died with a little money left that the cheapest action exceeded."""
     agent = factory.create(actions={"mail": 1.0, "coupon": 5.0}, budget=7.5, horizon=10)
     agent.settle(agent.decide("new", available=["mail"]).id, cost=5)
@@ -167,7 +167,7 @@ def test_a_delayed_reward_needs_the_id_alone(factory: AgentFactory) -> None:
 
 
 def test_one_process_learns_while_another_decides() -> None:
-    """Asked for under "speed and serving"; here the other process is a real one."""
+    """Requested under "speed and serving" elsewhere; the other process is a real one."""
     program = (
         "import sys, almoner as al\n"
         "with al.Agent.open(sys.argv[1], name=sys.argv[2]) as agent:\n"
@@ -253,12 +253,12 @@ def test_one_agent_serves_many_threads(factory: AgentFactory) -> None:
 
 
 def test_a_retry_is_charged_once(factory: AgentFactory) -> None:
-    """A router next door applied a second feedback again, and charged a recovered decision 0."""
+    """Another router applied a second feedback again, and charged a recovered decision 0."""
     agent = factory.create()
     answers = [factory.open().decide("new", key="visit-1") for _ in range(3)]
     assert answers[0] == answers[1] == answers[2]
-    for asked in (agent, factory.open()):
-        asked.settle(answers[0].id, cost=0.75)
-        asked.reward(answers[0].id, 1.0)
+    for caller in (agent, factory.open()):
+        caller.settle(answers[0].id, cost=0.75)
+        caller.reward(answers[0].id, 1.0)
     assert agent.ledger == (60_000_000, 750_000, 0, 0)
     assert agent.look(lambda campaign: campaign.state.counts.sum()) == 1

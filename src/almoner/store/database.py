@@ -1,0 +1,66 @@
+"""Protocol of an SQL database: transactions, and the statements in which databases differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+__all__ = ["Database", "ReadOnly", "Statements"]
+
+
+class Statements(Protocol):
+    """A connection inside a transaction; ``?`` stands for a value."""
+
+    def execute(self, statement: str, values: Sequence[Any], /) -> Any:
+        """Execute a statement; return a cursor, whose ``fetchall`` may be empty."""
+
+    def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Insert rows into the columns of a table, ``table (column, …)``."""
+
+
+class Database(Protocol):
+    """Connections to a database, and the statements in which databases differ."""
+
+    locking: str
+    """Clause that makes a SELECT lock its rows, if a transaction does not lock everything."""
+
+    among: str
+    """Statement that selects events of a campaign by an index: a template for the ``{columns}``, the
+    ``{column}`` of the index, and placeholders of its ``{values}``."""
+
+    find: str
+    """Query that has a row if there is a table of a name."""
+
+    alone: tuple[str, ...]
+    """Statements that begin a transaction which changes tables or adds a campaign."""
+
+    def transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
+        """Begin a transaction: committed at the end, undone on an error, all errors StoreError.
+
+        Transactions on different campaigns run at the same time, if the database can do that.
+        """
+
+    def reading(self) -> AbstractContextManager[Statements]:
+        """Begin a transaction that sees one committed state; it locks nothing and never waits."""
+
+    def stream(self, query: str, *values: Any) -> Iterator[list[Any]]:
+        """Yield the rows of a query in blocks, none of them empty, beside any transaction."""
+
+    def close(self) -> None:
+        """Close all connections."""
+
+
+class ReadOnly:
+    """A database all of whose transactions only read."""
+
+    locking = ""
+    alone: tuple[str, ...] = ()
+
+    def __init__(self, database: Database) -> None:
+        self.among, self.find = database.among, database.find
+        self.reading, self.stream, self.close = database.reading, database.stream, database.close
+
+    def transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
+        """Begin a transaction that only reads."""
+        return self.reading()
