@@ -1,4 +1,4 @@
-"""The demonstration has something to show at once, and comes to its end."""
+"""The demonstration fills a campaign at once, and ends with its horizon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may ask for what, how often, and from where."""
+"""Access rules: keys, rights, rate limit, host and origin."""
 
 from __future__ import annotations
 
