@@ -23,7 +23,7 @@ PATIENCE = 60
 """Seconds to wait for another process that is writing, and after which the server undoes a
 transaction in which our process has stopped."""
 
-AT_ONCE = 1000
+FETCH_ROWS = 1000
 """Rows of a long log that are fetched at a time."""
 
 CONNECTIONS, READERS = 8, 4
@@ -81,7 +81,7 @@ class PostgresDatabase:
             cursor = connection.cursor(name="almoner")
             try:
                 cursor.execute(_translate(query), values)
-                while rows := cursor.fetchmany(AT_ONCE):
+                while rows := cursor.fetchmany(FETCH_ROWS):
                     yield rows
                     process.check()
             finally:
