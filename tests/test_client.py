@@ -1,4 +1,4 @@
-"""The client has the agent's verbs and answers, and tries again without doing anything twice."""
+"""The client has the methods and results of the agent, and retries without repeating effects."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ Fault = Callable[[], httpx.Response] | str
 
 
 class Flaky(httpx.BaseTransport):
-    """Loses requests on the way, or answers on the way back, as it is told to."""
+    """A transport that loses requests or responses as ``faults`` says."""
 
     def __init__(self, url: str, faults: Iterator[Fault]) -> None:
         self._inner, self._url, self._faults = httpx.HTTPTransport(), url, faults
@@ -198,7 +198,7 @@ def answered(status: int, **headers: str) -> Callable[[], httpx.Response]:
 
 @pytest.fixture
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The waits between attempts, which a test does not wait for."""
+    """Record the waits between attempts without waiting."""
     waits: list[float] = []
     monkeypatch.setattr("almoner.client.sleep", waits.append)
     return waits

@@ -1,7 +1,7 @@
-"""Client: a campaign of the HTTP service, with the verbs of `almoner.Agent`.
+"""HTTP client of the service: one campaign, with the methods of `almoner.Agent`.
 
-A request that was not answered is sent again. That is safe because each can be repeated: a decision
-has a key, and to settle, reward, cancel, pause or create something twice is to do it once.
+Requests without a response are retried. That is safe because every request is idempotent: a
+decision has a key, and settling, rewarding, cancelling, pausing or creating twice acts once.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from almoner.policy.base import Policy
 
 __all__ = ["Client"]
 
-AGAIN = frozenset({429, 502, 503, 504})
-"""What a service, or a proxy before it, answers when the same request may succeed later."""
+RETRIED = frozenset({429, 502, 503, 504})
+"""Statuses of the service, or a proxy before it, after which a request may succeed later."""
 
 FIRST_WAIT, LONGEST_WAIT = 0.1, 5.0
-"""Seconds before the second attempt, doubled for each further one, up to the longest."""
+"""Seconds before the second attempt, doubled for each further one up to the longest."""
 
 _ERRORS: dict[str, type[errors.AlmonerError]] = {
     **{error.code: error for error in vars(errors).values() if hasattr(error, "code")},
@@ -56,17 +56,17 @@ class Client:
     Parameters
     ----------
     url
-        Where the service is, such as ``http://127.0.0.1:8000``.
+        The address of the service, such as ``http://127.0.0.1:8000``.
     campaign
         The name of the campaign.
     api_key
-        The key to the service, where it needs one.
+        The API key, if the service needs one.
     patience
-        Seconds to go on trying while the service does not answer.
+        Seconds to retry while the service does not answer.
     timeout
         Seconds to wait for one answer.
     transport
-        What carries requests, for tests; an ordinary connection if left out.
+        Sends the requests, for tests; ordinary connections if left out.
 
     Examples
     --------
@@ -102,9 +102,10 @@ class Client:
         )
 
     def create(self, **terms: Any) -> dict[str, Any]:
-        """Create the campaign on these terms, or make sure that it has them; return it.
+        """Create the campaign on these terms, or check that it has them; return it.
 
-        They are those of `almoner.Agent.open`, closing times, actions and policies included.
+        The terms are those of `almoner.Agent.open`, including its closing times, actions and
+        policies.
         """
         body = {term: _plain(value) for term, value in terms.items() if value is not None}
         return self._ask("POST", "/api/campaigns", {"name": self.campaign, **body})  # type: ignore[no-any-return]
@@ -116,9 +117,9 @@ class Client:
     def decide(
         self, context: str, available: Iterable[str] | None = None, key: str | None = None
     ) -> Decision:
-        """Decide what to do for one arrival, and hold the money for it.
+        """Decide what to do for one arrival, and reserve the money for it.
 
-        Without a key, one is made up, so that trying again decides once.
+        Without a key, a random one is sent, so that retries decide once.
         """
         allowed = None if available is None else list(available)
         body = {"context": context, "available": allowed, "key": _new_key() if key is None else key}
@@ -142,23 +143,23 @@ class Client:
         return [Decision(**decision) for decision in answer["decisions"]]
 
     def settle(self, id: int, *, cost: float) -> Settlement:  # noqa: A002
-        """Replace what is held for an action by what it cost; the rest can be spent again."""
+        """Replace the reserve of an action by its actual cost; the rest can be spent again."""
         body = {"cost": _no_less(cost)}
         return Settlement(**self._ask("POST", f"{self._decision(id)}/settle", body))
 
     def reward(self, id: int, value: float) -> None:  # noqa: A002
-        """Say what an action or a skip has brought, a number from 0 to 1; it may come late."""
+        """Report the reward of an action or a skip, a number from 0 to 1; it may come late."""
         self._ask("POST", f"{self._decision(id)}/reward", {"value": value})
 
     def reward_many(self, values: Mapping[int, float]) -> None:
-        """Say what several actions or skips have brought, by id: all of it or none."""
+        """Report the rewards of several actions or skips by id: all of them or none."""
         if not isinstance(values, Mapping):
             raise checks.refuse("rewards", "be a table of values by id", values)
         rewards = [{"id": decision, "value": value} for decision, value in values.items()]
         self._ask("POST", f"{self._path}/rewards", {"rewards": rewards})
 
     def cancel(self, id: int) -> Settlement:  # noqa: A002
-        """Take back an action that never happened, and refund what is held for it."""
+        """Cancel an action that never happened, and refund its reserve."""
         return Settlement(**self._ask("POST", f"{self._decision(id)}/cancel"))
 
     def pause(self) -> None:
@@ -183,12 +184,12 @@ class Client:
         return self._ask("GET", f"{self._path}/report")  # type: ignore[no-any-return]
 
     def latest(self, limit: int = 20) -> list[dict[str, Any]]:
-        """Return the latest decisions, newest first, with what has become of them."""
+        """Return the latest decisions, newest first, with their outcomes."""
         answer = self._ask("GET", f"{self._path}/latest?limit={limit}")
         return answer["decisions"]  # type: ignore[no-any-return]
 
     def log(self) -> Iterator[dict[str, Any]]:
-        """Yield all decisions with what became of them, oldest first."""
+        """Yield all decisions with their outcomes, oldest first."""
         with self._http.stream("GET", f"{self._path}/log?format=jsonl") as answer:
             if answer.status_code != httpx.codes.OK:
                 answer.read()
@@ -196,7 +197,7 @@ class Client:
             yield from map(json.loads, answer.iter_lines())
 
     def close(self) -> None:
-        """Let go of the connections; the campaign stays."""
+        """Close the connections; the campaign stays."""
         self._http.close()
 
     def __enter__(self) -> Client:
@@ -211,17 +212,17 @@ class Client:
         return f"{self._path}/decisions/{id}"
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """Return the answer to a request, which is repeated while the service cannot be had."""
+        """Return the response to a request, retried while the service does not answer."""
         content = None if body is None else _encoded(body)
         end, wait = monotonic() + self._patience, FIRST_WAIT
         while True:
             try:
                 return self._attempt(method, path, content)
-            except _TryAgain as failed:
-                wait = max(wait, failed.wait)
+            except _Retry as retry:
+                wait = max(wait, retry.wait)
                 if monotonic() + wait > end:
-                    raise failed.error from None
-            # A random share of the wait, so that clients who failed together do not come together.
+                    raise retry.error from None
+            # Random, so that clients that failed together do not retry together.
             sleep(wait * random.uniform(0.5, 1.0))  # noqa: S311
             wait = min(2 * wait, LONGEST_WAIT)
 
@@ -234,19 +235,21 @@ class Client:
         try:
             answer = self._http.request(method, path, content=content, headers=headers)
         except httpx.TransportError as reason:
-            said = str(reason) or type(reason).__name__
-            raise _TryAgain(
-                errors.StoreError(f"the service at {self._http.base_url} does not answer: {said}")
+            message = str(reason) or type(reason).__name__
+            raise _Retry(
+                errors.StoreError(
+                    f"the service at {self._http.base_url} does not answer: {message}"
+                )
             ) from None
         if answer.is_success:
             return answer.json() if answer.content else None
-        if answer.status_code in AGAIN:
-            raise _TryAgain(_error(answer), wait=_retry_after(answer))
+        if answer.status_code in RETRIED:
+            raise _Retry(_error(answer), wait=_retry_after(answer))
         raise _error(answer)
 
 
-class _TryAgain(Exception):
-    """A request has failed in a way that may pass."""
+class _Retry(Exception):
+    """A failed request that may succeed later."""
 
     def __init__(self, error: errors.AlmonerError, wait: float = 0.0) -> None:
         super().__init__(str(error))
@@ -254,8 +257,8 @@ class _TryAgain(Exception):
 
 
 def _retry_after(answer: httpx.Response) -> float:
-    said = answer.headers.get("Retry-After", "")
-    return float(said) if said.isdecimal() else 0.0
+    seconds = answer.headers.get("Retry-After", "")
+    return float(seconds) if seconds.isdecimal() else 0.0
 
 
 def _encoded(body: dict[str, Any]) -> bytes:
@@ -268,18 +271,18 @@ def _encoded(body: dict[str, Any]) -> bytes:
 
 
 def _as_python(value: Any) -> Any:
-    """Return a number of numpy's as Python's own."""
+    """Return a numpy scalar as a Python number."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} is none of these")
 
 
 def _error(answer: httpx.Response) -> errors.AlmonerError:
-    """Return the error that an answer stands for, with the sentence that came with it."""
+    """Return the error that a response reports."""
     try:
-        found = answer.json()
-        return _ERRORS.get(found["error"], errors.AlmonerError)(str(found["message"]))
-    except (ValueError, KeyError, TypeError):  # not from our service: from a proxy before it
+        body = answer.json()
+        return _ERRORS.get(body["error"], errors.AlmonerError)(str(body["message"]))
+    except (ValueError, KeyError, TypeError):  # from a proxy before the service
         kind = errors.StoreError if answer.is_server_error else errors.AlmonerError
         return kind(f"{answer.url} answered {answer.status_code} {answer.reason_phrase}")
 
@@ -289,7 +292,7 @@ def _new_key() -> str:
 
 
 def _no_less(cost: Any) -> Any:
-    """Return a bill as JSON has it: a decimal as the nearest float that does not print as less."""
+    """Return a cost for JSON: a Decimal becomes the nearest float that does not print as less."""
     if not isinstance(cost, Decimal) or not cost.is_finite():
         return _plain(cost)
     near = float(cost)
@@ -297,7 +300,7 @@ def _no_less(cost: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a term as JSON has it."""
+    """Return a term as JSON data."""
     makers: dict[type, Callable[[Any], Any]] = {
         ClosingTime: ClosingTime.to_dict,
         Policy: Policy.to_dict,

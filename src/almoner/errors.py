@@ -1,4 +1,4 @@
-"""Everything almoner raises on purpose.
+"""The exceptions of almoner, each with the code that the HTTP API reports.
 
 ::
 
@@ -11,12 +11,12 @@
     ├── NotFound (also a LookupError)
     │   ├── UnknownCampaign                no such campaign in this store
     │   └── UnknownDecision                no such decision in this campaign
-    ├── Conflict                           contradicts what the log says; nothing was changed
+    ├── Conflict                           contradicts the log; nothing was changed
     ├── StoreError                         the store cannot be reached, read or written
-    │   └── BrokenLedger                   what the store holds does not add up
+    │   └── BrokenLedger                   the log in the store is inconsistent
     └── NotComputable                      the question is sound, but has no exact answer here
 
-and what it warns of::
+and its warning::
 
     UserWarning
     └── UntriedPairs                       exploration ended too soon to have tried everything
@@ -43,13 +43,13 @@ __all__ = [
 
 
 class AlmonerError(Exception):
-    """Anything almoner raises on purpose; the message is one sentence for a person."""
+    """Base of all exceptions of almoner; the message is one sentence for a person."""
 
     code = "error"
 
 
 class InvalidInput(AlmonerError, ValueError):
-    """A value breaks a rule: the sentence names it, the rule, what came, and what to do."""
+    """A value breaks a rule: the message has its name, the rule, the value and a remedy."""
 
     code = "invalid_input"
 
@@ -73,13 +73,13 @@ class InvalidTerms(InvalidInput):
 
 
 class DifferentTerms(InvalidTerms):
-    """The campaign exists, on other terms: the sentence names the difference."""
+    """The campaign exists, on other terms: the message names the difference."""
 
     code = "different_terms"
 
 
 class NotFound(AlmonerError, LookupError):
-    """What was asked for does not exist."""
+    """A key, campaign or decision does not exist."""
 
     code = "not_found"
 
@@ -97,7 +97,7 @@ class UnknownDecision(NotFound):
 
 
 class Conflict(AlmonerError):
-    """What is said contradicts what the log says already; nothing was changed."""
+    """A request contradicts the log; nothing was changed."""
 
     code = "conflict"
 
@@ -109,7 +109,7 @@ class StoreError(AlmonerError):
 
 
 class BrokenLedger(StoreError):
-    """What the store holds does not add up."""
+    """The log of a campaign in the store is inconsistent."""
 
     code = "broken_ledger"
 
@@ -121,4 +121,4 @@ class NotComputable(AlmonerError):
 
 
 class UntriedPairs(UserWarning):
-    """Exploration ended before every action was tried in every context; the rest counts as 1."""
+    """Exploration ended before every action was tried in every context; untried ones count as 1."""

@@ -43,7 +43,7 @@ __all__ = [
     "Solution",
     "Statistics",
     "candidates",
-    "heads",
+    "first_of_pieces",
     "hull_steps",
     "pieces",
     "solve",
@@ -59,7 +59,7 @@ ROUNDING = 1e-15
 
 
 class Statistics(Protocol):
-    """What `solve` reads of a problem: true statistics, or somebody's estimates of them."""
+    """Input of `solve`: true statistics, or estimates of them."""
 
     @property
     def context_probs(self) -> Floats: ...  # noqa: D102
@@ -84,7 +84,7 @@ class Solution:
     value
         Expected reward of a round, v(ρ).
     price
-        What one more unit of budget per round would bring: the slope of v to the right of ρ.
+        Value of one more unit of budget per round: the slope of v to the right of ρ.
     boundaries
         Ratios at which the price jumps, rising; beyond the last, more budget is of no use.
     ratio
@@ -99,7 +99,7 @@ class Solution:
 
     @property
     def boundary_distance(self) -> float:
-        """How far the ratio is from the nearest boundary."""
+        """Distance of the ratio from the nearest boundary."""
         if not len(self.boundaries):
             return math.inf
         return float(np.min(np.abs(self.boundaries - self.ratio)))
@@ -124,7 +124,7 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     np.add.at(probabilities, (context, end), rate_of[group])
     paid = start >= 0
     np.subtract.at(probabilities, (context[paid], start[paid]), rate_of[group][paid])
-    probabilities = probabilities.clip(0, 1)  # differences of rates, wrong by a last bit
+    probabilities = probabilities.clip(0, 1)  # differences of rates, off by a last bit
     probabilities.setflags(write=False)
     boundaries.setflags(write=False)
     return Solution(
@@ -175,7 +175,7 @@ class Pieces(NamedTuple):
 
 
 def step_runs(costs: npt.NDArray[Any], steps: Ints) -> npt.NDArray[Any]:
-    """Return by how much every hull step raises the cost."""
+    """Return the cost difference of every hull step."""
     context, start, end = steps.T
     runs: npt.NDArray[Any] = costs[context, end] - np.where(start >= 0, costs[context, start], 0)
     return runs
@@ -183,17 +183,17 @@ def step_runs(costs: npt.NDArray[Any], steps: Ints) -> npt.NDArray[Any]:
 
 def pieces(slopes: Floats, weights: Floats, runs: npt.NDArray[Any]) -> Pieces:
     """Group hull steps, given by falling slope, into the linear pieces of v."""
-    first = heads(slopes, np.maximum(TOLERANCE * slopes, ROUNDING / runs))
+    first = first_of_pieces(slopes, np.maximum(TOLERANCE * slopes, ROUNDING / runs))
     piece_of = np.cumsum(first) - 1
     widths = np.bincount(piece_of, weights, np.count_nonzero(first)).astype(np.float64)
     return Pieces(slopes[first], np.cumsum(widths), widths, piece_of)
 
 
 @jit
-def heads(slopes: Floats, nearly: Floats) -> Mask:
-    """Return which slopes, given falling, begin a piece: those that its first slope is not near to.
+def first_of_pieces(slopes: Floats, nearly: Floats) -> Mask:
+    """Return which of the falling slopes begin a piece: not near the first slope of the last piece.
 
-    Neighbours are not compared: a long chain of them, each near to the next, would be one piece.
+    Neighbours are not compared: a long chain of them, each near the next, would be one piece.
     """
     first = np.empty(len(slopes), np.bool_)
     head = math.inf
@@ -206,7 +206,7 @@ def heads(slopes: Floats, nearly: Floats) -> Mask:
 
 @jit
 def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
-    """Write the candidates of one context into ``chosen``, cheapest first; return how many.
+    """Write the candidates of one context into ``chosen``, cheapest first; return their number.
 
     From the last candidate, starting at (0, 0), the next is the dearer action with the steepest
     rise, and the dearest of those where several lie on one line (the paper's Algorithm 4).
@@ -243,7 +243,7 @@ def collect_steps(
     weights: Floats,
     steps: Ints,
 ) -> int:
-    """Write every hull step, context by context, and return how many there are."""
+    """Write every hull step, context by context, and return their number."""
     count = 0
     for context in range(gains.shape[0]):
         if context_probs[context] <= 0.0:

@@ -17,7 +17,7 @@ from almoner.live import group_commit
 from almoner.live.audit import audit
 from almoner.live.campaign import Campaign
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 STEPS = {"memory": 1, "sqlite": 2, "postgres": 7}
 """Reconnecting to a server takes ten times as long as reopening a file."""

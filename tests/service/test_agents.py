@@ -1,4 +1,4 @@
-"""Many callers, few transactions; each is answered once its own is durable."""
+"""AgentPool: callers share transactions, and each is answered after its own commit."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Slow(MemoryStore):
 def with_agent(
     work: Callable[[AsyncAgent, list[int]], Awaitable[Result]], store: MemoryStore | None = None
 ) -> Result:
-    """Let ``work`` have an agent, and the sizes of its batches, on an event loop."""
+    """Run ``work`` with an agent of a pool, and the list of its batch sizes."""
 
     async def main() -> Result:
         sizes: list[int] = []

@@ -1,4 +1,4 @@
-"""Limits of a connection: bytes, headers, time, number. Raw sockets, a real server on loopback."""
+"""Limits of connections: bytes, headers, time, number; raw sockets against a server on loopback."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PATIENCE = 60.0
 
 
 class Quick(BoundedProtocol):
-    """A protocol whose clients must hurry; it counts the connections that have ended."""
+    """A protocol with short deadlines that counts closed connections."""
 
     head_seconds = body_seconds = stall_seconds = 0.3
     most_connections, most_of_one_address = 8, 4
@@ -65,7 +65,7 @@ def connected(url: str) -> Iterator[socket.socket]:
 
 
 def answer(connection: socket.socket) -> tuple[int, Any]:
-    """Read until the service hangs up; return the status and the JSON of the last answer."""
+    """Read until the connection closes; return the status and the JSON of the last response."""
     data = b""
     while piece := connection.recv(65536):
         data += piece
@@ -233,7 +233,7 @@ ANSWERED = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 @pytest.mark.parametrize("pieces", [1, 30])
 def test_empty_lines_do_not_keep_a_connection(quick: str, pieces: int) -> None:
-    """The parser skips them: they are no request, and must not take the place of one."""
+    """The parser skips empty lines, which must not extend the deadline of a request."""
     with connected(quick) as connection:
         connection.sendall(ANSWERED)
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
@@ -250,7 +250,7 @@ def test_empty_lines_do_not_keep_a_connection(quick: str, pieces: int) -> None:
     "body", [b"Content-Length: 2\r\n\r\n{}", b"Transfer-Encoding: chunked\r\n\r\n"]
 )
 def test_a_body_is_not_taken_for_another_protocol(patient: str, body: bytes) -> None:
-    """Nor for the next request, which somebody else would be charged for."""
+    """Nor is the error sent as the response to the next request."""
     upgrade = POST + b"Connection: Upgrade\r\nUpgrade: h2c\r\n" + body
     status, told = sent(patient, upgrade + b"POST /api/campaigns/spring/pause HTTP/1.1\r\n\r\n")
     assert status == 400

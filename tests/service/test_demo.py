@@ -1,4 +1,4 @@
-"""The demonstration has something to show at once, and comes to its end."""
+"""The demonstration fills a campaign at once, and ends with its horizon."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_it_goes_on_where_it_was_and_ends_with_its_horizon(monkeypatch: pytest.M
         TERMS={**TERMS, "horizon": 300, "budget": 300},
         RUSH=20_000.0,
         TICK=0.001,
-        PATIENCE=0.01,
+        REACTION_SECONDS=0.01,
         NEVER_SHOWN=0.2,
     )
 

@@ -42,7 +42,7 @@ def test_a_status_fits_what_went_wrong(error: type[errors.AlmonerError]) -> None
 
 
 class Failing(MemoryStore):
-    """A store that fails with whatever it is told to."""
+    """A store that raises ``error``."""
 
     error: BaseException | None = None
 

@@ -20,7 +20,7 @@ from almoner.store.memory import MemoryStore
 
 
 class Trying(MemoryStore):
-    """A store that may fail or take its time."""
+    """A store that can fail, or wait for a gate."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Trying(MemoryStore):
 
 
 def ready(client: httpx.Client) -> httpx.Response:
-    """Wait until the kernels are warm; return what is said then."""
+    """Wait until the kernels are warm; return the response of ``/ready``."""
     while "kernels" in (answer := client.get("/ready")).text:
         time.sleep(0.02)
     return answer
@@ -106,7 +106,7 @@ def spring() -> Iterator[httpx.Client]:
 
 
 def figures(client: httpx.Client) -> dict[tuple[str, ...], float]:
-    """All figures, by name and the values of their labels in the order of the labels' names."""
+    """Return all metrics by name and label values, in the order of the labels' names."""
     answer = client.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     return {

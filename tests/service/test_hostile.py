@@ -30,7 +30,7 @@ def client() -> Iterator[httpx.Client]:
 
 
 def refused(answer: httpx.Response) -> dict[str, str]:
-    """The error of an answer, which must be one, in the one shape."""
+    """Return the error of a response, after checking its form."""
     assert 400 <= answer.status_code < 500, answer.text
     assert answer.headers["content-type"] == "application/json"
     found: dict[str, str] = answer.json()
@@ -82,7 +82,7 @@ def test_a_hostile_body(client: httpx.Client, body: bytes) -> None:
 
 
 CLOSING = {"at": "2030-01-01T00:00Z", "arrivals": 5}
-OBJECTIONS: list[tuple[str, dict[str, Any], str]] = [
+MESSAGES: list[tuple[str, dict[str, Any], str]] = [
     (
         f"{DECIDE}/1/reward",
         {"value": 2},
@@ -161,7 +161,7 @@ OBJECTIONS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "body", "sentence"), OBJECTIONS)
+@pytest.mark.parametrize(("path", "body", "sentence"), MESSAGES)
 def test_what_is_wrong_with_a_body_is_named(
     client: httpx.Client, path: str, body: dict[str, Any], sentence: str
 ) -> None:
@@ -323,7 +323,7 @@ PATHS = [
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_hostile_path(client: httpx.Client, path: str) -> None:
-    """Sent as it is: an HTTP library would tidy it up."""
+    """Paths are sent as they are: an HTTP library would normalise them."""
     assert 400 <= raw(client, f"GET {path} HTTP/1.1", b"")[0] < 500
 
 
@@ -437,7 +437,7 @@ def test_a_hostile_head(client: httpx.Client, line: str, more: bytes) -> None:
 
 
 def raw(client: httpx.Client, line: str, more: bytes) -> tuple[int, bytes]:
-    """Send a request as it is written; return the status and the rest of the answer."""
+    """Send a request as it is written; return the status and the whole response."""
     where = urlsplit(str(client.base_url))
     host = b"" if more.startswith(b"Host") else b"Host: 127.0.0.1\r\n"
     kind = b"Content-Type: application/json\r\nConnection: close\r\n"

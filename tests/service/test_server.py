@@ -1,4 +1,4 @@
-"""``almoner serve`` as a process: how it starts, whom it shares with, how it stops."""
+"""``almoner serve`` as a process: start, shared stores, shutdown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MANY = 10_000
 
 
 def serve(*options: str) -> str:
-    """What the command says instead of starting."""
+    """Return the error message of a command that does not start."""
     result = CliRunner().invoke(main, ["serve", *options])
     assert result.exit_code == 2, result.output
     return result.output
@@ -58,7 +58,7 @@ def test_a_store_that_cannot_be_opened_is_one_sentence(tmp_path: Path) -> None:
 
 
 def under_way(path: Path) -> bool:
-    """Whether somebody is writing to a store."""
+    """Return whether a transaction is writing to a store."""
     with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as other:
         try:
             other.execute("BEGIN IMMEDIATE")
@@ -68,7 +68,7 @@ def under_way(path: Path) -> bool:
 
 
 def test_a_stop_signal_finishes_what_was_asked(tmp_path: Path) -> None:
-    """A large batch is in the midst of its transaction when the signal comes."""
+    """The signal comes during the transaction of a large batch."""
     path = tmp_path / "a.db"
     answers: list[httpx.Response] = []
     with Process(f"sqlite:///{path}") as service, httpx.Client(base_url=service.url) as client:

@@ -28,7 +28,7 @@ def commands(text: str) -> list[tuple[str, str]]:
 
 
 def pattern(shown: str) -> re.Pattern[str]:
-    """What a line of output stands for: an ellipsis is anything, and JSON may be spaced or not."""
+    """Return a pattern for a line of output: an ellipsis is anything, and JSON may have spaces."""
     parts = [re.sub(r"([,:]) ", r"\1", part.strip()) for part in shown.split("…")]
     return re.compile(".*".join(re.escape(part) for part in parts), re.DOTALL)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.problems import PAPER_TEN
 
 import almoner as al
-from almoner.kernels.unit_band import _first_at_most
+from almoner.kernels.optimum_equal_costs import _first_at_most
 from almoner.simulation.optimum import Program
 
 

@@ -48,5 +48,10 @@ CITED = {
     "almoner.bounds.general_budget_tail": "Lemma 12",
     "almoner.bounds.exploration_length": "Lemma 13",
     "almoner.lp.candidates": "Algorithm 4",
+    "almoner.policy.recipes.alp": "Theorem 1",
+    "almoner.policy.recipes.ucb_alp": "Algorithm 1",
+    "almoner.policy.recipes.ucb_pb": "Algorithm 2",
+    "almoner.policy.recipes.ealp2": "Algorithm 3",
+    "almoner.policy.recipes.epsilon_first_alp": "Algorithm 5",
 }
-"""Result that each function computes or bounds."""
+"""Result that each function computes, bounds or implements."""

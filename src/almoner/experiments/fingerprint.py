@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parents[1]
 SOURCES = (
     "checks.py",
     "experiments/cells.py",
-    "experiments/reproduction/theory.py",
+    "experiments/reproduction/concentration.py",
     "jit.py",
     "kernels/*.py",
     "lp.py",

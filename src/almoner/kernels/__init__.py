@@ -1,1 +1,4 @@
-"""Everything compiled: arrays and integer codes only. Import it late: it brings numba with it."""
+"""Compiled kernels: how a policy decides and learns, and its exact value.
+
+They take arrays and integer codes only. Import them late: numba takes half a second to import.
+"""

@@ -1,11 +1,11 @@
-"""The band of budgets in which the optimum is bounded, and a bound on it outside.
+"""Band of budgets in which the optimal value is computed, and upper bounds on it outside.
 
 Let V(τ, b) be the most that b units can gain in τ rounds, c the costs and g the gains over
 skipping. For any price λ of a unit,
 
     V(τ, b) ≤ λb + τ·m(λ),    m(λ) = Σ_j π_j max(0, max_k g_jk − λc_jk),
 
-and the least of these bounds over all λ is the value τ·v(b/τ) of the plan. All kernels work with
+and the least of these bounds over all λ is the value τ·v(b/τ) of the plan. The kernels compute
 
     X(τ, b) = V(τ, b) − λb − τ·m(λ) ≤ 0
 
@@ -41,8 +41,8 @@ class Planes(NamedTuple):
     """Upper bounds on V that hold for every budget, and λb + τ·m(λ), from which X is measured.
 
     ``price`` is λ and ``drift`` m(λ). ``corners`` and ``heights`` are the points between which
-    v(r) − λr − m(λ) runs straight, up to a ratio that no budget exceeds. ``slopes`` and ``drifts``
-    are λ' − λ and m(λ') − m(λ) of the prices λ' of which more is known than that bound.
+    v(r) − λr − m(λ) is linear, up to a ratio that no budget exceeds. ``slopes`` and ``drifts`` are
+    λ' − λ and m(λ') − m(λ) of the prices λ' at which a better bound is computed.
     """
 
     price: float
@@ -65,7 +65,7 @@ def window(band: Band, tau: int) -> tuple[int, int]:
 
 @jit
 def plan_bound(planes: Planes, b: int, tau: int) -> float:
-    """Return the bound τ·v(b/τ) on V, as one on X."""
+    """Return the bound τ·v(b/τ) on V, expressed as a bound on X; O(log n) for n corners."""
     corners, heights = planes.corners, planes.heights
     low, high = 0, len(corners) - 1
     while low + 1 < high:
@@ -80,5 +80,5 @@ def plan_bound(planes: Planes, b: int, tau: int) -> float:
 
 @jit
 def plane_at(planes: Planes, which: int, b: int, tau: int) -> float:
-    """Return the bound λ'b + τ·m(λ') on V, as one on X."""
+    """Return the bound λ'b + τ·m(λ') on V, expressed as a bound on X."""
     return planes.slopes[which] * b + planes.drifts[which] * tau

@@ -1,8 +1,8 @@
-"""Room for more contexts: arrays twice as long as before once they are full, seen through views.
+"""Growable arrays for campaigns that add contexts: capacity doubles, kernels get views.
 
-A campaign that adds contexts as they come would copy all that it knows at each of them. Its arrays
-have spare rows instead, and kernels get views that end at the last context. A view is laid out as
-the array is, so that the same compiled code takes it.
+Adding a context takes amortised O(K) for K actions, instead of a copy of all statistics. Kernels
+get views of the rows in use; a view has the memory layout of its array, so the same compiled code
+takes both.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _BY_CONTEXT: dict[Any, set[str]] = {
 HAS_ROWS: dict[Any, list[bool]] = {
     record: [name in names for name in record._fields] for record, names in _BY_CONTEXT.items()
 }
-"""Which fields of a record are arrays with a row for each context."""
+"""Whether each field of a record is an array with a row for each context."""
 
 
 class Buffers(NamedTuple):
-    """What kernels take: the plan, the state, and what is derived from them."""
+    """Arguments of the kernels: the lowered policy, the state, and the caches derived from them."""
 
     policy: LoweredPolicy
     state: State
@@ -40,15 +40,15 @@ class Buffers(NamedTuple):
 
 
 def new_buffers(policy: LoweredPolicy) -> Buffers:
-    """Return what kernels take before the first round."""
+    """Return the buffers before the first round."""
     state = new_state(policy)
     return Buffers(policy, state, new_memo(policy, state), new_hulls(policy))
 
 
 def doubled(buffers: Buffers) -> Buffers:
-    """Return the same with twice as many contexts; the new ones are as the last one of the plan.
+    """Return copies for twice as many contexts; new ones have the costs of the last one.
 
-    Brackets are left out: the next decision works them out anew.
+    Brackets are not copied: the next decision computes them.
     """
     rows = np.arange(2 * len(buffers.policy.costs)).clip(max=len(buffers.policy.costs) - 1)
     policy = _rows_of(buffers.policy, rows)
@@ -74,6 +74,6 @@ def first_contexts(buffers: Buffers, contexts: int) -> Buffers:
 
 
 def _rows_of(record: Record, rows: Any) -> Record:
-    """Return a record of some of its contexts."""
+    """Return a record with some of its rows."""
     fields: Any = zip(record, HAS_ROWS[type(record)], strict=True)
     return type(record)._make([value[rows] if has_rows else value for value, has_rows in fields])

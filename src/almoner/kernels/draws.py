@@ -1,9 +1,10 @@
-"""Randomness as a pure function of where it is used.
+"""Counter-based random numbers: draws as pure functions of seed, replication, stream, round, lane.
 
-A 64-bit *key* names one round of one stream of one replication; `uniform` reads any number of
-independent lanes from it. The generator is SplitMix64 (Steele, Lea and Flood, 2014), whose state
-is a counter: what a round draws depends on nothing that was drawn before, so results do not change
-with threads, chunks or the number of draws a policy makes.
+A 64-bit *key* identifies one round of one stream of one replication; `uniform` reads any number of
+independent *lanes* from it. The generator is SplitMix64 (Steele, Lea and Flood, 2014), whose state
+is a counter: the draws of a round depend on no earlier draw, so results do not change with threads,
+chunks or the number of draws a policy makes. Every lane stands in the table below: two uses of one
+lane would be correlated.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 CONTEXTS, REWARDS, POLICY = np.uint64(0), np.uint64(1), np.uint64(2)
-"""The named streams of a replication."""
+"""Streams of a replication."""
 
 ONLY_LANE = 0
 """Lane of the one draw that a round makes in each of the streams CONTEXTS and REWARDS."""
@@ -52,13 +53,13 @@ _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 _STREAMS = np.uint64(4)
 
 TRIES = 64
-"""A try is accepted with a probability above 0.95, at every shape from 1 on (Marsaglia and Tsang,
-section 5): that all of these fail has a probability below 1e-83."""
+"""Limit of rejections: a try is accepted with a probability above 0.95 at every shape from 1 on
+(Marsaglia and Tsang, section 5), so all of these fail with a probability below 1e-83."""
 
 
 @jit_callable
 def mix(x: np.uint64) -> np.uint64:
-    """Return SplitMix64's finaliser of x, a bijection that looks random."""
+    """Return SplitMix64's finaliser of x: a bijection of 64 bits."""
     x = (x ^ (x >> _S30)) * _MIX1
     x = (x ^ (x >> _S27)) * _MIX2
     return x ^ (x >> _S31)
@@ -66,7 +67,7 @@ def mix(x: np.uint64) -> np.uint64:
 
 @jit_callable
 def stream_key(root: np.uint64, run: int, stream: np.uint64) -> np.uint64:
-    """Return the key of one named stream of one replication."""
+    """Return the key of one stream of one replication."""
     return mix(root ^ mix(np.uint64(run) * _STREAMS + stream + _GOLDEN))
 
 
@@ -78,7 +79,7 @@ def round_key(stream: np.uint64, t: int) -> np.uint64:
 
 @jit_callable
 def uniform(key: np.uint64, lane: int) -> float:
-    """Return the number in [0, 1) that ``lane`` of this key holds."""
+    """Return the uniform draw in [0, 1) of one lane of a key."""
     bits = key if lane == 0 else mix(key + np.uint64(lane) * _GOLDEN)
     return np.float64(bits >> _S11) * 2.0**-53
 
@@ -108,6 +109,6 @@ def beta(a: float, b: float, key: np.uint64) -> float:
     """Return a Beta(a, b) draw as a ratio of two Gamma draws."""
     x = gamma(a, mix(key ^ _MIX1))
     y = gamma(b, mix(key ^ _MIX2))
-    if x + y == 0.0:  # both shapes near 0: all mass sits at the ends
+    if x + y == 0.0:  # both shapes near 0: all mass is at 0 and 1
         return 1.0 if uniform(key, 1) * (a + b) < a else 0.0
     return x / (x + y)

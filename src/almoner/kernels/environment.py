@@ -79,10 +79,10 @@ def make_environment(
 
 @jit_callable
 def draw_context(environment: Environment, key: np.uint64) -> int:
-    """Draw the context that arrives in the round of this key.
+    """Draw the context that arrives in the round of this key, by Walker's alias method: O(1).
 
-    The table of both outcomes avoids a branch that no processor can predict; it is unsigned, so
-    that indexing with the context needs no check of its sign.
+    The table of both outcomes avoids a branch that processors cannot predict; it is unsigned, so
+    that indexing with the context needs no check of the sign.
     """
     position = uniform(key, ONLY_LANE) * len(environment.cuts)
     column = int(position)

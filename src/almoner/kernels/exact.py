@@ -1,11 +1,15 @@
-"""Exact values of policies that know all statistics, by recursion over the budget left."""
+"""Exact value of a policy that knows all statistics: the distribution of the budget, by rounds.
+
+Such a policy depends on the rounds and the budget left only. With equal costs a round takes O(n·J)
+for n budgets of positive probability and J contexts; with unequal costs O(n·J·K), K the actions.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from almoner.jit import jit, jit_callable
-from almoner.kernels.hulls import raise_hulls
+from almoner.kernels.hulls import compute_hulls
 from almoner.kernels.price import find_price
 from almoner.kernels.priced import SKIP, options_at, priced_ratio
 from almoner.kernels.state import LEFT, ROUND, Hulls, Memo, State
@@ -17,12 +21,12 @@ from almoner.types import Floats
 __all__ = ["policy_gain", "policy_gain_on_grid", "rank_weights"]
 
 NEGLIGIBLE = 1e-22
-"""Budgets less likely than this are left out of a distribution.
+"""Budgets less likely than this are left out of the distribution.
 
-That leaves out at most 1e-22 for each budget of each round, and what a left-out path could have
-gained is at most 1 in each of T rounds. With equal costs only the ends are cut, no more than T + 2B
-times, so the error is below 1e-22 · T(T + 2B): 3e-12 at T = 10^5. With unequal costs gaps are cut
-too, and it is below 1e-22 · T²·n for n budgets in the distribution: 3e-11 at T = 10^4, n = 3,000.
+That leaves out at most 1e-22 for each budget of each round, and a path left out could have gained
+at most 1 in each of T rounds. With equal costs only the ends are cut, no more than T + 2B times, so
+the error is below 1e-22 · T(T + 2B): 3e-12 at T = 10^5. With unequal costs gaps are cut too, and it
+is below 1e-22 · T²·n for n budgets in the distribution: 3e-11 at T = 10^4, n = 3,000.
 """
 
 _ROUNDED, _SKIP_ALWAYS = RoundedLP.code, SkipAlways.code
@@ -30,9 +34,9 @@ _ROUNDED, _SKIP_ALWAYS = RoundedLP.code, SkipAlways.code
 
 @jit
 def rank_weights(values: Floats, weights: Floats, near: float) -> tuple[Floats, Floats]:
-    """Return the weight of the contexts ranked above each one, and of the others level with it.
+    """Return the weight of the contexts ranked above each one, and of the others tied with it.
 
-    They are added up in their order, as in a run: at one half a last bit decides what `rounded`
+    They are summed in their order, as in a run: at one half the last bit decides what `rounded`
     does.
     """
     ahead, tied = np.zeros(len(values)), np.zeros(len(values))
@@ -49,10 +53,10 @@ def rank_weights(values: Floats, weights: Floats, near: float) -> tuple[Floats, 
 def policy_gain(
     policy: LoweredPolicy, probs: Floats, gains: Floats, own: Floats, ahead: Floats, tied: Floats
 ) -> float:
-    """Return the expected gain of a policy that only looks at the rounds and the budget left.
+    """Return the expected gain of a policy with known statistics at equal costs.
 
-    ``probs`` and ``gains`` are the truth of each context: its probability and what the policy's
-    action brings there; ``own``, ``ahead`` and ``tied`` the weights as the policy sees them. The
+    ``probs`` and ``gains`` are true: the probability of each context, and the gain of the policy's
+    action there; ``own``, ``ahead`` and ``tied`` are the weights that the policy uses. The
     distribution of the budget left is carried forward, round by round.
     """
     chances, later = np.zeros(policy.budget + 1), np.zeros(policy.budget + 1)
@@ -103,11 +107,11 @@ def policy_gain_on_grid(
 ) -> float:
     """Return the expected gain of a policy with known statistics where costs differ.
 
-    ``probs`` and ``gains`` are the truth: of each context, and of each pair when the policy picks
-    it, which is the average over those that it cannot tell from it. As in `policy_gain`, but a
-    round may take any of the costs from the budget, so the distribution has gaps. The policy's
-    hulls depend on the budget only where it no longer affords everything. ``chances`` and ``later``
-    are scratch space, a number for every budget from 0 on.
+    ``probs`` and ``gains`` are true: the probability of each context, and the gain of each pair,
+    averaged over the pairs that the policy finds tied with it. As in `policy_gain`, but a round
+    takes one of several costs from the budget, so the distribution has gaps. The policy's hulls
+    depend on the budget only where it does not afford every action. ``chances`` and ``later`` are
+    scratch space, a number for every budget from 0 on.
     """
     if policy.rule == _SKIP_ALWAYS:
         return 0.0
@@ -129,7 +133,7 @@ def policy_gain_on_grid(
                 continue
             if not raised:
                 state.progress[LEFT] = left
-                raise_hulls(policy, state, memo, hulls, -1, none)
+                compute_hulls(policy, state, memo, hulls, -1, none)
                 raised = left >= dearest
             price, rate = find_price(policy, hulls, 1.0, priced_ratio(policy, left, remaining))
             for context in range(len(probs)):

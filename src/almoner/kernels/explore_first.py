@@ -1,10 +1,10 @@
-"""Explore first, then go by the means: what to try, and when enough has been tried.
+"""Exploration before exploitation (ε-first): the action to explore, and tests that end exploration.
 
-Two tests may end exploration. The literal one is the paper's Confidence Level Test, which asks that
-every comparison made while solving the LP be significant; where two slopes are close it may never
-end. The usable one asks what the LP needs: that the options outside its support are really worse.
-It stops when what mistakes about them may still cost, in the rounds left, is within three times
-what exploring has cost so far. It comes with no guarantee.
+The *literal* test is the paper's Confidence Level Test: every comparison made while solving the LP
+must be significant; where two slopes are close it may never pass. The *usable* test asks only that
+the options outside the LP's support are worse: it passes once the expected cost of mistakes about
+them, in the rounds left, is within three times the cost of exploration so far. It has no guarantee.
+Both are made every 2 % of the rounds, in O((J·K)²) and O(J·K²) for J contexts and K actions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from almoner.jit import jit, jit_callable, jit_inline
 from almoner.kernels.draws import TIE_LANE, uniform
-from almoner.kernels.hulls import raise_hulls
+from almoner.kernels.hulls import compute_hulls
 from almoner.kernels.price import find_price, nearness
 from almoner.kernels.priced import SKIP
 from almoner.kernels.ranking import weights_of
@@ -26,28 +26,28 @@ from almoner.types import Mask
 
 __all__ = ["exploration_over", "least_tried"]
 
-PATIENCE = 3.0
-"""Exploration ends when mistakes may cost at most this many times what it has cost."""
+RISK_FACTOR = 3.0
+"""Exploration ends when the risk of mistakes is at most this many times its cost so far."""
 
 
 @jit_inline
 def least_tried(
     policy: LoweredPolicy, state: State, context: int, key: np.uint64, available: Mask | None
 ) -> tuple[int, float]:
-    """Return the action tried least of those to be had in this context, a tie drawn at random.
+    """Return the least tried available action of a context, ties broken at random.
 
-    Where skipping has a reward that must be learned, it is tried like the others.
+    Skipping counts as an action where its reward must be learned.
     """
     first = SKIP if policy.default_mode == LEARNED_DEFAULTS else 0
     fewest, ties = math.inf, 0
     for action in range(first, policy.costs.shape[1]):
-        if _to_be_had(policy, state, context, action, available):
+        if _is_available(policy, state, context, action, available):
             count = _tries(state, context, action)
             ties = ties + 1 if count == fewest else (1 if count < fewest else ties)
             fewest = min(fewest, count)
     pick = int(uniform(key, TIE_LANE) * ties)
     for action in range(first, policy.costs.shape[1]):
-        fits = _to_be_had(policy, state, context, action, available)
+        fits = _is_available(policy, state, context, action, available)
         if fits and _tries(state, context, action) == fewest:
             if pick == 0:
                 return action, 1.0 / ties
@@ -61,10 +61,10 @@ def _tries(state: State, context: int, action: int) -> float:
 
 
 @jit_inline
-def _to_be_had(
+def _is_available(
     policy: LoweredPolicy, state: State, context: int, action: int, available: Mask | None
 ) -> bool:
-    """Return whether an action is affordable, and available to this request."""
+    """Return whether an action is affordable and available to this request."""
     if action == SKIP:
         return True
     if available is not None and not available[action]:
@@ -74,7 +74,7 @@ def _to_be_had(
 
 @jit_callable
 def exploration_over(policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls) -> bool:
-    """Return whether exploration ends after the round just booked."""
+    """Return whether exploration ends after the round just recorded."""
     t, spent = state.progress[ROUND], policy.budget - state.progress[LEFT]
     if t >= policy.exploration.rounds or spent >= policy.exploration.spend:
         return True
@@ -87,16 +87,15 @@ def exploration_over(policy: LoweredPolicy, state: State, memo: Memo, hulls: Hul
         for action in range(policy.costs.shape[1]):
             if weights[context] > 0.0 and state.counts[context, action] == 0.0:
                 return False
-    raise_hulls(policy, state, memo, hulls, -1, np.uint64(0))
+    compute_hulls(policy, state, memo, hulls, -1, np.uint64(0))
     if policy.exploration.test == LITERAL_TEST:
-        return _all_comparisons_pass(policy, state, hulls)
-    return policy.exploration.test == USABLE_TEST and _mistakes_are_cheap(
-        policy, state, hulls, total
-    )
+        return _literal_test(policy, state, hulls)
+    return policy.exploration.test == USABLE_TEST and _usable_test(policy, state, hulls, total)
 
 
 @jit
-def _mistakes_are_cheap(policy: LoweredPolicy, state: State, hulls: Hulls, total: float) -> bool:
+def _usable_test(policy: LoweredPolicy, state: State, hulls: Hulls, total: float) -> bool:
+    """Return whether the expected cost of mistakes is small against the cost of exploration."""
     remaining = policy.horizon - state.progress[ROUND]
     price, _ = find_price(policy, hulls, total, state.progress[LEFT] / remaining * total)
     edge, start, end = _marginal_step(policy, hulls, price)
@@ -115,7 +114,7 @@ def _mistakes_are_cheap(policy: LoweredPolicy, state: State, hulls: Hulls, total
             if option != best and deviation > 0.0:
                 worst = max(worst, deviation * _expected_excess(shortfall / deviation))
         risk += hulls.weights[context] / total * worst
-    return remaining * risk <= PATIENCE * spent
+    return remaining * risk <= RISK_FACTOR * spent
 
 
 @jit_inline
@@ -141,7 +140,7 @@ def _best_option(
 
 @jit_inline
 def _marginal_step(policy: LoweredPolicy, hulls: Hulls, price: float) -> tuple[int, int, int]:
-    """Return the context and the two options between which the money runs out; −1 if none."""
+    """Return the context and the two options between which the budget runs out; −1 if none."""
     for context in range(policy.costs.shape[0]):
         start = SKIP
         for i in range(hulls.sizes[context]):
@@ -162,7 +161,7 @@ def _deviation(
     start: int,
     end: int,
 ) -> float:
-    """Return the standard deviation proxy of a reduced cost: it is linear in at most four means.
+    """Return a bound on the standard deviation of a reduced cost, linear in at most four means.
 
     The reduced cost is g_best − g_option − λ(c_best − c_option), where the price λ is itself the
     slope between two options of the context ``edge``. A mean of C rewards in [0, 1] has a variance
@@ -194,31 +193,31 @@ def _expected_excess(z: float) -> float:
 
 
 @jit
-def _all_comparisons_pass(policy: LoweredPolicy, state: State, hulls: Hulls) -> bool:
-    """Return whether every comparison on the way to the LP's solution is significant."""
+def _literal_test(policy: LoweredPolicy, state: State, hulls: Hulls) -> bool:
+    """Return whether every comparison made while solving the LP is significant."""
     for context in range(policy.costs.shape[0]):
         if hulls.weights[context] <= 0.0:
             continue
-        for one in range(policy.costs.shape[1]):
-            for two in range(one):
+        for first in range(policy.costs.shape[1]):
+            for second in range(first):
                 rates = (
-                    _slope(policy, hulls, context, SKIP, one),
-                    _slope(policy, hulls, context, SKIP, two),
+                    _slope(policy, hulls, context, SKIP, first),
+                    _slope(policy, hulls, context, SKIP, second),
                 )
-                fewest = min(state.counts[context, one], state.counts[context, two])
-                rise = _slope(policy, hulls, context, one, two)
+                fewest = min(state.counts[context, first], state.counts[context, second])
+                rise = _slope(policy, hulls, context, first, second)
                 if not (
                     _differ(policy, rates[0] - rates[1], fewest) and _differ(policy, rise, fewest)
                 ):
                     return False
-        if not _hull_is_sure(policy, state, hulls, context):
+        if not _hull_is_significant(policy, state, hulls, context):
             return False
-    return _order_is_sure(policy, state, hulls)
+    return _order_is_significant(policy, state, hulls)
 
 
 @jit_inline
-def _hull_is_sure(policy: LoweredPolicy, state: State, hulls: Hulls, context: int) -> bool:
-    """Return whether at each vertex the steepest way on is significantly the steepest."""
+def _hull_is_significant(policy: LoweredPolicy, state: State, hulls: Hulls, context: int) -> bool:
+    """Return whether at each vertex of a hull the next step is significantly the steepest."""
     start = SKIP
     for i in range(hulls.sizes[context]):
         top = hulls.tops[context, i]
@@ -236,14 +235,16 @@ def _hull_is_sure(policy: LoweredPolicy, state: State, hulls: Hulls, context: in
 
 
 @jit_inline
-def _order_is_sure(policy: LoweredPolicy, state: State, hulls: Hulls) -> bool:
+def _order_is_significant(policy: LoweredPolicy, state: State, hulls: Hulls) -> bool:
     """Return whether any two hull steps differ significantly in slope."""
-    for one in range(policy.costs.shape[0]):
-        for i in range(hulls.sizes[one]):
-            for two in range(one + 1):
-                for other in range(i if two == one else hulls.sizes[two]):
-                    gap = hulls.slopes[one, i] - hulls.slopes[two, other]
-                    fewest = min(_fewest(state, hulls, one, i), _fewest(state, hulls, two, other))
+    for first in range(policy.costs.shape[0]):
+        for i in range(hulls.sizes[first]):
+            for second in range(first + 1):
+                for other in range(i if second == first else hulls.sizes[second]):
+                    gap = hulls.slopes[first, i] - hulls.slopes[second, other]
+                    fewest = min(
+                        _fewest(state, hulls, first, i), _fewest(state, hulls, second, other)
+                    )
                     if not _differ(policy, gap, fewest):
                         return False
     return True
@@ -251,7 +252,7 @@ def _order_is_sure(policy: LoweredPolicy, state: State, hulls: Hulls) -> bool:
 
 @jit_inline
 def _fewest(state: State, hulls: Hulls, context: int, i: int) -> float:
-    """Return the smaller count of the two ends of a hull step; skipping was seen for ever."""
+    """Return the smaller count of the two ends of a hull step; skipping has no limit."""
     fewest = state.counts[context, hulls.tops[context, i]]
     if i > 0:
         fewest = min(fewest, state.counts[context, hulls.tops[context, i - 1]])
@@ -259,10 +260,10 @@ def _fewest(state: State, hulls: Hulls, context: int, i: int) -> float:
 
 
 @jit_inline
-def _slope(policy: LoweredPolicy, hulls: Hulls, context: int, one: int, two: int) -> float:
-    """Return the slope between two options; with equal costs, that of the smallest difference."""
-    gain, cost = _option(policy, hulls, context, one)
-    other_gain, other_cost = _option(policy, hulls, context, two)
+def _slope(policy: LoweredPolicy, hulls: Hulls, context: int, first: int, second: int) -> float:
+    """Return the slope between two options; at equal costs, over the smallest cost difference."""
+    gain, cost = _option(policy, hulls, context, first)
+    other_gain, other_cost = _option(policy, hulls, context, second)
     if cost == other_cost:
         return (other_gain - gain) / policy.exploration.cost_gap
     return (other_gain - gain) / (other_cost - cost)

@@ -1,8 +1,8 @@
-"""The hulls of all contexts: gains over skipping, and the steps along them that compete for money.
+"""Upper concave hulls of (cost, gain) in each context: the steps that compete for the budget.
 
-Most hulls are the same as in the round before. Where the statistics are known, all are, until other
-actions are affordable; where they are learned, those of contexts that have no reward yet. They are
-kept, which changes no decision: only its speed.
+A hull of K actions takes O(K²), those of J contexts O(J·K²). Most hulls are the same as in the
+round before, and are reused: all of them where the statistics are known, until other actions are
+affordable; those of contexts without rewards where they are learned.
 """
 
 from __future__ import annotations
@@ -31,27 +31,26 @@ from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
 from almoner.policy.rewards import Thompson
 from almoner.types import Mask
 
-__all__ = ["raise_hulls", "restrict"]
+__all__ = ["compute_hulls", "restrict"]
 
 _MOST = np.iinfo(np.int64).max
 _THOMPSON = Thompson.code
 
 
 @jit_inline
-def raise_hulls(
+def compute_hulls(
     policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls, context: int, key: np.uint64
 ) -> None:
-    """Work out the gains of all pairs and the hull of every context, of what is still affordable.
+    """Compute the gains of all pairs and the hull of every context, of affordable actions.
 
-    Actions dearer than what is left are dropped before the LP is solved, in every context: that
-    loses less than skipping the round when one of them comes up.
+    Actions dearer than the budget left are dropped before the LP is solved, in every context: that
+    loses less than skipping the round when one of them is chosen.
 
-    Where the statistics are known, hulls are kept for as long as the same actions are affordable.
-    Those of the present context, and of the one before it, may be of what was available to a
-    request: they are worked out anew.
+    Where the statistics are known, hulls are valid for as long as the same actions are affordable,
+    except those of this context and of the last one, which `restrict` may have changed.
 
-    Contexts that were never rewarded, but cost and promise the same, have the same hull. It is
-    worked out for the first of them, and copied to the others only if it has changed.
+    Contexts without rewards that have the same costs and priors have the same hull. It is computed
+    for the first of them, and copied to the others only if it has changed.
     """
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     weights, total, arrival = weights_of(policy, state, t)
@@ -66,7 +65,7 @@ def raise_hulls(
         if hulls.weights[other] <= 0.0:
             hulls.sizes[other], hulls.sources[other] = 0, -1
             continue
-        fresh = _is_fresh(policy, state, other)
+        fresh = _is_unrewarded(policy, state, other)
         if fresh and source not in (-1, other):
             if unchanged and hulls.sources[other] == source:
                 continue
@@ -78,7 +77,7 @@ def raise_hulls(
         if fresh:
             source, unchanged = other, same and hulls.sources[other] == other
         hulls.sources[other] = other if fresh else -1
-        _raise_hull(policy, hulls, other)
+        _compute_hull(policy, hulls, other)
     if len(hulls.ranked) > 0 and not kept:
         _keep(policy, hulls, left)
 
@@ -94,9 +93,9 @@ def _update_gains(
     key: np.uint64,
     compare: bool,
 ) -> bool:
-    """Work out the gains of a context; return whether they are the same as before, if asked to.
+    """Compute the gains of a context; return whether they are unchanged, if ``compare``.
 
-    Gains of contexts with rewards hardly ever are, and to compare them takes a twentieth of a run.
+    Gains of contexts with rewards change nearly always, and comparing takes 5 % of a run.
     """
     idle, same = _default_index(policy, state, context, level, key), True
     for action in range(policy.costs.shape[1]):
@@ -113,12 +112,10 @@ def _update_gains(
 def _default_index(
     policy: LoweredPolicy, state: State, context: int, level: float, key: np.uint64
 ) -> float:
-    """Return what skipping is taken to bring: what is known of it, or the index of it.
+    """Return the known reward of skipping (0 where gains over skipping are known), or its index.
 
-    Known defaults are zeros where the gains over skipping are known.
-
-    An unknown default gets the same index as the actions: a plain mean could lock in, paying for
-    ever for actions that gain nothing over a default that is never tried.
+    A learned default gets the same index as the actions. Its mean alone could lock in: the policy
+    would pay for ever for actions that gain nothing over a default which it never tries.
     """
     if policy.default_mode != LEARNED_DEFAULTS:
         return policy.defaults[context]
@@ -132,8 +129,8 @@ def _default_index(
 
 
 @jit_inline
-def _is_fresh(policy: LoweredPolicy, state: State, context: int) -> bool:
-    """Return whether a context was never rewarded: its indices do not depend on its level then."""
+def _is_unrewarded(policy: LoweredPolicy, state: State, context: int) -> bool:
+    """Return whether a context has no reward yet; then its indices do not depend on its level."""
     rewards = state.skip_counts[context]
     for action in range(policy.costs.shape[1]):
         rewards += state.counts[context, action]
@@ -142,7 +139,7 @@ def _is_fresh(policy: LoweredPolicy, state: State, context: int) -> bool:
 
 @jit_inline
 def _same_terms(policy: LoweredPolicy, memo: Memo, one: int, other: int) -> bool:
-    """Return whether two contexts that were never rewarded cost and promise the same."""
+    """Return whether two contexts without rewards have the same costs and priors."""
     for action in range(policy.costs.shape[1]):
         if policy.costs[one, action] != policy.costs[other, action]:
             return False
@@ -153,7 +150,7 @@ def _same_terms(policy: LoweredPolicy, memo: Memo, one: int, other: int) -> bool
 
 @jit_inline
 def _copy_hull(policy: LoweredPolicy, hulls: Hulls, source: int, target: int) -> None:
-    """Copy gains and hull of a context, where there are thousands of the same kind."""
+    """Copy gains and hull from one context to another."""
     for action in range(policy.costs.shape[1]):
         hulls.gains[target, action] = hulls.gains[source, action]
     hulls.sizes[target], hulls.sources[target] = hulls.sizes[source], source
@@ -164,8 +161,8 @@ def _copy_hull(policy: LoweredPolicy, hulls: Hulls, source: int, target: int) ->
 
 
 @jit_inline
-def _raise_hull(policy: LoweredPolicy, hulls: Hulls, context: int) -> None:
-    """Work out the hull of one context from its gains."""
+def _compute_hull(policy: LoweredPolicy, hulls: Hulls, context: int) -> None:
+    """Compute the hull of one context from its gains."""
     count = candidates(hulls.gains[context], policy.costs[context], hulls.tops[context])
     hulls.sizes[context] = count
     gain, cost = 0.0, 0
@@ -179,7 +176,7 @@ def _raise_hull(policy: LoweredPolicy, hulls: Hulls, context: int) -> None:
 
 @jit_inline
 def _keep(policy: LoweredPolicy, hulls: Hulls, left: int) -> None:
-    """Note for which budgets the same actions are affordable as with ``left`` units."""
+    """Record the range of budgets that afford the same actions as ``left`` units."""
     least, beyond = 0, _MOST
     for context in range(policy.costs.shape[0]):
         for action in range(policy.costs.shape[1]):
@@ -193,8 +190,8 @@ def _keep(policy: LoweredPolicy, hulls: Hulls, left: int) -> None:
 
 @jit_inline
 def restrict(policy: LoweredPolicy, hulls: Hulls, context: int, available: Mask) -> bool:
-    """Work out the hull of a context anew if not every action is available; return whether so."""
-    if hulls.weights[context] <= 0.0:  # its gains were not worked out
+    """Recompute the hull of a context if an action is not available; return whether one is not."""
+    if hulls.weights[context] <= 0.0:  # its gains were not computed
         return False
     restricted = False
     for action in range(policy.costs.shape[1]):
@@ -202,6 +199,6 @@ def restrict(policy: LoweredPolicy, hulls: Hulls, context: int, available: Mask)
             hulls.gains[context, action] = -math.inf
             restricted = True
     if restricted:
-        hulls.sources[context] = -1  # what was copied to or from it is no longer the same
-        _raise_hull(policy, hulls, context)
+        hulls.sources[context] = -1  # no longer a copy, nor a source of copies
+        _compute_hull(policy, hulls, context)
     return restricted

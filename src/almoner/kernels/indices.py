@@ -1,7 +1,8 @@
-"""The ladder of reward knowledge: the index of a pair, and the level that drives it.
+"""Indices of context-action pairs: UCB, KL-UCB, log⁺, Thompson, horizon UCB, Wilson; O(1) each.
 
-Every index rises with its *level*: log t for the classical ones, what the context can still use
-for the horizon-aware one. As levels move slowly, two of them bracket an index for many rounds.
+`index` has a branch for each part of `almoner.policy.rewards`. An index rises with its *level*:
+log t for the classical ones, the plays left for the horizon-aware ones. Levels move slowly, so two
+of them bracket an index for many rounds (`almoner.kernels.ranking`).
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ _UCB, _KL, _LOG_PLUS = UCB.code, KLUCB.code, LogPlus.code
 _THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
 
 LAST_AFFINE = _UCB
-"""Codes up to this one are ū + level/√C, with level 0 where nothing is explored."""
+"""Codes up to this one have the index ū + level/√C, with level 0 if they do not explore."""
 
 
 @jit
 def clock_level(reward: int, width: float, t: int) -> float:
-    """Return the level that the clock gives to an index; NaN for an unknown code.
+    """Return the level that all contexts have in round t; NaN for an unknown code.
 
-    It is 0 for an index without a level, and for one whose level is that of its context
+    It is 0 for an index without a level, and for one whose level depends on the context
     (`almoner.kernels.ranking.level_of`).
     """
     if reward == _UCB:
@@ -72,10 +73,10 @@ def fill_levels(reward: int, width: float, levels: Floats) -> None:
 def index(
     reward: int, width: float, level: float, mean: float, root: float, count: float, key: np.uint64
 ) -> float:
-    """Return the index of a pair from its mean ū, 1/√C, C and level; NaN for an unknown code.
+    """Return the index of a pair from its level, ū, 1/√C and C; NaN for an unknown code.
 
-    A pair never seen comes with ū = 1 and 1/√C = 0, and its index is 1 (Thompson draws from the
-    uniform prior instead). The known means come as ``mean``.
+    A pair never seen has ū = 1 and 1/√C = 0, and its index is 1 (Thompson draws from the uniform
+    prior instead). Known means are passed as ``mean``.
     """
     if reward <= LAST_AFFINE:
         return mean + level * root
@@ -97,11 +98,11 @@ def index(
 
 @jit
 def wilson_bound(mean: float, count: float, plays_left: float) -> float:
-    """Return thrifty's index: a Wilson score bound whose level falls with the plays left.
+    """Return thrifty's index: a Wilson score bound whose width falls with the plays left.
 
-    The level g fits the Bayes boundary of the Gaussian one-armed bandit with n plays left (Lai,
-    Annals of Statistics 15, 1987), solved numerically. Where ū = 1 the bound is 1 whatever the
-    level; the more often that was seen, the better, so that such pairs are not tied.
+    g is a fit to the Bayes boundary of the Gaussian one-armed bandit with n plays left (Lai, Annals
+    of Statistics 15, 1987), solved numerically. Where ū = 1 the bound is 1 at every level; adding
+    1e-9 per reward breaks the ties of such pairs.
     """
     if mean >= 1.0:
         return 1.0 + 1e-9 * count

@@ -1,4 +1,4 @@
-"""The loop: replications of a run, folded from `decide`, `take` and `learn`."""
+"""The loop of a simulation: replications of a run, folded from `decide`, `take` and `learn`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from almoner.types import Floats, Ints
 __all__ = ["FIGURES", "play"]
 
 FIGURES = 5
-"""How many figures `play` writes of each replication."""
+"""Number of columns that `play` writes for each replication."""
 
 
 @jit_inline
 def untried_pairs(policy: LoweredPolicy, environment: Environment, state: State) -> int:
-    """Return how many pairs were never tried, of those that may come and can still be afforded."""
+    """Return the number of untried pairs that are affordable and whose context can arrive."""
     untried = 0
     if state.progress[ROUND] < policy.horizon:
         for context in range(policy.costs.shape[0]):
@@ -48,12 +48,11 @@ def play(
 ) -> None:
     """Play replications ``first``, ``first + 1``, … and write a row of ``out`` for each.
 
-    A row holds the mean reward of what was done, the reward drawn, the loss at the price, the spend
-    in units, and how many pairs the end of exploration found untried (0 where nothing ends).
-    ``left_at`` gets the units left before each of the rounds ``marks``. Where
-    ``choices`` and ``numbers`` have a row for every round they get all of it: context and action;
-    probability, reward and the units left. Skipping earns its mean: nobody learns from it, so there
-    is nothing to draw.
+    A row holds the mean reward of the actions taken, the reward drawn, the loss at the price, the
+    spend in units, and the number of pairs left untried at the end of exploration (0 if there is
+    none). ``left_at`` gets the units left before each of the rounds ``marks``. If ``choices`` and
+    ``numbers`` have a row for every round, they get its context and action, and its probability,
+    reward and units left.
     """
     for row in range(out.shape[0]):
         reset(policy, state, memo)
@@ -64,7 +63,7 @@ def play(
             while mark < len(marks) and marks[mark] == t + 1:
                 left_at[row, mark] = state.progress[LEFT]
                 mark += 1
-            # Drawn a round ahead, so that it is at hand when the processor has guessed wrong.
+            # Drawn a round ahead: it is ready when the processor has mispredicted a branch.
             context, coming = coming, draw_context(environment, round_key(streams.contexts, t + 1))
             key = round_key(streams.choices, t)
             action, probability = decide(policy, state, memo, hulls, context, key)

@@ -1,8 +1,8 @@
-"""The price at which the hull steps of all contexts use up the budget per round.
+"""Dual price of the budget: the slope at which the hull steps of all contexts use it up.
 
-Where the statistics are known, the steps are sorted once and their costs summed, and the price is
-found by bisection. Where indices move, nothing is sorted: the search passes over all steps, from
-the last price known, and halves the interval that is left.
+Where the statistics are known, the N steps are sorted once and their costs summed, and the price is
+found by bisection in O(log N). Where indices move, a search starts from the last price: each pass
+over all steps, O(N), halves the interval that holds the price; most rounds need one or two passes.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from almoner.types import Floats
 __all__ = ["find_price", "nearness"]
 
 ADJACENT = 4
-"""Adjacent slopes are tried first, as the price seldom moves far between rounds: this many."""
+"""Passes that try an adjacent slope before halving: the price seldom moves far between rounds."""
 
 PASSES = 128
-"""Each later pass halves an interval that starts below 2**20 and ends the search at the latest when
-all that is left is tied: at a length of 1e-12 / dearest, where costs are below 2**53 units. That is
-20 + 40 + 53 halvings."""
+"""Limit of passes. Each later pass halves an interval that starts below 2**20, and the search ends
+at the latest when all of it is tied, at a length of 1e-12 / dearest, where costs are below 2**53
+units: 20 + 40 + 53 halvings."""
 
 
 @jit_inline
 def nearness(policy: LoweredPolicy, price: float) -> float:
-    """Return by how much a slope may differ from a price and still be tied with it.
+    """Return the largest difference at which a slope is tied with a price.
 
-    Slopes are gains per unit of money. However small the unit is, and with it every slope, they
-    must not all be tied.
+    Slopes are gains per unit, and a small unit makes all of them small: the tolerance scales with
+    the dearest cost, so that they are not all tied.
     """
     return TOLERANCE * max(price, 1.0 / policy.dearest)
 
@@ -42,10 +42,10 @@ def find_price(
 ) -> tuple[float, float]:
     """Return the price at which the steps use up ``room``, and the rate of the steps at it.
 
-    ``total`` is what the contexts' weights are out of, and sets the scale of rounding errors. Where
+    ``total`` is the total weight of the contexts, and sets the scale of rounding errors. Where
     steps use up ``room`` exactly, every price from theirs down to the next slope balances it. The
-    lowest of them is what one more unit is worth, and is reported: the next slope, or 0 if
-    everything fits.
+    lowest of them, the next slope or 0 if everything fits, is the price of one more unit, and is
+    reported.
     """
     slack = TOLERANCE * max(total, room)
     if len(hulls.ranked) > 0 and hulls.kept[KEPT_LEAST] == policy.dearest:
@@ -61,7 +61,7 @@ def find_price(
 
 @jit_inline
 def _bisect(policy: LoweredPolicy, hulls: Hulls, room: float) -> tuple[float, float, float, float]:
-    """Return the price, what the steps above it and at it use, and the next slope, if sorted.
+    """Find the price among sorted steps; return it, the costs above and at it, and the next slope.
 
     It is the slope of the step that reaches ``room``, or of the last one if all of them fit.
     """
@@ -76,7 +76,7 @@ def _bisect(policy: LoweredPolicy, hulls: Hulls, room: float) -> tuple[float, fl
 
 @jit_inline
 def _count_below(rising: Floats, limit: float) -> int:
-    """Return how many of some rising numbers are below a limit."""
+    """Return how many of a rising array's numbers are below a limit."""
     start, stop = 0, len(rising)
     while start < stop:  # halved each time
         middle = (start + stop) // 2
@@ -91,10 +91,10 @@ def _count_below(rising: Floats, limit: float) -> int:
 def _search(
     policy: LoweredPolicy, hulls: Hulls, room: float, slack: float
 ) -> tuple[float, float, float, float]:
-    """Return the price, what the steps above it and at it use, and the next slope, if unsorted.
+    """Find the price among unsorted steps; return as `_bisect` does.
 
     The price lies between ``low`` and ``high``, both of them slopes once a pass has found them:
-    the steps from ``low`` up use more than there is room for, those beyond ``high`` use less.
+    the steps from ``low`` up cost more than ``room``, those beyond ``high`` less.
     """
     low, high = 0.0, math.inf
     price, used, tied, under = hulls.price[LAST_PRICE], 0.0, 0.0, 0.0
@@ -114,7 +114,7 @@ def _search(
 
 @jit_inline
 def _fill(policy: LoweredPolicy, hulls: Hulls, price: float) -> tuple[float, float, float, float]:
-    """Return what the steps above a price use, the steps at it, and the next slopes beside it."""
+    """Return the costs of the steps above a price and at it, and the next slopes on both sides."""
     used, tied, above, under = 0.0, 0.0, math.inf, 0.0
     near = nearness(policy, price)
     for other in range(policy.costs.shape[0]):
@@ -133,7 +133,7 @@ def _fill(policy: LoweredPolicy, hulls: Hulls, price: float) -> tuple[float, flo
 
 @jit_inline
 def _steepest(policy: LoweredPolicy, hulls: Hulls) -> float:
-    """Return the steepest slope of all hulls: along each of them slopes fall."""
+    """Return the steepest slope of all hulls: the first of each, as slopes fall along a hull."""
     steepest = 0.0
     for other in range(policy.costs.shape[0]):
         if hulls.sizes[other] > 0:

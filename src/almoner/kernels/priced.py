@@ -1,8 +1,9 @@
-"""Decisions where costs differ, or skipping has a reward of its own: the LP with a price.
+"""Decisions where costs differ, or skipping has a reward: the LP solved by its dual price.
 
-Every context's indices, less that of skipping, give a hull (`almoner.kernels.hulls`); the steps of
-all hulls compete for the budget per round. The price at which it runs out splits the steps into
-those taken for sure and those taken at a common rate (`almoner.kernels.price`).
+The indices of each context, less that of skipping, have a hull (`almoner.kernels.hulls`); the steps
+of all hulls compete for the budget per round. Steps steeper than the price are taken for sure, and
+those at the price at a common rate (`almoner.kernels.price`). A decision takes O(J·K²) for J
+contexts and K actions, and O(K²) where the statistics are known.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from almoner.jit import jit_inline
 from almoner.kernels.draws import SERVE_LANE, TIE_LANE, uniform
-from almoner.kernels.hulls import raise_hulls, restrict
+from almoner.kernels.hulls import compute_hulls, restrict
 from almoner.kernels.price import find_price, nearness
 from almoner.kernels.ranking import weights_of
 from almoner.kernels.state import LEFT, ROUND, UNIT_PRICE, Hulls, Memo, State
@@ -25,7 +26,7 @@ from almoner.types import Mask
 __all__ = ["SKIP", "allocate", "options_at", "priced_ratio"]
 
 SKIP = -1
-"""The action of doing nothing."""
+"""Code of skipping, beside the indices of actions."""
 
 _ADAPTIVE, _FIXED, _ROUNDED = AdaptiveLP.code, FixedLP.code, RoundedLP.code
 _EAGER, _SKIP_ALWAYS = EagerRounding.code, SkipAlways.code
@@ -43,8 +44,8 @@ def allocate(
 ) -> tuple[int, float]:
     """Return the action for the context that has arrived, or SKIP, and its probability.
 
-    The price is that of all actions in all contexts; what is available to this request is then
-    weighed at that price.
+    The price is that of all actions in all contexts; the actions available to this request are then
+    compared at that price.
     """
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     remaining = policy.horizon - t + 1
@@ -52,21 +53,21 @@ def allocate(
         return SKIP, 1.0
     _, total, _ = weights_of(policy, state, t)
     room = priced_ratio(policy, left, remaining) * total
-    raise_hulls(policy, state, memo, hulls, context, key)
+    compute_hulls(policy, state, memo, hulls, context, key)
     price, rate = find_price(policy, hulls, total, room)
     if available is not None and restrict(policy, hulls, context, available):
-        price, rate = _price_beyond(hulls, price, rate)
+        price, rate = _next_unit_price(hulls, price, rate)
     base, step, rate = options_at(policy, hulls, context, price, rate)
     if uniform(key, SERVE_LANE) < rate:
-        return _untie(policy, hulls, context, step, rate, key)
-    return _untie(policy, hulls, context, base, 1.0 - rate, key)
+        return _break_tie(policy, hulls, context, step, rate, key)
+    return _break_tie(policy, hulls, context, base, 1.0 - rate, key)
 
 
 @jit_inline
-def _price_beyond(hulls: Hulls, price: float, rate: float) -> tuple[float, float]:
+def _next_unit_price(hulls: Hulls, price: float, rate: float) -> tuple[float, float]:
     """Return the price of the next unit of budget, and the rate of the steps at it.
 
-    Of a slope that is not reached yet nothing is bought.
+    Steps at a lower slope than the price found have a rate of 0: the budget does not reach them.
     """
     beyond = hulls.price[UNIT_PRICE]
     if beyond == price:
@@ -78,9 +79,9 @@ def _price_beyond(hulls: Hulls, price: float, rate: float) -> tuple[float, float
 def options_at(
     policy: LoweredPolicy, hulls: Hulls, context: int, price: float, rate: float
 ) -> tuple[int, int, float]:
-    """Return what a context gets at least, what it gets at most, and how likely the latter is.
+    """Return the two options of a context at a price, and the probability of the dearer one.
 
-    ``rate`` is that of the steps at the price itself. NaN for the code of an unknown rule.
+    ``rate`` is that of the steps at the price itself. The probability is NaN for an unknown rule.
     """
     base, step, near = SKIP, SKIP, nearness(policy, price)
     for i in range(hulls.sizes[context]):
@@ -98,10 +99,9 @@ def options_at(
 
 @jit_inline
 def priced_ratio(policy: LoweredPolicy, left: int, remaining: int) -> float:
-    """Return the budget per round that the rule plans with: as it was, or as it is.
+    """Return the budget per round of the LP: b/τ, or B/T for a fixed LP.
 
-    A fixed plan may be told to drop its frugality once what is left suffices for the dearest action
-    in every round left.
+    With ``override`` a fixed LP uses b/τ once that affords the dearest action in every round left.
     """
     if policy.rule != _FIXED:
         return left / remaining
@@ -111,7 +111,7 @@ def priced_ratio(policy: LoweredPolicy, left: int, remaining: int) -> float:
 
 
 @jit_inline
-def _untie(
+def _break_tie(
     policy: LoweredPolicy,
     hulls: Hulls,
     context: int,
@@ -119,15 +119,15 @@ def _untie(
     probability: float,
     key: np.uint64,
 ) -> tuple[int, float]:
-    """Draw among the actions that cost and promise the same as the one chosen."""
+    """Draw one of the actions with the same cost and gain as the one chosen."""
     if action == SKIP:
         return SKIP, probability
     ties = 0
     for other in range(policy.costs.shape[1]):
-        ties += _alike(policy, hulls, context, action, other)
+        ties += _is_tied(policy, hulls, context, action, other)
     pick = int(uniform(key, TIE_LANE) * ties)
     for other in range(policy.costs.shape[1]):
-        if _alike(policy, hulls, context, action, other):
+        if _is_tied(policy, hulls, context, action, other):
             if pick == 0:
                 return other, probability / ties
             pick -= 1
@@ -135,7 +135,7 @@ def _untie(
 
 
 @jit_inline
-def _alike(policy: LoweredPolicy, hulls: Hulls, context: int, action: int, other: int) -> bool:
+def _is_tied(policy: LoweredPolicy, hulls: Hulls, context: int, action: int, other: int) -> bool:
     return (
         policy.costs[context, action] == policy.costs[context, other]
         and abs(hulls.gains[context, action] - hulls.gains[context, other]) <= TOLERANCE

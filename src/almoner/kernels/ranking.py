@@ -1,10 +1,11 @@
-"""The value of a context (its best index), and how the present context ranks among the others.
+"""Value of a context (its best index), and its rank among the other contexts, for equal costs.
 
 Indices move slowly, so they are bracketed: `refresh` bounds every index from below and above for an
-epoch. An index is worked out only where its bracket leaves a comparison open, so a round costs a
-few indices instead of all of them, and decides exactly the same. What brackets assume is checked
-where it is used or changed: rounds, horizon and money in `refresh`, arrivals in `cover_arrival`,
-rewards in `cover_reward`.
+epoch of many rounds, in O(J·K) for J contexts and K actions. A round then compares J brackets, and
+computes an index only where its bracket leaves a comparison undecided: a few instead of J·K, with
+exactly the same decision. The assumptions of brackets are checked where they are used or changed:
+rounds, horizon and budget in `refresh`, arrivals in `update_after_arrival`, rewards in
+`update_after_reward`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from almoner.kernels.state import (
     VALID_UNTIL,
     Memo,
     State,
-    loosen,
+    reset_brackets,
 )
 from almoner.lp import TOLERANCE
 from almoner.policy.contexts import (
@@ -41,23 +42,23 @@ from almoner.types import Floats, Mask
 
 __all__ = [
     "choose",
-    "cover_arrival",
-    "cover_reward",
     "index_of",
     "is_between",
     "level_at",
     "level_of",
     "rank",
     "refresh",
+    "update_after_arrival",
+    "update_after_reward",
     "value_of",
     "weights_of",
 ]
 
-HEADROOM = 1.25
-"""A level that falls with time rises when its context arrives: this much is allowed for."""
+LEVEL_MARGIN = 1.25
+"""Factor by which brackets let a level rise: one that falls with time rises as contexts arrive."""
 
-LEEWAY = 16
-"""Bills and refunds move the money left: by one part in this many, brackets allow for it."""
+BUDGET_MARGIN = 16
+"""Brackets stay valid while bills and refunds move the units left by one part in this many."""
 
 _THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
 _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
@@ -66,9 +67,9 @@ _KNOWN_CONTEXTS, _NO_CONTEXTS = KnownContexts.code, NoContexts.code
 
 @jit_inline
 def weights_of(policy: LoweredPolicy, state: State, t: int) -> tuple[Floats, float, float]:
-    """Return the contexts' weights, what they are out of, and what an arrival adds to its own.
+    """Return the weights of the contexts, their total, and the weight that an arrival adds.
 
-    What they are out of is NaN for an unknown code.
+    The total is NaN for an unknown code.
     """
     if policy.context not in (_EMPIRICAL, _TRUNCATED):
         known = policy.context in (_KNOWN_CONTEXTS, _NO_CONTEXTS)
@@ -81,7 +82,7 @@ def weights_of(policy: LoweredPolicy, state: State, t: int) -> tuple[Floats, flo
 
 @jit_inline
 def level_at(policy: LoweredPolicy, memo: Memo, t: int) -> float:
-    """Return the index level that the clock gives to all contexts in round t."""
+    """Return the index level that all contexts have in round t."""
     if t < len(memo.levels):
         return memo.levels[t]
     return clock_level(policy.reward, policy.width, t)
@@ -91,7 +92,7 @@ def level_at(policy: LoweredPolicy, memo: Memo, t: int) -> float:
 def level_of(policy: LoweredPolicy, common: float, share: float, t: int, left: float) -> float:
     """Return the index level of a context with this share in round t, with ``left`` units left.
 
-    It is that of the clock, unless the index looks at what its context can still use.
+    It is ``common`` unless the index depends on the plays left in its context.
     """
     if policy.reward == _WILSON:
         return max(1.0, min(share * (policy.horizon - t + 1), left / policy.cheapest))
@@ -122,18 +123,19 @@ def index_of(
 
 @jit_inline
 def refresh(policy: LoweredPolicy, state: State, memo: Memo, context: int, level: float) -> None:
-    """Bracket anew what no longer holds: everything at the end of an epoch, or one context.
+    """Recompute brackets that are no longer valid: all at the end of an epoch, or one context's.
 
-    An epoch is a sixteenth of the rounds gone or to come, at one horizon and with about the same
-    money. A context that has come more often than its bracket allowed for has a level above it.
+    An epoch is a sixteenth of the rounds past or left, whichever are fewer, at one horizon and
+    about the same budget left. A context that arrived more often than its bracket allows for has a
+    level above it.
     """
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     start, stop = context, context
     if not _brackets_hold(policy, memo, t, left):
         last = t + min(t, policy.horizon - t) // 16
         memo.validity[VALID_UNTIL], memo.validity[VALID_HORIZON] = last, policy.horizon
-        memo.validity[VALID_LEAST] = left - left // LEEWAY - (last - t) * policy.dearest
-        memo.validity[VALID_MOST] = left + left // LEEWAY
+        memo.validity[VALID_LEAST] = left - left // BUDGET_MARGIN - (last - t) * policy.dearest
+        memo.validity[VALID_MOST] = left + left // BUDGET_MARGIN
         start, stop = 0, policy.costs.shape[0]
     elif level > memo.top[context]:
         stop = context + 1
@@ -143,7 +145,7 @@ def refresh(policy: LoweredPolicy, state: State, memo: Memo, context: int, level
 
 @jit_inline
 def _brackets_hold(policy: LoweredPolicy, memo: Memo, t: int, left: int) -> bool:
-    """Return whether the brackets were made for this round, this horizon and this money left."""
+    """Return whether the brackets are valid for this round, horizon and budget left."""
     return (
         t <= memo.validity[VALID_UNTIL]
         and policy.horizon == memo.validity[VALID_HORIZON]
@@ -153,10 +155,10 @@ def _brackets_hold(policy: LoweredPolicy, memo: Memo, t: int, left: int) -> bool
 
 @jit_inline
 def _bracket_context(policy: LoweredPolicy, state: State, memo: Memo, context: int) -> None:
-    """Bound the levels of a context from the next round to the end of the epoch, so its indices.
+    """Bound the levels, and by them the indices, of a context until the end of the epoch.
 
-    A level rises with the clock, or falls with the rounds and the share while its context stays
-    away, so that the two ends of the epoch bound it; and it rises with the money left.
+    A level rises with the round, or falls with the rounds left and the share of a context that does
+    not arrive, so its values at both ends of the epoch bound it; and it rises with the budget left.
     """
     first, last = state.progress[ROUND] + 1, memo.validity[VALID_UNTIL]
     least, most = float(memo.validity[VALID_LEAST]), float(memo.validity[VALID_MOST])
@@ -168,17 +170,20 @@ def _bracket_context(policy: LoweredPolicy, state: State, memo: Memo, context: i
     common = level_at(policy, memo, last)
     then = level_of(policy, common, weights[context] / total, last, least)
     memo.bottom[context] = min(now, then)
-    memo.top[context] = max(risen * HEADROOM, then) if policy.reward >= _WILSON else max(now, then)
+    memo.top[context] = (
+        max(risen * LEVEL_MARGIN, then) if policy.reward >= _WILSON else max(now, then)
+    )
     for action in range(policy.costs.shape[1]):
         _bracket_pair(policy, state, memo, context, action)
     _bracket_value(policy, memo, context)
 
 
 @jit_inline
-def cover_arrival(policy: LoweredPolicy, state: State, memo: Memo, context: int) -> None:
-    """Drop the brackets of a context if its arrival, just counted, takes its level beyond them.
+def update_after_arrival(policy: LoweredPolicy, state: State, memo: Memo, context: int) -> None:
+    """Reset the brackets of a context if its arrival, just counted, takes its level beyond them.
 
-    After a decision that used them it does not. Arrivals of a log, or without money, use none.
+    After a decision, which refreshes them, it does not; arrivals of a replayed log, or with no
+    budget left, come without one.
     """
     if policy.reward < _WILSON:
         return
@@ -186,14 +191,14 @@ def cover_arrival(policy: LoweredPolicy, state: State, memo: Memo, context: int)
     share, left = state.context_counts[context] / t, float(memo.validity[VALID_MOST])
     beyond = level_of(policy, 0.0, share, t, left) > memo.top[context]
     if beyond or policy.horizon != memo.validity[VALID_HORIZON]:
-        loosen(policy, memo, context)
+        reset_brackets(policy, memo, context)
 
 
 @jit_inline
-def cover_reward(
+def update_after_reward(
     policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
 ) -> None:
-    """Bracket a pair anew after a reward, unless its context has no brackets at present."""
+    """Recompute the bracket of a pair after a reward, unless its context has none."""
     if state.progress[ROUND] < memo.validity[VALID_UNTIL] and memo.top[context] >= 0.0:
         _bracket_pair(policy, state, memo, context, action)
         _bracket_value(policy, memo, context)
@@ -223,8 +228,8 @@ def _bracket_value(policy: LoweredPolicy, memo: Memo, context: int) -> None:
 
 
 @jit_inline
-def _is_open(policy: LoweredPolicy, memo: Memo, context: int, action: int) -> bool:
-    """Return whether this pair may be the best of its context; asked only where it saves work."""
+def _may_be_best(policy: LoweredPolicy, memo: Memo, context: int, action: int) -> bool:
+    """Return whether a pair may be the best of its context; True where an index is cheap anyway."""
     if policy.reward <= LAST_AFFINE:
         return True
     return memo.most[context, action] >= memo.low[context] - TOLERANCE
@@ -234,10 +239,10 @@ def _is_open(policy: LoweredPolicy, memo: Memo, context: int, action: int) -> bo
 def value_of(
     policy: LoweredPolicy, state: State, memo: Memo, context: int, level: float, key: np.uint64
 ) -> float:
-    """Return the value of a context at a level within its bracket: its best index."""
+    """Return the value of a context, its best index, at a level within its bracket."""
     best = -math.inf
     for action in range(policy.costs.shape[1]):
-        if _is_open(policy, memo, context, action):
+        if _may_be_best(policy, memo, context, action):
             best = max(best, index_of(policy, state, memo, context, action, level, key))
     return best
 
@@ -252,15 +257,15 @@ def choose(
     key: np.uint64,
     available: Mask | None,
 ) -> tuple[float, int, int]:
-    """Return the value of a context, its best action (a tie drawn at random), and how many tied.
+    """Return the value of a context, its best action (ties broken at random), and the ties.
 
-    Where only some actions are available, all of this is said of them.
+    Only ``available`` actions count, if given.
     """
     best, second, chosen = -math.inf, -math.inf, 0
     for action in range(policy.costs.shape[1]):
         value = -math.inf
-        considered = _is_open(policy, memo, context, action)
-        if available is not None:  # brackets are those of the best of all actions
+        considered = _may_be_best(policy, memo, context, action)
+        if available is not None:  # brackets compare with the best of all actions
             considered = available[action]
         if considered:
             value = index_of(policy, state, memo, context, action, level, key)
@@ -291,9 +296,9 @@ def rank(
     common: float,
     key: np.uint64,
 ) -> tuple[float, float]:
-    """Return the weights ranked ahead of a context, and tied with it (its own not counted).
+    """Return the weight of the contexts ranked ahead of a context, and of others tied with it.
 
-    ``clock`` is the level that the clock gives to all contexts in this round.
+    ``common`` is the level that all contexts have in this round.
     """
     t = state.progress[ROUND] + 1
     weights, total, _ = weights_of(policy, state, t)
@@ -313,7 +318,7 @@ def rank(
         unclear += listed
         inexact += listed & (low < high)
         tied += weights[other] * listed
-    if inexact == 0:  # most often where many contexts were never rewarded
+    if inexact == 0:  # usual where many contexts were never rewarded
         return ahead, tied
     left, tied = float(state.progress[LEFT]), 0.0
     for i in range(unclear):
@@ -338,7 +343,7 @@ def is_between(
     common: float,
     key: np.uint64,
 ) -> bool:
-    """Return whether another context that can come has a value strictly between two others."""
+    """Return whether another context of positive weight has a value strictly between two bounds."""
     t, left = state.progress[ROUND] + 1, float(state.progress[LEFT])
     weights, total, _ = weights_of(policy, state, t)
     below = value - TOLERANCE

@@ -1,4 +1,7 @@
-"""State: what the next step needs and what a snapshot keeps. Memo: what can be worked out again."""
+"""Data of a run: `State` holds statistics, round and budget left; `Memo` and `Hulls` are caches.
+
+Snapshots keep the state. The caches follow from the policy and the state, and only save time.
+"""
 
 from __future__ import annotations
 
@@ -34,35 +37,36 @@ __all__ = [
     "Hulls",
     "Memo",
     "State",
-    "loosen",
     "new_hulls",
     "new_memo",
     "new_state",
     "reset",
+    "reset_brackets",
 ]
 
 ROUND, LEFT, FROZEN, EXPLORED, TESTED = 0, 1, 2, 3, 4
-"""Places in ``State.clock``: rounds completed, units left, and the rounds (0: none) of the freeze,
-of the end of exploration and of the last test for it."""
+"""Indices in ``State.progress``: rounds completed, units left, and the rounds (0: none) in which
+context shares were frozen, exploration ended, and its end was last tested for."""
 
 LAST_PRICE, UNIT_PRICE = 0, 1
-"""Places in ``Hulls.price``: where the search for it ended, and what one more unit is worth."""
+"""Indices in ``Hulls.price``: the price found last, and the price of one more unit."""
 
 VALID_UNTIL, VALID_HORIZON, VALID_LEAST, VALID_MOST = 0, 1, 2, 3
-"""Places in ``Memo.holds``: the last round, the horizon, the least and the most units left."""
+"""Indices in ``Memo.validity``: the last round, the horizon, the least and the most units left."""
 
 KEPT_LEAST, KEPT_BELOW, LAST_CONTEXT, THIS_CONTEXT = 0, 1, 2, 3
-"""Places in ``Hulls.kept``: the units left for which the hulls of known statistics hold, from the
-first to below the second, and the contexts (-1: none) that they were last asked for."""
+"""Indices in ``Hulls.kept``: the units left for which the hulls of known statistics are valid, from
+the first to below the second, and the contexts (-1: none) of the last decision and of this one."""
 
 TABLE = 1 << 18
-"""Levels of the first quarter of a million rounds are looked up, later ones worked out."""
+"""Levels of the first quarter of a million rounds are tabulated, later ones computed."""
 
 
 class State(NamedTuple):
-    """Counts and sums of rewards (contexts, actions), counts of contexts, and the clock.
+    """Statistics of a run: counts and sums of rewards (contexts, actions), counts of contexts.
 
-    ``pending`` counts the actions taken whose rewards have not come.
+    ``pending`` counts the actions taken whose rewards have not come; ``skip_counts`` and
+    ``skip_sums`` are of the rewards of skipping; ``progress`` holds the round and the units left.
     """
 
     counts: Floats
@@ -75,14 +79,14 @@ class State(NamedTuple):
 
 
 class Memo(NamedTuple):
-    """Derived from plan and state, and never part of a decision's outcome: only of its speed.
+    """Cache of means and of brackets of indices; it changes the speed of decisions, nothing else.
 
     ``means`` and ``roots`` hold ū and 1/√C of each pair (the prior and 0 if never seen). The level
     of each context lies between ``bottom`` and ``top``, the index of each pair between ``least``
     and ``most``, the value of each context between ``low`` and ``high``, as long as the round, the
-    horizon and the money left are those that these brackets hold for: ``holds``, which `refresh`
-    compares with the state before every use. ``levels`` is the clock's level by round; ``row`` is
-    scratch space for one number per action, ``values`` and ``unclear`` for one per context.
+    horizon and the units left are within ``validity``, which `refresh` checks before every use.
+    ``levels`` is the level common to all contexts, by round; ``row`` is scratch space for one
+    number per action, ``values`` and ``unclear`` for one per context.
     """
 
     means: Floats
@@ -101,17 +105,17 @@ class Memo(NamedTuple):
 
 
 class Hulls(NamedTuple):
-    """Scratch space for decisions where costs differ: hull steps of every context, and the price.
+    """Cache for decisions where costs differ: the hull steps of every context, and the price.
 
     ``gains`` are the gains over skipping of all pairs; a context has ``sizes`` steps, each with its
     slope, the cost it ``spans`` and the action at its top; ``weights`` are the contexts' weights.
     ``sources`` is the context that a hull was copied from, the context itself if other hulls are
-    copies of it, or -1: as long as the one at the source stays the same, so do its copies.
-    ``price`` holds where the search for the price begins, and what a request was told.
+    copies of it, or -1: copies are valid as long as the hull at the source is unchanged.
+    ``price`` holds the start of the next search for the price, and the price to report.
 
     Where the statistics are known, ``ranked`` holds the slopes of all steps, negated and rising, at
     a budget that affords every action, ``filled`` the sums of their costs in that order, from 0 on,
-    and ``kept`` says how long hulls need not be worked out anew; else ``ranked`` is empty.
+    and ``kept`` the units left for which the hulls are valid; else ``ranked`` is empty.
     """
 
     gains: Floats
@@ -128,7 +132,7 @@ class Hulls(NamedTuple):
 
 
 def new_hulls(policy: LoweredPolicy) -> Hulls | None:
-    """Return scratch space if the plan needs any: None compiles to a kernel without that path."""
+    """Return hulls if the policy needs a price; None compiles to a kernel without that path."""
     if policy.priced == 0:
         return None
     shape = policy.costs.shape
@@ -168,9 +172,9 @@ def new_state(policy: LoweredPolicy) -> State:
 
 
 def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) -> Memo:
-    """Return the memo of a state, with brackets that hold for anything, all due for a refresh.
+    """Return the memo of a state, with unbounded brackets that are due for a refresh.
 
-    ``levels`` are those of another memo of the same policy, which spares working them out.
+    ``levels`` may be those of another memo of the same policy, which saves computing them.
     """
     contexts, actions = policy.costs.shape
     seen = (state.counts > 0) & (policy.reward != KnownRewards.code)  # known means stay as they are
@@ -197,7 +201,7 @@ def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) 
 
 @jit_inline
 def reset(policy: LoweredPolicy, state: State, memo: Memo) -> None:
-    """Go back to the state before the first round, without allocating anything."""
+    """Reset state and memo to before the first round, without allocation."""
     for context in range(policy.costs.shape[0]):
         state.context_counts[context] = 0.0
         state.skip_counts[context] = 0.0
@@ -214,10 +218,10 @@ def reset(policy: LoweredPolicy, state: State, memo: Memo) -> None:
 
 
 @jit_inline
-def loosen(policy: LoweredPolicy, memo: Memo, context: int) -> None:
-    """Replace the brackets of a context by bounds that hold whatever its level is.
+def reset_brackets(policy: LoweredPolicy, memo: Memo, context: int) -> None:
+    """Replace the brackets of a context by unbounded ones.
 
-    Its level lies above ``top`` then, so that the next arrival brackets it anew.
+    With ``top`` at -1 every level lies above it, so that the next arrival brackets it again.
     """
     memo.bottom[context], memo.top[context] = 0.0, -1.0
     memo.low[context], memo.high[context] = -math.inf, math.inf

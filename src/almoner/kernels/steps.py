@@ -1,7 +1,9 @@
-"""The three small functions that a run is folded from: `decide`, `take` and `learn`.
+"""The steps of a run: `decide`, `take` and `learn`, called by the simulator and the live agent.
 
-`decide` changes nothing but the memo; `take` books the round, the arrival and the money; `learn`
-books a reward, which may come much later or never. The simulator and the live agent call these.
+`decide` changes nothing but caches; `take` records the round, the arrival and the cost; `learn`
+records a reward, which may come much later or never. For equal costs a decision compares J contexts
+and computes few indices (`almoner.kernels.ranking`); otherwise it solves the LP with a price
+(`almoner.kernels.priced`).
 """
 
 from __future__ import annotations
@@ -16,14 +18,14 @@ from almoner.kernels.explore_first import exploration_over, least_tried
 from almoner.kernels.priced import SKIP, allocate
 from almoner.kernels.ranking import (
     choose,
-    cover_arrival,
-    cover_reward,
     index_of,
     is_between,
     level_at,
     level_of,
     rank,
     refresh,
+    update_after_arrival,
+    update_after_reward,
     value_of,
     weights_of,
 )
@@ -44,8 +46,8 @@ from almoner.types import Mask
 
 __all__ = ["SKIP", "decide", "learn", "ratio_of", "serve_share", "take"]
 
-TRUST = 4.0
-"""Rewards of a pair that must have come, for each that has not, before it is served eagerly."""
+REWARDS_PER_PENDING = 4.0
+"""Rewards of a pair that must have come for each pending one, before it is served eagerly."""
 
 _ADAPTIVE, _FIXED, _PROCRASTINATE = AdaptiveLP.code, FixedLP.code, Procrastinate.code
 _ROUNDED, _EAGER, _SKIP = RoundedLP.code, EagerRounding.code, SkipAlways.code
@@ -87,7 +89,7 @@ def serve_or_skip(
     key: np.uint64,
     available: Mask | None,
 ) -> tuple[int, float]:
-    """Decide where every action costs the same: the best action of the context, or nothing."""
+    """Decide at equal costs: take the best action of the context, or skip."""
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     remaining = policy.horizon - t + 1
     weights, total, arrival = weights_of(policy, state, t)
@@ -96,16 +98,16 @@ def serve_or_skip(
     level = level_of(policy, common, own / total, t, float(left))
     refresh(policy, state, memo, context, level)
     value, action, ties = choose(policy, state, memo, context, level, key, available)
-    if value <= 0.0:  # no gain is worth no money
+    if value <= 0.0:  # an action without a gain is not worth its cost
         return SKIP, 1.0
     ahead, tied = rank(policy, state, memo, context, value, common, key)
-    if available is not None and _is_set_back(policy, state, memo, context, level, key, value):
+    if available is not None and _ranks_lower(policy, state, memo, context, level, key, value):
         counted = memo.low[context] > value + TOLERANCE
         ahead += arrival if counted else own
         own = 0.0
     room = ratio_of(policy, left, remaining) * total - ahead
-    if policy.rule == _EAGER and _is_in_the_dark(state, context, action):
-        share = _paced(room, own, tied)
+    if policy.rule == _EAGER and _awaits_rewards(state, context, action):
+        share = _adaptive_share(room, own, tied)
     else:
         share = serve_share(policy, left >= remaining, room, own, ahead, tied)
     if policy.rule == _EAGER and share == 0.0 and room > TOLERANCE * total:
@@ -118,7 +120,7 @@ def serve_or_skip(
 
 @jit_inline
 def ratio_of(policy: LoweredPolicy, left: int, remaining: int) -> float:
-    """Return the budget per round that the rule plans with: as it was, or as it is."""
+    """Return the budget per round of the LP: b/τ, or B/T for a fixed LP."""
     return policy.budget / policy.horizon if policy.rule == _FIXED else left / remaining
 
 
@@ -126,23 +128,24 @@ def ratio_of(policy: LoweredPolicy, left: int, remaining: int) -> float:
 def serve_share(
     policy: LoweredPolicy, plentiful: bool, room: float, own: float, ahead: float, tied: float
 ) -> float:
-    """Return the probability of serving a context: the ladder of allocation rules.
+    """Return the probability of serving a context, with a branch for each allocation rule.
 
-    ``own`` is its weight, ``ahead`` and ``tied`` those of the others that rank above and level with
-    it, ``room`` what the budget allows beyond those ahead; ``plentiful``, that it suffices for
-    every round left. Tied contexts are served at a common rate, so that their labels do not matter;
-    an order drawn at random would favour the rarer ones. NaN for an unknown code.
+    ``own`` is its weight, ``ahead`` and ``tied`` are the weights of others that rank above it and
+    level with it; ``room`` is the weight that the budget serves beyond those ahead; ``plentiful``
+    says that the budget suffices for every round left. Tied contexts are served at a common rate,
+    so that their order does not matter; a random order would favour the rarer ones. NaN for an
+    unknown code.
     """
     if policy.rule == _SKIP:
         return 0.0
     if plentiful and (policy.rule != _FIXED or policy.override == 1):
         return 1.0
     if policy.rule in (_ADAPTIVE, _FIXED):
-        return _paced(room, own, tied)
+        return _adaptive_share(room, own, tied)
     if policy.rule == _PROCRASTINATE:
         return 0.0 if ahead > 0.0 else own / (own + tied)
     if policy.rule == _ROUNDED:
-        if room <= 0.0 or room < 0.5 * own:  # exactly: a tolerance would move the tie at ½
+        if room <= 0.0 or room < 0.5 * own:  # exact: a tolerance would move the tie at ½
             return 0.0
         return 1.0 if room - tied >= 0.5 * own else room / (own + tied)
     if policy.rule == _EAGER:
@@ -151,24 +154,24 @@ def serve_share(
 
 
 @jit_callable
-def _paced(room: float, own: float, tied: float) -> float:
-    """Return the share of a context, and of those level with it, that the budget lasts for."""
+def _adaptive_share(room: float, own: float, tied: float) -> float:
+    """Return the share of a context, and of those tied with it, that the budget lasts for."""
     if room <= 0.0:
         return 0.0
     return 1.0 if room >= own + tied else room / (own + tied)
 
 
 @jit_inline
-def _is_in_the_dark(state: State, context: int, action: int) -> bool:
-    """Return whether too many rewards of a pair are still to come for it to be served eagerly.
+def _awaits_rewards(state: State, context: int, action: int) -> bool:
+    """Return whether too many rewards of a pair are pending for it to be served eagerly.
 
-    Eagerness pays off by learning soon; where it learns nothing yet, it only spends.
+    Eager rounding pays off by learning soon; without rewards it only spends.
     """
-    return TRUST * state.pending[context, action] > state.counts[context, action]
+    return REWARDS_PER_PENDING * state.pending[context, action] > state.counts[context, action]
 
 
 @jit_inline
-def _is_set_back(
+def _ranks_lower(
     policy: LoweredPolicy,
     state: State,
     memo: Memo,
@@ -177,7 +180,7 @@ def _is_set_back(
     key: np.uint64,
     value: float,
 ) -> bool:
-    """Return whether a request that may not have every action ranks behind others of its kind."""
+    """Return whether a request with restricted actions ranks below others of its context."""
     return value_of(policy, state, memo, context, level, key) > value + TOLERANCE
 
 
@@ -199,7 +202,7 @@ def _best_mean(
 def take(
     policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls | None, context: int, action: int
 ) -> None:
-    """Book a decision: the round, the arrival, and the money. The budget changes here only."""
+    """Record a decision: the round, the arrival and the cost. Only here the budget changes."""
     state.progress[ROUND] += 1
     if action != SKIP:
         state.progress[LEFT] -= policy.costs[context, action]
@@ -212,7 +215,7 @@ def take(
         return
     state.context_counts[context] += 1.0
     if hulls is None:
-        cover_arrival(policy, state, memo, context)
+        update_after_arrival(policy, state, memo, context)
     if policy.context == _TRUNCATED and _freeze_due(policy, state, memo):
         state.progress[FROZEN] = state.progress[ROUND]
         memo.validity[VALID_UNTIL] = 0
@@ -229,7 +232,7 @@ def learn(
     reward: float,
     key: np.uint64,
 ) -> None:
-    """Book the reward of an action taken earlier: in round t, from 0, decided with ``key``."""
+    """Record the reward of an action taken in round t, counted from 0, and decided with ``key``."""
     if action != SKIP:
         state.pending[context, action] -= 1.0
     if policy.reward == _KNOWN or _is_closed(policy, state, t):
@@ -239,25 +242,25 @@ def learn(
             state.skip_counts[context] += 1.0
             state.skip_sums[context] += reward
         return
-    if policy.reward == _THOMPSON:  # a Beta posterior counts successes: draw one
+    if policy.reward == _THOMPSON:  # a Beta posterior counts successes: binarise the reward
         reward = 1.0 if uniform(key, BINARISE_LANE) < reward else 0.0
     state.counts[context, action] += 1.0
     state.sums[context, action] += reward
     count = state.counts[context, action]
     memo.means[context, action] = state.sums[context, action] / count
     memo.roots[context, action] = 1.0 / math.sqrt(count)
-    cover_reward(policy, state, memo, context, action)
+    update_after_reward(policy, state, memo, context, action)
 
 
 @jit_inline
 def _is_closed(policy: LoweredPolicy, state: State, t: int) -> bool:
-    """Return whether nothing is learned from round t: exploration was over, and that was all."""
+    """Return whether rewards of round t are not learned: exploration had ended, without update."""
     return policy.exploration.update == 0 and 0 < state.progress[EXPLORED] <= t
 
 
 @jit_inline
 def _freeze_due(policy: LoweredPolicy, state: State, memo: Memo) -> bool:
-    """Return whether context shares are to be frozen after this round."""
+    """Return whether to freeze context shares after this round (see `TruncatedContexts`)."""
     t = state.progress[ROUND]
     if policy.freeze != BY_RULE:
         return t >= policy.freeze
@@ -265,7 +268,7 @@ def _freeze_due(policy: LoweredPolicy, state: State, memo: Memo) -> bool:
     ratio = policy.budget / policy.horizon
     widest = 0.5 * min(ratio, max(1.0 - ratio, 0.0))
     if t * widest * widest < 16.0 * contexts**2 * log_horizon**3:
-        return False  # not even the widest gap that this ratio allows would do
+        return False  # too early even for the widest gap possible at this ratio
     gap = 0.5 * _boundary_gap(policy, state, memo, ratio)
     return (
         2.0 * gap * gap * t >= 2.0 * log_horizon
@@ -275,7 +278,7 @@ def _freeze_due(policy: LoweredPolicy, state: State, memo: Memo) -> bool:
 
 @jit_inline
 def _boundary_gap(policy: LoweredPolicy, state: State, memo: Memo, ratio: float) -> float:
-    """Return the distance of the ratio from the nearest boundary, as the shares seen so far say."""
+    """Return the distance of the ratio from the nearest boundary of the empirical shares."""
     t, left = state.progress[ROUND] + 1, float(state.progress[LEFT])
     none = np.uint64(0)
     (contexts, actions), common = policy.costs.shape, level_at(policy, memo, t)

@@ -1,7 +1,7 @@
-"""How a policy turns knowledge into a decision: who is served now, with what probability.
+"""Allocation rules: the probability of serving an arrival, given the indices and the budget.
 
-Every rule first finds the best action of the present context and how the context ranks among
-the others; it then answers with the probability of taking that action rather than skipping.
+For equal costs a rule gives the probability of taking the best action of the context, rather than
+skipping, from the rank of the context among the others; for unequal costs, from the LP's solution.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class AllocationRule:
-    """One way to allocate; ``code`` is its branch in the compiled ladder."""
+    """Base class of allocation rules; ``code`` selects the branch in `almoner.kernels.steps`."""
 
     code: ClassVar[int]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveLP(AllocationRule):
-    """Solve the allocation LP at the ratio that is left now, b/τ, and sample from it (ALP)."""
+    """Solve the allocation LP at the present ratio b/τ, and sample from the solution (ALP)."""
 
     code: ClassVar[int] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class FixedLP(AllocationRule):
-    """Solve the allocation LP at the ratio of the start, B/T, and sample from it (FLP).
+    """Solve the allocation LP at the initial ratio B/T, and sample from the solution (FLP).
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class RoundedLP(AllocationRule):
 
 @dataclass(frozen=True, kw_only=True)
 class EagerRounding(AllocationRule):
-    """Rounding that does not wait for a context which ranks high by optimism alone.
+    """Round the adaptive LP, but do not save for contexts that rank high by optimism alone.
 
     While more than a fifth of the rewards of an action are still to come, its context is served at
     the rate that the budget lasts for, as by `AdaptiveLP`. In a simulation they come at once.
@@ -89,6 +89,6 @@ class EagerRounding(AllocationRule):
 
 @dataclass(frozen=True, kw_only=True)
 class SkipAlways(AllocationRule):
-    """Never spend anything: the baseline of doing nothing."""
+    """Skip in every round: the baseline that spends nothing."""
 
     code: ClassVar[int] = 5

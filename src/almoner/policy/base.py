@@ -1,4 +1,4 @@
-"""Policy: the frozen product of three parts. No state, no randomness, no budget."""
+"""Policy: a frozen product of three parts, without state, randomness or budget."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ PARTS: dict[str, tuple[type[Any], dict[str, type[Any]]]] = {
         ("allocation", AllocationRule, allocation),
     )
 }
-"""Every part there is, by axis and name."""
+"""All parts, by axis and name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """A policy: what it knows of rewards, what it knows of contexts, and how it allocates.
+    """A policy: reward knowledge × context knowledge × allocation rule.
 
     Parameters
     ----------
     rewards
-        How pairs are ranked: `KnownRewards`, `UCB`, `KLUCB`, `LogPlus`, `Thompson`, `Wilson`,
+        The index of each pair: `KnownRewards`, `UCB`, `KLUCB`, `LogPlus`, `Thompson`, `Wilson`,
         `HorizonUCB`, `ExploreFirst`, `EmpiricalMean`.
     contexts
-        How contexts are weighed: `KnownContexts`, `EmpiricalContexts`, `TruncatedContexts`,
+        The weight of each context: `KnownContexts`, `EmpiricalContexts`, `TruncatedContexts`,
         `NoContexts`.
     allocation
-        Who is served: `AdaptiveLP`, `FixedLP`, `Procrastinate`, `RoundedLP`, `EagerRounding`,
-        `SkipAlways`.
+        The probability of serving an arrival: `AdaptiveLP`, `FixedLP`, `Procrastinate`,
+        `RoundedLP`, `EagerRounding`, `SkipAlways`.
 
     Examples
     --------
@@ -87,12 +87,12 @@ class Policy:
             )
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return the parts as plain tables, each with its ``kind`` and its parameters."""
+        """Return the parts as dictionaries, each with its ``kind`` and its parameters."""
         return {axis: {"kind": _name(part), **asdict(part)} for axis, part in self._parts()}
 
     @classmethod
     def from_dict(cls, table: Any) -> Policy:
-        """Build a policy from what `to_dict` returns; unknown names are refused."""
+        """Build a policy from the result of `to_dict`; unknown names are refused."""
         if not isinstance(table, Mapping):
             rule, remedy = "be a table of three parts", checks.uncalled(table)
             raise checks.refuse("a policy", rule, table, remedy, InvalidPolicy)
@@ -114,7 +114,7 @@ class Policy:
 
     @classmethod
     def from_json(cls, text: str) -> Policy:
-        """Build a policy from what `to_json` returns."""
+        """Build a policy from the result of `to_json`."""
         try:
             table = json.loads(text)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""What a policy knows of the contexts: the weight it gives to each of them in the plan."""
+"""Context knowledge: the weight of each context in the LP."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class ContextKnowledge:
-    """One way to weigh contexts; ``code`` is its branch in the compiled ladder."""
+    """Base class of context knowledge; ``code`` selects the branch in `almoner.kernels.ranking`."""
 
     code: ClassVar[int]
 
 
 @dataclass(frozen=True, kw_only=True)
 class KnownContexts(ContextKnowledge):
-    """The probabilities themselves; left out, the simulator supplies the problem's own.
+    """Known probabilities; left out, the simulator supplies the problem's own.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ class KnownContexts(ContextKnowledge):
 
 @dataclass(frozen=True, kw_only=True)
 class EmpiricalContexts(ContextKnowledge):
-    """The shares seen so far, the present arrival included."""
+    """Empirical shares of the contexts so far, the present arrival included."""
 
     code: ClassVar[int] = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class TruncatedContexts(ContextKnowledge):
-    """The shares seen until round ``until``, frozen from then on.
+    """Empirical shares of the contexts until round ``until``, frozen from then on.
 
     Parameters
     ----------
@@ -73,6 +73,6 @@ class TruncatedContexts(ContextKnowledge):
 
 @dataclass(frozen=True, kw_only=True)
 class NoContexts(ContextKnowledge):
-    """Nothing: for a rule that only ranks contexts and never weighs them."""
+    """No weights: for a rule that ranks contexts and does not weigh them."""
 
     code: ClassVar[int] = 3

@@ -1,4 +1,4 @@
-"""Plan: a policy and the terms it runs on, as the codes and arrays that kernels take."""
+"""Lowering: a policy and the terms it runs on, as the codes and arrays that kernels take."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ __all__ = [
 ]
 
 NEVER, BY_RULE = 0, -1
-"""Where ``Plan.freeze`` is no round: shares are never frozen, or the paper's rule decides."""
+"""Values of ``LoweredPolicy.freeze`` that are no round: never freeze, or by the paper's rule."""
 
 NO_DEFAULTS, LEARNED_DEFAULTS, KNOWN_DEFAULTS = range(3)
-"""What skipping brings beside what ``Plan.prior`` knows of it: nothing, what is learned, or
-``Plan.defaults``."""
+"""Rewards of skipping, beyond those that ``LoweredPolicy.prior`` includes: none, learned, or
+``LoweredPolicy.defaults``."""
 
 NO_TEST, USABLE_TEST, LITERAL_TEST = range(3)
-"""Which test may end exploration: the places in ``EXPLORATION_TESTS``."""
+"""Tests that may end exploration: the indices in ``EXPLORATION_TESTS``."""
 
 
 _GIVEN_AS = {
     "means": "reward_means=… to its recipe, or rewards=KnownRewards(means=…) to Policy",
     "probs": "contexts=KnownContexts(probs=…), or context_probs=… to a recipe without contexts=",
 }
-"""Where people give what a policy takes as known: recipes differ in it."""
+"""Remedies where a policy lacks known statistics: the arguments that give them."""
 
 
 class Exploration(NamedTuple):
@@ -62,15 +62,15 @@ class Exploration(NamedTuple):
 
 
 class LoweredPolicy(NamedTuple):
-    """What stays the same for a whole run.
+    """A policy on given terms, constant for a whole run.
 
     ``reward``, ``context`` and ``rule`` are the codes of the three parts; ``horizon`` is T,
     ``budget`` is B in whole units of the amount ``top / bottom``, and so are ``costs`` (contexts,
     actions), with the ``cheapest`` and the ``dearest`` of them. ``context_weights`` are the known
-    probabilities, or ones;
-    ``prior`` is what a pair counts as before it is seen: its known gain over skipping, or 1.
-    ``defaults`` is what skipping is known to bring to a policy that learns the rest, else zeros.
-    ``priced`` says that decisions need the price, because costs differ or skipping has a reward.
+    probabilities, or ones; ``prior`` is the value of a pair before its first reward: its known gain
+    over skipping, or 1. ``defaults`` are the known rewards of skipping for a policy that learns the
+    other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ,
+    skipping has a reward, or the policy explores first.
     """
 
     reward: int
@@ -106,13 +106,12 @@ def lower(
     defaults_known: bool = False,
     learn_defaults: bool = False,
 ) -> LoweredPolicy:
-    """Return the plan of ``policy`` on these terms.
+    """Return a policy lowered on these terms.
 
-    ``context_probs`` and ``reward_means`` stand in for knowledge that the policy was told to have
-    but not given; a live campaign has nothing to stand in and is asked for the numbers. Default
-    rewards other than 0 are known to a policy with known rewards; the others are told them if
-    ``defaults_known``, and learn them if not. ``learn_defaults`` has them learned without any
-    number to start from.
+    ``context_probs`` and ``reward_means`` are used by parts with known statistics that hold no
+    numbers of their own; a live campaign has none, and refuses such parts. Default rewards other
+    than 0 are known to a policy with known rewards; the others know them if ``defaults_known``, and
+    learn them if not. ``learn_defaults`` has them learned without a number.
     """
     contexts = len(costs)
     grid = usable_grid(horizon, budget, costs)
@@ -161,9 +160,9 @@ def lower(
 
 
 def for_kernels(lowered: LoweredPolicy) -> LoweredPolicy:
-    """Return the plan without what a unit is worth: kernels only count, and it may not fit a word.
+    """Return a lowered policy without the amount of a unit, which may not fit 64 bits.
 
-    Amounts of 1e-10 with all their digits are multiples of 1e-26.
+    Amounts of 1e-10 with all their digits are multiples of 1e-26. Kernels count units only.
     """
     return lowered._replace(top=0, bottom=0)
 
@@ -182,7 +181,7 @@ def _default_mode(defaults: Floats, *, known: bool, learn: bool) -> int:
 
 
 def applicable(policy: Policy, **terms: Any) -> bool:
-    """Return whether a policy makes sense on these terms, instead of why it does not."""
+    """Return whether a policy can be lowered on these terms."""
     try:
         lower(policy, **terms)
     except InvalidPolicy:
@@ -193,11 +192,11 @@ def applicable(policy: Policy, **terms: Any) -> bool:
 def _exploration(spec: Any, horizon: int, grid: Grid) -> Exploration:
     cap = (0.1 if spec.rounds is None else 1.0) if spec.cap is None else spec.cap
     gaps = [
-        abs(int(one) - int(two))
+        abs(int(cost) - int(other))
         for row in np.unique(grid.costs, axis=0)
-        for one in (0, *row)
-        for two in (0, *row)
-        if one != two
+        for cost in (0, *row)
+        for other in (0, *row)
+        if cost != other
     ]
     return Exploration(
         rounds=int(cap * horizon) if spec.rounds is None else min(spec.rounds, horizon),
@@ -223,13 +222,14 @@ def _refuse_procrastination(policy: Policy, contexts: int, priced: bool) -> None
         )
 
 
-def _known(name: str, given: object, truth: Floats | None, shape: tuple[int, ...]) -> Floats:
-    known = truth if given is None else np.asarray(given, dtype=np.float64)
-    if known is None:
+def _known(name: str, value: object, truth: Floats | None, shape: tuple[int, ...]) -> Floats:
+    """Return the known statistics that a part holds, or else the true ones."""
+    array = truth if value is None else np.asarray(value, dtype=np.float64)
+    if array is None:
         raise InvalidPolicy(
             f"the policy takes {name} as known, but they were not given; give {_GIVEN_AS[name]}; "
             "or choose a policy that learns, such as thrifty()"
         )
-    if known.shape != shape:
-        raise InvalidPolicy(f"{name} must have shape {shape} as the costs have, got {known.shape}")
-    return known
+    if array.shape != shape:
+        raise InvalidPolicy(f"{name} must have shape {shape} as the costs have, got {array.shape}")
+    return array

@@ -1,42 +1,29 @@
-"""The named policies: each is one expression over the parts.
+"""Named policies: each is one expression over the parts; here our learners, and the table of all.
 
-The first ten are the paper's; the rest are ours. `thrifty` is the default of the package.
+They put an index of each pair in the place of its mean; letters are explained in
+`almoner.policy.recipes_known`, indices in `almoner.policy.rewards`. All of them learn the context
+probabilities, and nothing is proved of their regret. `thrifty` is the default of the package.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from almoner import checks
 from almoner.errors import InvalidPolicy
-from almoner.policy.allocation import (
-    AdaptiveLP,
-    EagerRounding,
-    FixedLP,
-    Procrastinate,
-    RoundedLP,
-    SkipAlways,
-)
+from almoner.policy.allocation import AdaptiveLP, EagerRounding, RoundedLP, SkipAlways
 from almoner.policy.base import Policy
-from almoner.policy.contexts import (
-    ContextKnowledge,
-    EmpiricalContexts,
-    KnownContexts,
-    NoContexts,
-    TruncatedContexts,
+from almoner.policy.contexts import ContextKnowledge, EmpiricalContexts, NoContexts
+from almoner.policy.recipes_known import alp, ealp, ealp2, flp, pb, rounded
+from almoner.policy.recipes_paper import (
+    epsilon_first_alp,
+    ucb_alp,
+    ucb_ealp,
+    ucb_ealp2,
+    ucb_flp,
+    ucb_pb,
 )
-from almoner.policy.rewards import (
-    KLUCB,
-    UCB,
-    EmpiricalMean,
-    ExploreFirst,
-    HorizonUCB,
-    KnownRewards,
-    LogPlus,
-    Thompson,
-    Wilson,
-)
+from almoner.policy.rewards import KLUCB, UCB, EmpiricalMean, HorizonUCB, LogPlus, Thompson, Wilson
 
 __all__ = [
     "RECIPES",
@@ -64,97 +51,19 @@ __all__ = [
 ]
 
 
-def alp(*, context_probs: Any = None, reward_means: Any = None) -> Policy:
-    """Adaptive LP with known statistics: regret O(1) away from a boundary."""
-    return Policy(
-        rewards=KnownRewards(means=reward_means),
-        contexts=KnownContexts(probs=context_probs),
-        allocation=AdaptiveLP(),
-    )
-
-
-def flp(*, context_probs: Any = None, reward_means: Any = None, override: bool = False) -> Policy:
-    """Fixed LP with known statistics: the usual √T."""
-    return Policy(
-        rewards=KnownRewards(means=reward_means),
-        contexts=KnownContexts(probs=context_probs),
-        allocation=FixedLP(override=override),
-    )
-
-
-def pb(*, reward_means: Any = None) -> Policy:
-    """Procrastinate for the better of two contexts: optimal when the rewards are known."""
-    return Policy(
-        rewards=KnownRewards(means=reward_means), contexts=NoContexts(), allocation=Procrastinate()
-    )
-
-
-def ealp(*, reward_means: Any = None) -> Policy:
-    """Adaptive LP with known rewards and the context shares seen so far."""
-    return Policy(
-        rewards=KnownRewards(means=reward_means),
-        contexts=EmpiricalContexts(),
-        allocation=AdaptiveLP(),
-    )
-
-
-def ealp2(*, reward_means: Any = None, until: int | None = None) -> Policy:
-    """Adaptive LP with known rewards and the context shares seen until round T₁."""
-    return Policy(
-        rewards=KnownRewards(means=reward_means),
-        contexts=TruncatedContexts(until=until),
-        allocation=AdaptiveLP(),
-    )
-
-
-def ucb_alp(*, width: float = 0.5, context_probs: Any = None) -> Policy:
-    """UCB indices in the adaptive LP, contexts known: the paper's main algorithm."""
-    return Policy(
-        rewards=UCB(width=width),
-        contexts=KnownContexts(probs=context_probs),
-        allocation=AdaptiveLP(),
-    )
-
-
-def ucb_flp(*, width: float = 0.5, context_probs: Any = None, override: bool = False) -> Policy:
-    """UCB indices in the fixed LP."""
-    return Policy(
-        rewards=UCB(width=width),
-        contexts=KnownContexts(probs=context_probs),
-        allocation=FixedLP(override=override),
-    )
-
-
-def ucb_pb(*, width: float = 0.5) -> Policy:
-    """Procrastinate for the context whose UCB index is higher."""
-    return Policy(rewards=UCB(width=width), contexts=NoContexts(), allocation=Procrastinate())
-
-
-def ucb_ealp(*, width: float = 0.5) -> Policy:
-    """UCB indices in the adaptive LP, with the context shares seen so far."""
-    return Policy(rewards=UCB(width=width), contexts=EmpiricalContexts(), allocation=AdaptiveLP())
-
-
-def ucb_ealp2(*, width: float = 0.5, until: int | None = None) -> Policy:
-    """UCB indices in the adaptive LP, with the context shares seen until round T₁."""
-    return Policy(
-        rewards=UCB(width=width),
-        contexts=TruncatedContexts(until=until),
-        allocation=AdaptiveLP(),
-    )
-
-
-def rounded(*, reward_means: Any = None, contexts: ContextKnowledge | None = None) -> Policy:
-    """Adaptive LP rounded at one half, with known statistics: no boundary seen to cost it √T."""
-    return Policy(
-        rewards=KnownRewards(means=reward_means),
-        contexts=KnownContexts() if contexts is None else contexts,
-        allocation=RoundedLP(),
-    )
-
-
 def ucb_rounded(*, width: float = 0.5, contexts: ContextKnowledge | None = None) -> Policy:
-    """UCB indices in the rounded LP."""
+    """UCB indices, ū + √(width · log t / C), in the rounded LP.
+
+    Serves the context of the round if p_j(b/τ) ≥ ½, the contexts ranked by their best indices.
+
+    Examples
+    --------
+    >>> import almoner as al
+    >>> from almoner.scenarios import scenario
+    >>> problem = scenario("paper-two").scaled(1000)
+    >>> round(float(al.simulate(problem, ucb_rounded(), runs=200, seed=1).regret.mean), 1)
+    26.3
+    """
     return Policy(
         rewards=UCB(width=width),
         contexts=EmpiricalContexts() if contexts is None else contexts,
@@ -163,7 +72,19 @@ def ucb_rounded(*, width: float = 0.5, contexts: ContextKnowledge | None = None)
 
 
 def kl_ucb_rounded(*, width: float = 1.0, contexts: ContextKnowledge | None = None) -> Policy:
-    """KL-UCB indices in the rounded LP."""
+    """KL-UCB indices in the rounded LP.
+
+    The index is the largest q with C · kl(ū, q) ≤ width · log t, where
+    kl(p, q) = p log(p/q) + (1 − p) log((1 − p)/(1 − q)): Garivier and Cappé, COLT 2011.
+
+    Examples
+    --------
+    >>> import almoner as al
+    >>> from almoner.scenarios import scenario
+    >>> problem = scenario("paper-two").scaled(1000)
+    >>> round(float(al.simulate(problem, kl_ucb_rounded(), runs=200, seed=1).regret.mean), 1)
+    21.9
+    """
     return Policy(
         rewards=KLUCB(width=width),
         contexts=EmpiricalContexts() if contexts is None else contexts,
@@ -172,7 +93,18 @@ def kl_ucb_rounded(*, width: float = 1.0, contexts: ContextKnowledge | None = No
 
 
 def log_plus_rounded(*, width: float = 0.25, contexts: ContextKnowledge | None = None) -> Policy:
-    """log⁺ indices in the rounded LP."""
+    """Indices ū + √(width · log⁺(t/C) / C) in the rounded LP, where log⁺ x = max(0, log x).
+
+    The bonus vanishes for a pair that was seen in most rounds.
+
+    Examples
+    --------
+    >>> import almoner as al
+    >>> from almoner.scenarios import scenario
+    >>> problem = scenario("paper-two").scaled(1000)
+    >>> round(float(al.simulate(problem, log_plus_rounded(), runs=200, seed=1).regret.mean), 1)
+    15.9
+    """
     return Policy(
         rewards=LogPlus(width=width),
         contexts=EmpiricalContexts() if contexts is None else contexts,
@@ -181,7 +113,19 @@ def log_plus_rounded(*, width: float = 0.25, contexts: ContextKnowledge | None =
 
 
 def thompson_rounded(*, contexts: ContextKnowledge | None = None) -> Policy:
-    """Thompson draws in the rounded LP."""
+    """Thompson sampling in the rounded LP.
+
+    The index of a pair is a draw from Beta(1 + S, 1 + C − S), anew in each round; S counts rewards
+    binarised at random (Agrawal and Goyal, COLT 2012).
+
+    Examples
+    --------
+    >>> import almoner as al
+    >>> from almoner.scenarios import scenario
+    >>> problem = scenario("paper-two").scaled(1000)
+    >>> round(float(al.simulate(problem, thompson_rounded(), runs=200, seed=1).regret.mean), 1)
+    18.1
+    """
     return Policy(
         rewards=Thompson(),
         contexts=EmpiricalContexts() if contexts is None else contexts,
@@ -190,12 +134,38 @@ def thompson_rounded(*, contexts: ContextKnowledge | None = None) -> Policy:
 
 
 def thrifty() -> Policy:
-    """Our default: a Wilson index that knows the end is near, eagerly rounded; no parameter."""
+    """A Wilson score bound that falls with what is still to gain, eagerly rounded; no parameter.
+
+    With n = max(1, min(w τ, b)) uses left in a context of share w, x = n/C,
+    g = log(1 + x / (5 + 1.5 log(1 + x))) and d = g/C, the index is
+    (ū + d + √(d² + 2dū(1 − ū))) / (1 + 2d). It allocates by `EagerRounding`. g is a fit to the
+    optimal stopping boundary of a Gaussian bandit with n plays left (Lai, Annals of Statistics 15,
+    1987).
+
+    Examples
+    --------
+    >>> import almoner as al
+    >>> from almoner.scenarios import scenario
+    >>> problem = scenario("paper-two").scaled(1000)
+    >>> round(float(al.simulate(problem, thrifty(), runs=200, seed=1).regret.mean), 1)
+    9.7
+    """
     return Policy(rewards=Wilson(), contexts=EmpiricalContexts(), allocation=EagerRounding())
 
 
 def horizon_alp(*, width: float = 0.25, contexts: ContextKnowledge | None = None) -> Policy:
-    """The horizon index in the adaptive LP: optimism that fades with the arrivals still to come."""
+    """Indices ū + √(width · log(1 + w τ/C) / C) in the adaptive LP, for a context of share w.
+
+    The bonus fades with the w τ arrivals of the context that are still expected.
+
+    Examples
+    --------
+    >>> import almoner as al
+    >>> from almoner.scenarios import scenario
+    >>> problem = scenario("paper-two").scaled(1000)
+    >>> round(float(al.simulate(problem, horizon_alp(), runs=200, seed=1).regret.mean), 1)
+    17.6
+    """
     return Policy(
         rewards=HorizonUCB(width=width),
         contexts=EmpiricalContexts() if contexts is None else contexts,
@@ -203,29 +173,31 @@ def horizon_alp(*, width: float = 0.25, contexts: ContextKnowledge | None = None
     )
 
 
-def epsilon_first_alp(
-    *,
-    rounds: int | None = None,
-    test: str = "none",
-    update: bool = True,
-    cap: float | None = None,
-    contexts: ContextKnowledge | None = None,
-) -> Policy:
-    """Explore first, then the adaptive LP on the means: the paper's answer to unequal costs."""
-    return Policy(
-        rewards=ExploreFirst(rounds=rounds, test=test, update=update, cap=cap),
-        contexts=KnownContexts() if contexts is None else contexts,
-        allocation=AdaptiveLP(),
-    )
-
-
 def greedy() -> Policy:
-    """The empirical means in the rounded LP: what no exploration costs."""
+    """Empirical means ū, and 1 for pairs never tried, in the rounded LP: no further exploration.
+
+    Examples
+    --------
+    >>> import almoner as al
+    >>> from almoner.scenarios import scenario
+    >>> problem = scenario("paper-two").scaled(1000)
+    >>> round(float(al.simulate(problem, greedy(), runs=200, seed=1).regret.mean), 1)
+    37.8
+    """
     return Policy(rewards=EmpiricalMean(), contexts=EmpiricalContexts(), allocation=RoundedLP())
 
 
 def skip_always() -> Policy:
-    """Spend nothing: the baseline of doing nothing."""
+    """Skip in every round: the baseline that spends nothing.
+
+    Examples
+    --------
+    >>> import almoner as al
+    >>> from almoner.scenarios import scenario
+    >>> problem = scenario("paper-two").scaled(1000)
+    >>> float(al.simulate(problem, skip_always(), runs=10, seed=1).spend.max())
+    0.0
+    """
     return Policy(rewards=EmpiricalMean(), contexts=NoContexts(), allocation=SkipAlways())
 
 

@@ -1,7 +1,8 @@
-"""What a policy knows of the rewards: the number it ranks each context-action pair by.
+"""Reward knowledge: the index of each context-action pair, known or learned.
 
-Letters: S, C are the sum and the count of the rewards seen of a pair, ū = S/C their mean, t the
-round, τ the rounds left (this one included), b the budget left. A pair never seen counts as 1.
+Letters: S, C are the sum and the count of the rewards of a pair so far, ū = S/C their mean, t the
+round, τ the rounds left (this one included), b the budget left. A pair without rewards has index 1.
+The compiled formulas are in `almoner.kernels.indices`.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ __all__ = [
 
 
 EXPLORATION_TESTS = ("none", "usable", "literal")
-"""What may end exploration before its time."""
+"""Tests that may end exploration early."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RewardKnowledge:
-    """One way to rank pairs; ``code`` is its branch in the compiled ladder."""
+    """Base class of reward knowledge; ``code`` selects the branch in `almoner.kernels.indices`."""
 
     code: ClassVar[int]
 
@@ -48,7 +49,7 @@ class _WithWidth(RewardKnowledge):
 
 @dataclass(frozen=True, kw_only=True)
 class KnownRewards(RewardKnowledge):
-    """The means themselves; left out, the simulator supplies the problem's own.
+    """Known means; left out, the simulator supplies the problem's own.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ class KnownRewards(RewardKnowledge):
 
 @dataclass(frozen=True, kw_only=True)
 class UCB(_WithWidth):
-    """The paper's index ū + √(width · log t / C), not clipped; the paper has width ½."""
+    """UCB index ū + √(width · log t / C), not clipped at 1; the paper has width ½."""
 
     code: ClassVar[int] = 3
     width: float = 0.5
@@ -77,7 +78,7 @@ class UCB(_WithWidth):
 
 @dataclass(frozen=True, kw_only=True)
 class KLUCB(_WithWidth):
-    """The largest q with C · kl(ū, q) ≤ width · log t (Garivier and Cappé, 2011).
+    """KL-UCB index: the largest q with C · kl(ū, q) ≤ width · log t (Garivier and Cappé, 2011).
 
     By Pinsker's inequality it lies below the `UCB` of half its width.
     """
@@ -88,7 +89,7 @@ class KLUCB(_WithWidth):
 
 @dataclass(frozen=True, kw_only=True)
 class LogPlus(_WithWidth):
-    """The index ū + √(width · log⁺(t/C) / C): what was seen often needs no more bonus."""
+    """Index ū + √(width · log⁺(t/C) / C): the bonus vanishes for pairs seen in most rounds."""
 
     code: ClassVar[int] = 5
     width: float = 0.25
@@ -96,17 +97,17 @@ class LogPlus(_WithWidth):
 
 @dataclass(frozen=True, kw_only=True)
 class Thompson(RewardKnowledge):
-    """One draw from Beta(1+S, 1+C−S) per pair and round; S counts rewards binarised at random."""
+    """Draw from Beta(1+S, 1+C−S) per pair and round; S counts rewards binarised at random."""
 
     code: ClassVar[int] = 6
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wilson(RewardKnowledge):
-    """A Wilson score bound at the boundary of a finite-horizon bandit: thrifty's index.
+    """Wilson score bound with the optimal boundary of a finite-horizon bandit: thrifty's index.
 
-    The level falls as what the context can still use, min(share · τ, b), runs out, so that
-    exploration ends when nothing is left to gain from it.
+    Its width falls with the plays left in the context, min(share · τ, b), so that exploration ends
+    when nothing is left to gain from it.
     """
 
     code: ClassVar[int] = 7
@@ -114,14 +115,14 @@ class Wilson(RewardKnowledge):
 
 @dataclass(frozen=True, kw_only=True)
 class EmpiricalMean(RewardKnowledge):
-    """The mean ū alone: no exploration beyond the first try of each pair."""
+    """Empirical mean ū: no exploration beyond the first try of each pair."""
 
     code: ClassVar[int] = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class HorizonUCB(_WithWidth):
-    """The index ū + √(width · log(1 + share·τ/C) / C): only arrivals still to come are worth it."""
+    """Index ū + √(width · log(1 + share·τ/C) / C): the bonus falls with the arrivals to come."""
 
     code: ClassVar[int] = 8
     width: float = 0.25
@@ -129,7 +130,7 @@ class HorizonUCB(_WithWidth):
 
 @dataclass(frozen=True, kw_only=True)
 class ExploreFirst(RewardKnowledge):
-    """Try every action evenly first, then go by the means (the paper's ε-First).
+    """Try all actions evenly first, then use the means (the paper's ε-First).
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""The HTTP service: campaigns for visitors that arrive in another language or another process."""
+"""The HTTP service: campaigns for programs in other languages and processes."""

@@ -1,7 +1,7 @@
-"""HTTP connections with limits on bytes, headers, time and number.
+"""Limits of HTTP connections: bytes, headers, time, and number of connections.
 
 uvicorn's protocol reads heads of any length, waits for the rest of a request for ever, and copies a
-long header anew with each piece of it. The limits here apply before any code of the service runs.
+long header again with each piece of it. These limits apply before any code of the service runs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CONNECTIONS = 800
 """Connections at a time: below the 1,024 files that a process may commonly have open."""
 
 RETRY_AFTER = 1
-"""Seconds after which to connect again when there are too many."""
+"""Seconds after which a rejected client may connect again."""
 
 
 class _Phase(Enum):
@@ -55,13 +55,13 @@ class BoundedProtocol(HttpToolsProtocol):
     head_seconds = 10.0
     body_seconds = 30.0
     stall_seconds = 30.0
-    """How long a client may take to read what waits in the transport's buffer."""
+    """Time for a client to read the bytes waiting in the transport's buffer."""
     linger_seconds = 5.0
-    """How long to read and discard after a refusal: closed at once, the socket would be reset, and
-    the client lose the answer."""
+    """Time to read and discard after a rejection: closed at once, the socket would be reset, and
+    the client would lose the response."""
     most_connections = CONNECTIONS
     most_of_one_address = CONNECTIONS * 3 // 4
-    """All the same, a proxy in front of the service is one address."""
+    """Less than all; but a proxy in front of the service is one address."""
 
     _phase = _Phase.BETWEEN
     _refused = False
@@ -97,7 +97,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what has arrived, and refuse the request once it is too long."""
+        """Parse the bytes that have arrived, and reject the request once it is too long."""
         if self._refused:
             return
         self._received = len(data)
@@ -118,7 +118,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._deadline = self.loop.call_later(seconds, self._expire)
 
     def on_message_begin(self) -> None:
-        """Begin to count a request; of the bytes that came with an earlier one, none."""
+        """Begin to count a request, without the bytes of an earlier one in the same packet."""
         self._phase = _Phase.HEAD
         self._body = 0
         self._size = -self._received
@@ -131,20 +131,20 @@ class BoundedProtocol(HttpToolsProtocol):
             self._stop(
                 "malformed", "a request with a body must have no Upgrade header; leave it out"
             )
-        super().on_headers_complete()  # which refuses an address that it cannot read
+        super().on_headers_complete()  # which rejects a malformed URL
         self._phase = _Phase.BODY
         if self._deadline is not None:
             self._cancel_deadline()
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of the body."""
+        """Count and pass on a piece of the body."""
         self._body += len(body)
         if self._body > BODY_LIMIT:
             self._stop("too_large", _TOO_LARGE)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Take note that all of a request is here, trailers included."""
+        """Check the trailers of a complete request, and stop its deadline."""
         self._check_head()
         self._phase = _Phase.BETWEEN
         if self._deadline is not None:
@@ -152,7 +152,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Go on with the next request, or see to it that the rest of the answer is read."""
+        """Go on with the next request, or limit the time to read on a closing connection."""
         super().on_response_complete()
         self._watch_closing()
 
@@ -162,34 +162,34 @@ class BoundedProtocol(HttpToolsProtocol):
         self._watch_closing()
 
     def pause_writing(self) -> None:
-        """Wait for the client to read, for a while."""
+        """Give the client limited time to read."""
         super().pause_writing()
         self._watch_reader()
 
     def resume_writing(self) -> None:
-        """Go on: the client has read."""
+        """Stop the timer: the client has read."""
         if not self._refused:
             self._cancel_stalled()
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what the parser, or a limit, does not accept."""
+        """Reject a request that the parser or a limit does not accept."""
         self._refuse(
             *(self._refusal or ("malformed", "the request is not HTTP as the service knows it"))
         )
 
     def _unsupported_upgrade_warning(self) -> None:
-        """Say nothing: to go on with HTTP/1.1 is what a client has to expect."""
+        """Log nothing: a client must expect the connection to stay on HTTP/1.1."""
 
     def _has_body(self) -> bool:
-        """Return whether a body follows, which the parser would take for another protocol."""
+        """Return whether a body follows, which the parser would read as another protocol."""
         return any(
             name == b"transfer-encoding" or (name == b"content-length" and value.strip(b" 0"))
             for name, value in self.headers
         )
 
     def _await_request(self) -> None:
-        """Time out a client that sends something, but no request: the parser skips empty lines."""
+        """Time out a client that sends only empty lines, which the parser skips."""
         answered = self.cycle is None or self.cycle.response_complete
         if answered and self._deadline is None and self.timeout_keep_alive_task is None:
             self._deadline = self.loop.call_later(self.head_seconds, self._expire)
@@ -197,7 +197,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def _check_head(self) -> None:
         if len(self.headers) > HEADERS_LIMIT:
             self._stop("headers_too_large", f"a request must have at most {HEADERS_LIMIT} headers")
-        here = self._size < 0  # the request began with what has arrived now
+        here = self._size < 0  # the request began with the bytes that arrived last
         if not here or self._received > HEAD_LIMIT:
             lengths = (len(name) + len(value) for name, value in self.headers)
             if len(self.url) + sum(lengths) > HEAD_LIMIT:
@@ -210,7 +210,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _expire(self) -> None:
         self._deadline = None
-        if self.flow.read_paused:  # the service is slow here, not the client
+        if self.flow.read_paused:  # the service is slow, not the client
             self._deadline = self.loop.call_later(self.body_seconds, self._expire)
         elif self._phase is _Phase.BETWEEN:
             self.transport.close()
@@ -223,15 +223,15 @@ class BoundedProtocol(HttpToolsProtocol):
             )
 
     def _refuse(self, code: str, message: str) -> None:
-        """Answer with an error if no other answer is owed or under way; then hang up."""
+        """Send an error, unless another response is pending or has begun; then close."""
         self._refused = True
         self._cancel_deadline()
         unanswered = self.cycle is not None and not self.cycle.response_complete
         if unanswered and (self._phase is not _Phase.BODY or self.pipeline):
-            self.transport.abort()  # this answer would be taken for that of an earlier request
+            self.transport.abort()  # the error would look like the response to an earlier request
             return
         begun = self._phase is _Phase.BODY and self.cycle.response_started
-        if unanswered:  # the application sees that the client has gone
+        if unanswered:  # the application sees a disconnect
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         if not begun:
@@ -261,7 +261,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 def bounded_by(connections: int) -> type[BoundedProtocol]:
-    """Return the protocol for so many connections at a time, three quarters from one address."""
+    """Return the protocol for a number of connections, three quarters of them from one address."""
 
     class Protocol(BoundedProtocol):
         most_connections, most_of_one_address = connections, -(-3 * connections // 4)

@@ -1,4 +1,4 @@
-"""A demonstration: a campaign of coupons, and simulated visitors who answer them after a while."""
+"""Demonstration: a campaign of coupons with simulated visitors."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from almoner.service.agents import AgentPool
 
 __all__ = ["NAME", "TERMS", "run_demo"]
 
-Later = tuple[float, Command]
-"""What a visitor will do, and when by the clock of the event loop."""
+Scheduled = tuple[float, Command]
+"""A command for a later time, by the clock of the event loop."""
 
 NAME = "spring-coupons"
 
@@ -29,7 +29,7 @@ TERMS: dict[str, Any] = {
 }
 
 SHARES = (0.45, 0.30, 0.10, 0.15)
-"""Of the visitors, by context."""
+"""Shares of the visitors by context."""
 
 RATES = (
     (0.021, 0.034, 0.048),
@@ -37,60 +37,62 @@ RATES = (
     (0.140, 0.165, 0.178),
     (0.012, 0.041, 0.077),
 )
-"""How often a visitor buys, by context and action; one without a coupon counts as nothing gained.
+"""Probabilities of a purchase by context and action; without a coupon, a purchase counts nothing.
 Loyal customers buy anyway, lapsed ones need the dear coupon: the best plan is not obvious."""
 
 RUSH_SECONDS, RUSH, AFTERWARDS = 10.0, 400.0, 6.0
-"""How long the first crowd keeps coming, and visitors per second then and later."""
+"""Seconds of the first rush, and visitors per second then and afterwards."""
 
 TICK = 0.05
-PATIENCE = 4.0
-"""Seconds until a visitor has bought or not, on average."""
+"""Seconds between batches of visitors."""
+
+REACTION_SECONDS = 4.0
+"""Mean time until a visitor has bought or not."""
 
 NEVER_SHOWN = 0.01
-"""The share of coupons that no visitor saw, because the page was left too soon."""
+"""Share of coupons that are cancelled, because the visitor left too soon to see them."""
 
 
 async def run_demo(agents: AgentPool) -> None:
-    """Feed the demonstration until its horizon is reached, or somebody closes it."""
+    """Send simulated visitors until the horizon is reached, or the campaign is closed."""
     agent = await agents.get(NAME, **TERMS)
     chance = random.Random()  # noqa: S311  # visitors, not secrets
     clock = asyncio.get_running_loop().time
     started = last = clock()
-    later: list[Later] = []
+    scheduled: list[Scheduled] = []
     due, over = 0.0, False
-    while later or not over:
+    while scheduled or not over:
         await asyncio.sleep(TICK)
         now = clock()
         due += (now - last) * (RUSH if now - started < RUSH_SECONDS else AFTERWARDS)
-        later = await _answers(agent, later, now)
+        scheduled = await _send_due(agent, scheduled, now)
         if not over and due >= 1:
-            places = chance.choices(range(len(SHARES)), SHARES, k=int(due))
-            decisions = await agent.ask(*[Decide(TERMS["contexts"][place]) for place in places])
-            for place, decision in zip(places, decisions, strict=True):
-                later += _reactions(place, decision, chance, now)
+            rows = chance.choices(range(len(SHARES)), SHARES, k=int(due))
+            decisions = await agent.ask(*[Decide(TERMS["contexts"][row]) for row in rows])
+            for row, decision in zip(rows, decisions, strict=True):
+                scheduled += _reactions(row, decision, chance, now)
             over = decisions[-1].reason in {SkipReason.HORIZON, SkipReason.CLOSED}
         due, last = due % 1, now
 
 
-def _reactions(place: int, decision: Decision, chance: random.Random, now: float) -> list[Later]:
-    """Return what a visitor will do, and when."""
+def _reactions(row: int, decision: Decision, chance: random.Random, now: float) -> list[Scheduled]:
+    """Return the commands of a visitor's reaction to a decision, with their times."""
     if decision.action is None:
         return []
     if chance.random() < NEVER_SHOWN:
         return [(now, Cancel(decision.id))]
-    rate = RATES[place][list(TERMS["actions"]).index(decision.action)]
+    rate = RATES[row][list(TERMS["actions"]).index(decision.action)]
     bought = float(chance.random() < rate)
-    moment = now + chance.expovariate(1 / PATIENCE)
+    later = now + chance.expovariate(1 / REACTION_SECONDS)
     return [
-        (moment, Settle(decision.id, decision.reserved)),
-        (moment, Reward(decision.id, bought)),
+        (later, Settle(decision.id, decision.reserved)),
+        (later, Reward(decision.id, bought)),
     ]
 
 
-async def _answers(agent: AsyncAgent, later: list[Later], now: float) -> list[Later]:
-    """Report what visitors have done by now; return what is still to come."""
-    done = [request for moment, request in later if moment <= now]
-    if done:
-        await agent.ask(*done)
-    return [(moment, request) for moment, request in later if moment > now]
+async def _send_due(agent: AsyncAgent, scheduled: list[Scheduled], now: float) -> list[Scheduled]:
+    """Send the commands that are due; return the others."""
+    due = [command for time, command in scheduled if time <= now]
+    if due:
+        await agent.ask(*due)
+    return [(time, command) for time, command in scheduled if time > now]

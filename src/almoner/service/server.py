@@ -1,4 +1,4 @@
-"""Run: the service as a process, from its first breath to the last answer it owes."""
+"""Run the service with uvicorn: startup, signals, graceful shutdown."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from almoner.store import open_store
 __all__ = ["serve", "server_config"]
 
 GRACE = 30
-"""Seconds to finish what was asked before a stop signal; then connections are cut."""
+"""Seconds to finish requests after a stop signal; then connections are closed."""
 
 KEEP_ALIVE = 75
-"""Seconds for which a connection stays open after an answer: longer than clients keep theirs, so
-that none sends a request just as the service hangs up."""
+"""Seconds for which an idle connection stays open: longer than clients keep theirs, so that none
+sends a request just as the service closes."""
 
 GARBAGE = 10_000
-"""New objects after which to look for garbage: some hundred requests' worth."""
+"""New objects between garbage collections: those of some hundred requests."""
 
 SWITCH_SECONDS = 0.0005
-"""How long one thread may keep another from the interpreter: a transaction lets go of it at every
-statement, and would wait 5 ms each time to have it back from a busy event loop."""
+"""Interpreter switch interval: a transaction releases the interpreter at every statement, and would
+wait 5 ms each time to get it back from a busy event loop."""
 
 
 def serve(
@@ -54,9 +54,9 @@ def serve(
     demo: bool = False,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve the campaigns of a store over HTTP until a signal says to stop.
+    """Serve the campaigns of a store over HTTP until a stop signal.
 
-    Whatever was answered is durable already; what is under way when the signal comes is finished.
+    Every answered request is durable; requests in progress at the signal are finished.
     """
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     with closing(open_store(url)) as store:
@@ -73,7 +73,7 @@ def serve(
             hosts=LOOPBACK_HOSTS if local else None,
             session_secret=os.environ.get(SECRET),
             demo=demo,
-            when_warm=_settle,
+            when_warm=_freeze_garbage,
             when_slow=lambda: say(f"{COMPILING} {PREPARING}" if demo else COMPILING),
         )
         sys.setswitchinterval(SWITCH_SECONDS)
@@ -83,34 +83,34 @@ def serve(
 
 
 def server_config(app: Any, http: type[BoundedProtocol] = BoundedProtocol) -> uvicorn.Config:
-    """Return how uvicorn serves the application, on connections with limits."""
+    """Return the configuration of uvicorn, with limited connections."""
     return uvicorn.Config(
         HeadMiddleware(app),
         http=http,
         timeout_keep_alive=KEEP_ALIVE,
-        ws="none",  # the service has no use for it, and its connections would have no limits
+        ws="none",  # unused, and its connections would have no limits
         access_log=False,
         log_level="warning",
-        proxy_headers=False,  # anyone could claim to be anyone
+        proxy_headers=False,  # any client could claim any address
         server_header=False,
         timeout_graceful_shutdown=GRACE,
     )
 
 
 class _Server(uvicorn.Server):
-    """Stops at a signal and returns; its parent would send itself the signal again and die."""
+    """A server that returns after a signal; uvicorn's own raises the signal again."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Finish what is under way; at the second Ctrl-C, do not."""
+        """Stop after the requests in progress; at a second Ctrl-C, at once."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
 
-def _settle() -> None:
-    """Take what was loaded for good out of the garbage collector's sight.
+def _freeze_garbage() -> None:
+    """Exempt the objects loaded so far from garbage collection.
 
-    A compiler and its kernels are more than a hundred thousand objects. To look through them in
-    vain takes a tenth of a second each time, for which all answers would have to wait.
+    The compiler and its kernels are more than a hundred thousand objects; each collection would
+    take a tenth of a second to traverse them, and delay all responses.
     """
     gc.collect()
     gc.freeze()
@@ -118,7 +118,7 @@ def _settle() -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only programs on this machine can reach an address.
+    """Return whether an address is reachable only from this machine.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; at port 0, wherever there is room."""
+    """Return a listening socket; port 0 takes any free port."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address, family=family, backlog=2048)

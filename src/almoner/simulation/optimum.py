@@ -165,8 +165,8 @@ class Program:
     def bound(self, reach: int, *, above: bool) -> float:
         """Return a bound on the optimum, from above or from below."""
         from almoner.jit import call_interruptibly
-        from almoner.kernels.grid_band import grid_bound
-        from almoner.kernels.unit_band import unit_bound
+        from almoner.kernels.optimum_equal_costs import unit_bound
+        from almoner.kernels.optimum_unequal_costs import grid_bound
 
         near, gains = self._near(reach), self.problem.gains
         band, planes = self._band(near, reach), self._planes(near)

@@ -23,7 +23,7 @@ PATIENCE = 60
 """Seconds to wait for another process that is writing; and for a process of ours that has stopped
 in the midst of a transaction, before the server undoes it."""
 
-AT_ONCE = 1000
+FETCH_ROWS = 1000
 """How many rows to fetch at a time from a long log."""
 
 CONNECTIONS, READERS = 8, 4
@@ -81,7 +81,7 @@ class PostgresDatabase:
             cursor = connection.cursor(name="almoner")
             try:
                 cursor.execute(_translate(query), values)
-                while rows := cursor.fetchmany(AT_ONCE):
+                while rows := cursor.fetchmany(FETCH_ROWS):
                     yield rows
                     process.check()
             finally:

@@ -1,4 +1,4 @@
-"""Every endpoint, once through, with the answers that the library itself would give."""
+"""Every operation of the API, compared with the library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports over HTTP beside everything else: in threads of their own, a few at a time."""
+"""Exports over HTTP: separate threads, a few at a time, slow and gone clients."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def served() -> Iterator[tuple[Gated, httpx.Client]]:
 
 @pytest.fixture
 def logged() -> Iterator[list[logging.LogRecord]]:
-    """What the service and the server have logged."""
+    """Return the log records of the service and the server."""
     records: list[logging.LogRecord] = []
     handler = logging.Handler()
     handler.emit = records.append  # type: ignore[method-assign, assignment]
@@ -83,7 +83,7 @@ def logged() -> Iterator[list[logging.LogRecord]]:
 
 
 def asked(client: httpx.Client, *, buffer: int | None = None) -> socket.socket:
-    """Ask for an export, and read nothing of it."""
+    """Request an export and read nothing of it."""
     where = urlsplit(str(client.base_url))
     connection = socket.socket()
     connection.settimeout(PATIENCE)
@@ -102,7 +102,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def whole(client: httpx.Client) -> httpx.Response:
-    """An export, asked for again as long as too many others are under way."""
+    """Return an export, retried while too many others are in progress."""
     answer = client.get(LOG)
     for _ in range(1000):
         if answer.status_code == 200:

@@ -1,4 +1,4 @@
-"""The whole OpenAPI document against a service that runs: schemathesis has no objection."""
+"""The OpenAPI document against a running service, tested by schemathesis."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SCHEMA = schemathesis.openapi.from_dict(DOCUMENT, config=CONFIG)
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """A service with a campaign that has seen something."""
+    """A service with a campaign that has some decisions."""
     with in_thread() as url, httpx.Client(base_url=url) as client:
         assert client.post("/api/campaigns", json=SPRING).status_code == 201
         decisions = "/api/campaigns/spring/decisions"

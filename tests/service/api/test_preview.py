@@ -1,4 +1,4 @@
-"""The preview of a campaign refuses whatever its start refuses, in the same words."""
+"""The preview of a campaign is refused for the same reasons as its creation, in the same words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may ask for what, how often, and from where."""
+"""Access rules: keys, rights, rate limit, host and origin."""
 
 from __future__ import annotations
 
@@ -236,13 +236,13 @@ def test_a_bucket_fills_up_again_and_no_further() -> None:
 
 
 def test_only_so_many_clients_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limit, "MANY", 3)
+    monkeypatch.setattr(rate_limit, "CLIENTS", 3)
     now = [0.0]
     buckets = Buckets(1.0, clock=lambda: now[0])
     for client in "abcdef":
         now[0] += 0.01
         assert buckets.wait(client) == 0.0
-    assert len(buckets._filled) == 3
+    assert len(buckets._buckets) == 3
     assert buckets.wait("f") == 0.0
     assert buckets.wait("f") > 0, "the newest are remembered"
 

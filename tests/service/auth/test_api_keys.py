@@ -1,4 +1,4 @@
-"""API keys: two rights, kept as digests in every kind of store, created and revoked by command."""
+"""API keys: two rights, stored as digests, created and revoked on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions of the page: what the cookie holds, how long it opens anything, and what it is not."""
+"""Sessions of browsers: the cookie, its lifetime, its revocation."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_the_cookie_of_earlier_versions_leads_to_the_form_and_is_taken_away(
 def test_the_cookie_is_secure_where_the_browser_speaks_https(
     client: httpx.Client, key: str, origin: str
 ) -> None:
-    """Behind a proxy that ends TLS the service itself hears plain HTTP."""
+    """Behind a proxy that terminates TLS, the service itself receives plain HTTP."""
     _, attributes = sign_in(client, key, Origin=origin)
     assert ("Secure" in attributes.split("; ")) == origin.startswith("https")
 

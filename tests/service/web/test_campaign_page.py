@@ -379,6 +379,22 @@ def test_all_of_it_works_from_the_keyboard(page: Page, url: str) -> None:
     expect(page.locator("h1")).to_contain_text("closed")
 
 
+def test_pages_are_complete_without_javascript(browser: Browser, url: str) -> None:
+    name = create(url, name="no scripts")
+    with ApiClient(url, "no%20scripts") as api:
+        api.decide_many(["newcomer", "returning"] * 5)
+    with open_page(browser, url, java_script_enabled=False) as page:
+        page.goto("/")
+        page.get_by_role("link", name=name).click()
+        expect(page.locator(".lead")).to_contain_text("10 of 1,000 arrivals have come")
+        expect(page.locator("#chart-spend")).to_contain_text("After 10 of 1,000 arrivals")
+        expect(page.get_by_role("table", name="The latest decisions")).to_contain_text("newcomer")
+        page.get_by_role("link", name="New campaign").click()
+        expect(page.locator(".notice")).to_contain_text("This form needs JavaScript.")
+        page.get_by_role("link", name="the API", exact=True).click()
+        expect(page.locator("#post-api-campaigns")).to_contain_text("/api/campaigns")
+
+
 @pytest.mark.parametrize("width", [390, 1440])
 def test_ordinary_names_do_not_widen_the_page(browser: Browser, url: str, width: int) -> None:
     """Names of 60 characters, and one of 120 without a space."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from almoner import checks
-from almoner.experiments.reproduction import paper, theory, unequal
+from almoner.experiments.reproduction import boundaries, paper, unequal
+from almoner.experiments.reproduction.concentration import concentration
 from almoner.experiments.reproduction.report import write_report
 from almoner.experiments.rows import BUDGETS, RESULTS, Columns, Row, read_rows, write_rows
 from almoner.experiments.runner import Progress, Task, run_tasks
@@ -67,19 +68,19 @@ FIGURES: dict[str, FigureSpec] = {
     ),
     "concentration": FigureSpec(
         about="budget left over rounds left, and the hypergeometric law",
-        tasks=theory.concentration,
+        tasks=concentration,
         draw=("concentration_figure", {"": {}}),
         columns=BUDGETS,
     ),
     "boundary": FigureSpec(
         about="regret at a boundary, over three decades of T",
-        tasks=lambda quick, **_: theory.boundary(quick=quick).cells(),
+        tasks=lambda quick, **_: boundaries.boundary(quick=quick).cells(),
         draw=("boundary_figure", {"": {}}),
-        derive=theory.limits,
+        derive=boundaries.limits,
     ),
     "ratio": FigureSpec(
         about="regret over the whole range of budgets",
-        tasks=lambda quick, **_: theory.ratio(quick=quick).cells(),
+        tasks=lambda quick, **_: boundaries.ratio(quick=quick).cells(),
         draw=("ratio_figure", {"": {}}),
     ),
     "unequal": FigureSpec(

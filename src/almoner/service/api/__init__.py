@@ -1,1 +1,1 @@
-"""The JSON interface: what comes in, what is done, what goes out, and the document of it."""
+"""The JSON API: operations, types of requests and responses, and the OpenAPI document."""

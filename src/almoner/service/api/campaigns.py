@@ -95,14 +95,14 @@ async def report(services: Services, name: str) -> Report:
 
 @get(f"{CAMPAIGN}/curve")
 async def curve(services: Services, name: str) -> Curve:
-    """Return the way a campaign has come, in a few hundred points."""
+    """Return the course of a campaign so far, in a few hundred points."""
     agent = await services.agents.get(name)
     return Curve(points=await asyncio.to_thread(agent.agent.reporter.curve))
 
 
 @get(f"{CAMPAIGN}/latest")
 async def latest(services: Services, name: str, query: LatestQuery) -> Latest:
-    """Return the latest decisions, newest first, with what has become of them."""
+    """Return the latest decisions, newest first, with their outcomes."""
     agent = await services.agents.get(name)
     return Latest(decisions=await latest_decisions(agent, query.limit))
 

@@ -18,7 +18,7 @@ PATH = f"{CAMPAIGN}/decisions"
 
 @post(PATH)
 async def decide(services: Services, name: str, body: Visit) -> Decision:
-    """Decide what to do for one arrival, and hold the money for it."""
+    """Decide what to do for one arrival, and reserve the money for it."""
     (decision,) = await _decide(services, name, Decide(body.context, body.available, body.key))
     return decision
 
@@ -32,28 +32,28 @@ async def decide_batch(services: Services, name: str, body: Batch) -> Decisions:
 
 @post(f"{PATH}/{{decision}}/settle")
 async def settle(services: Services, name: str, decision: int, body: Bill) -> Settlement:
-    """Replace what is held for an action by what it cost; the rest can be spent again."""
+    """Replace the reserve of an action by its actual cost; the rest can be spent again."""
     agent = await services.agents.get(name)
     return await agent.settle(decision, cost=body.cost)
 
 
 @post(f"{PATH}/{{decision}}/reward", status=204)
 async def reward(services: Services, name: str, decision: int, body: Value) -> None:
-    """Say what an action or a skip has brought, from 0 to 1; it may come late."""
+    """Report the reward of an action or a skip, from 0 to 1; it may come late."""
     agent = await services.agents.get(name)
     await agent.reward(decision, body.value)
 
 
 @post(f"{CAMPAIGN}/rewards", status=204)
 async def reward_batch(services: Services, name: str, body: Rewards) -> None:
-    """Say what several actions or skips have brought: all of it or none."""
+    """Report the rewards of several actions or skips: all of them or none."""
     agent = await services.agents.get(name)
     await agent.ask(*[Reward(int(entry.id), entry.value) for entry in body.rewards])
 
 
 @post(f"{PATH}/{{decision}}/cancel")
 async def cancel(services: Services, name: str, decision: int) -> Settlement:
-    """Take back an action that never happened, and refund what is held for it."""
+    """Cancel an action that never happened, and refund its reserve."""
     agent = await services.agents.get(name)
     return await agent.cancel(decision)
 

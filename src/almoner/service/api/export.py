@@ -40,7 +40,7 @@ class LogQuery(Struct):
     media_types=("text/csv", "application/x-ndjson"),
 )
 async def log(services: Services, name: str, query: LogQuery) -> Response:
-    """Stream all decisions of a campaign with what became of them, as CSV or JSON lines."""
+    """Stream all decisions of a campaign with their outcomes, as CSV or JSON lines."""
     agent = await services.agents.get(name)
     content_type, write = FORMATS[query.format]
     return _LogStream(services.exports, _chunks(write(decisions(agent.agent))), content_type)

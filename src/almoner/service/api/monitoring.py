@@ -14,13 +14,13 @@ __all__ = ["OPERATIONS"]
 
 @get("/health", errors={})
 async def health(services: Services) -> Health:
-    """Say that the process lives."""
+    """Confirm that the process runs."""
     return Health(status="ok")
 
 
 @get("/ready", errors={503: ERRORS[503]})
 async def ready(services: Services) -> Health:
-    """Say whether the kernels are warm and the store answers."""
+    """Confirm that the kernels are compiled and the store answers."""
     await services.readiness.check()
     return Health(status="ready")
 

@@ -1,4 +1,4 @@
-"""Rules of opening a campaign over HTTP, which its preview shares."""
+"""Rules for opening a campaign over HTTP, shared by creation and preview."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["opening"]
 
 @contextmanager
 def opening(name: str | None) -> Iterator[None]:
-    """Refuse a name that has no address, and terms other than those of the campaign it names."""
+    """Reject a name that cannot be in a URL; reword the error for terms that differ."""
     if name in {".", ".."}:
         raise InvalidTerms(f"name must not be {name!r}, which means a folder in a URL")
     try:
         yield
-    except DifferentTerms as error:  # whose remedy, to leave terms out, is none for a whole body
+    except DifferentTerms as error:  # its remedy, to leave terms out, does not fit
         difference, _, _ = str(error).rpartition("; ")
         raise DifferentTerms(f"{difference}; send its own terms, or choose another name") from None

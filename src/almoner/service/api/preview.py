@@ -25,9 +25,9 @@ __all__ = ["OPERATIONS", "preview"]
 
 @post("/api/plan")
 async def plan(services: Services, body: Guess) -> Plan:
-    """Preview a campaign: who would be served, at what price, and what it would bring.
+    """Preview a campaign: its static LP plan, with the price and the expected reward.
 
-    With a name, whatever creating it would be refused for is refused here.
+    With a name, it is refused for the same reasons as the creation of the campaign.
     """
     return await asyncio.to_thread(preview, body, services.agents.store)
 

@@ -1,7 +1,7 @@
-"""What comes in as JSON: strict types, from which the OpenAPI document is made too.
+"""Types of JSON request bodies, decoded strictly; the OpenAPI document is made from them too.
 
-No field that is not named here, no text where a number belongs. What no type can say (a whole
-number of units, a context that is known) is checked by the library, with its own sentences.
+Unknown fields and strings in place of numbers are rejected. The library checks the rules that no
+type can express: whole numbers of units, known contexts.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ __all__ = [
 ]
 
 BATCH_LIMIT = 10_000
-"""Arrivals or rewards in a batch: less than a second's work, for which all others wait."""
+"""Arrivals or rewards in a batch: less than a second of work, for which other requests wait."""
 
 WHOLE_LIMIT = 2**53
-"""Whole numbers below this are exact in every language's JSON, which may write 100 as 100.0."""
+"""Whole numbers below this are exact in the JSON of every language; it may write 100 as 100.0."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
 Amount = Annotated[float, Meta(ge=0)]
@@ -45,7 +45,7 @@ Names = Annotated[list[Name], Meta(min_length=1, max_length=10_000)]
 
 
 class Closing(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """A horizon on the calendar, with a forecast of the arrivals; trust null sticks to it."""
+    """A closing time with a forecast of the arrivals; trust null never corrects the forecast."""
 
     at: Moment
     arrivals: Cost
@@ -54,12 +54,12 @@ class Closing(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     trust: Amount | None = 100.0
 
     def closing_time(self) -> ClosingTime:
-        """Return it as the library has it."""
+        """Return the closing time of the library."""
         return ClosingTime.from_dict({name: getattr(self, name) for name in self.__struct_fields__})
 
 
 class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """What an action is expected to cost, and the most it can cost if that is more."""
+    """The expected cost of an action, and its reserve: the most it can cost, if that is more."""
 
     cost: Cost | dict[Name, Cost]
     reserve: Cost | dict[Name, Cost] | None = None
@@ -113,10 +113,10 @@ class NewCampaign(_Terms, forbid_unknown_fields=True, kw_only=True, frozen=True)
 
 
 class Guess(_Terms, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The terms of a campaign that is only thought of, and what is expected of it.
+    """The terms of a campaign to preview, with guesses of its statistics.
 
-    Without guesses, all contexts are equally likely, every action brings 0.5, and skipping, where
-    that is to be learned, nothing.
+    Without guesses, all contexts are equally likely, every action has a mean reward of 0.5, and
+    skipping, where its reward is learned, 0.
     """
 
     name: Name | None = None
@@ -126,7 +126,7 @@ class Guess(_Terms, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 
 class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """One arrival; asked twice with the same key, the same decision is returned."""
+    """One arrival; a second request with the same key returns the same decision."""
 
     context: Name
     available: Annotated[list[Name], Meta(max_length=1_000)] | None = None
@@ -142,24 +142,24 @@ class Batch(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 
 class Bill(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """What an action cost in the end."""
+    """The actual cost of an action."""
 
     cost: Amount
 
 
 class Value(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """What an action or a skip has brought."""
+    """The reward of an action or a skip."""
 
     value: Share
 
 
 class RewardOf(Value, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """What one decision, an action or a skip, has brought."""
+    """The reward of one decision, an action or a skip."""
 
     id: Whole
 
 
 class Rewards(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """What several decisions have brought, each named once; learned all or none."""
+    """The rewards of several decisions, each at most once; learned all or none."""
 
     rewards: Annotated[list[RewardOf], Meta(max_length=BATCH_LIMIT)]

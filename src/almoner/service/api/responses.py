@@ -1,4 +1,4 @@
-"""What goes out as JSON, beside the library's own `Decision`, `Settlement` and `Report`.
+"""Types of JSON responses, beside the library's own `Decision`, `Settlement` and `Report`.
 
 Money is an amount in the campaign's currency, time is in ISO 8601.
 """
@@ -34,21 +34,21 @@ __all__ = [
 
 
 class ErrorAnswer(Struct, kw_only=True):
-    """What went wrong: a word for programs, a sentence for people."""
+    """An error: a code for programs, a sentence for people."""
 
     error: str
     message: str
 
 
 class State(Struct, kw_only=True):
-    """What a campaign is now."""
+    """The status of a campaign."""
 
     name: str
     status: str
 
 
 class ActionCost(Struct, kw_only=True):
-    """What an action is expected to cost, and what is held for it."""
+    """The expected cost of an action, and its reserve."""
 
     cost: float | dict[str, float]
     reserve: float | dict[str, float]
@@ -132,7 +132,7 @@ class Decisions(Struct, kw_only=True):
 
 
 class Curve(Struct, kw_only=True):
-    """The way a campaign has come, in a few hundred points."""
+    """The course of a campaign so far, in a few hundred points."""
 
     points: list[CurvePoint]
 
@@ -143,14 +143,14 @@ class Latest(Struct, kw_only=True):
     decisions: list[LoggedDecision]
 
 
-def _amounts(terms: Terms, priced: PerContext) -> float | dict[str, float]:
-    if isinstance(priced, dict):
-        return {context: terms.unit.amount(units) for context, units in priced.items()}
-    return terms.unit.amount(priced)
+def _amounts(terms: Terms, cost: PerContext) -> float | dict[str, float]:
+    if isinstance(cost, dict):
+        return {context: terms.unit.amount(units) for context, units in cost.items()}
+    return terms.unit.amount(cost)
 
 
 class ActionPlan(Struct, kw_only=True):
-    """One action in one context: its guessed reward, and the probability that it would get."""
+    """One action in one context: its guessed mean reward, and its planned probability."""
 
     action: str
     cost: float
@@ -160,7 +160,7 @@ class ActionPlan(Struct, kw_only=True):
 
 
 class ContextPlan(Struct, kw_only=True):
-    """One context: its share of the arrivals, and what share of it would be served."""
+    """One context: its share of the arrivals, and the planned share of them that is served."""
 
     context: str
     share: float
@@ -169,11 +169,11 @@ class ContextPlan(Struct, kw_only=True):
 
 
 class Plan(Struct, kw_only=True):
-    """What the optimum would do, if the guesses were right.
+    """The optimum of the static LP for the guesses.
 
     ``value`` is the expected reward of an arrival and ``total`` that of all of them; ``spend`` is
-    what they would cost; the ``price`` is what one more unit of money would bring, and it jumps at
-    the ``boundaries``, which are budgets per arrival like the ``ratio``.
+    their expected cost; the ``price`` is the gain from one more unit of money, and it jumps at the
+    ``boundaries``, which are budgets per arrival like the ``ratio``.
     """
 
     budget: float
@@ -188,6 +188,6 @@ class Plan(Struct, kw_only=True):
 
 
 class Health(Struct, kw_only=True):
-    """How the service is."""
+    """The state of the service."""
 
     status: str

@@ -1,1 +1,1 @@
-"""Who may come in, with what key, and how often."""
+"""Access control: API keys, sessions, rate limit."""

@@ -1,4 +1,4 @@
-"""Access: who may ask for what, how often, and from where.
+"""Access control of requests: key or session, right, rate, host and origin.
 
 Without keys the service is for programs on this machine only, and pages of other sites must not
 reach it through somebody's browser: hence the checks of ``Host`` and ``Origin``.
@@ -23,25 +23,25 @@ from almoner.store import ApiKey
 __all__ = ["ADMINISTER", "COOKIE", "DECIDE", "LOOPBACK_HOSTS", "Access", "Credentials"]
 
 COOKIE = "almoner_session"
-"""The cookie in which the page keeps the session of a person who has signed in."""
+"""Cookie that holds the session of a signed-in browser."""
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 OPEN = ("/health", "/ready")
-"""What whoever watches over the service may ask at any time."""
+"""Paths open to monitoring at any time."""
 
 GUARDED = ("/api", "/metrics")
-"""What a key is needed for, where one is; the page asks for it by itself."""
+"""Prefixes of paths that need a key, if any does; pages redirect to the sign-in form."""
 
 ECHO = 100
-"""Characters of a header that a message repeats."""
+"""Characters of a header shown in a message."""
 
 SAFE = ("GET", "HEAD", "OPTIONS")
-WANTED = {b"authorization", b"cookie", b"host", b"origin", b"sec-fetch-site"}
+HEADERS = {b"authorization", b"cookie", b"host", b"origin", b"sec-fetch-site"}
 
 
 class Credentials(NamedTuple):
-    """What a request brings, a key or a session, and the valid key that is meant by it."""
+    """The key or session of a request, and the valid API key that it stands for."""
 
     bearer: str | None
     session: str | None
@@ -49,25 +49,25 @@ class Credentials(NamedTuple):
 
     @property
     def right(self) -> str | None:
-        """What it gives the right to."""
+        """The right of the key, None without a valid one."""
         return None if self.key is None else self.key.permits
 
 
 class Access:
-    """The rules at the door.
+    """The access rules of an application.
 
     Parameters
     ----------
     keyring
         The keys that are valid.
     locked
-        Whether a key is needed even where none exists: off this machine, it is.
+        Whether a key is needed even while none exists, as on other than loopback addresses.
     rate
         Requests per second that one client may make in the long run.
     hosts
-        The names that the service may be called by; None for any.
+        Host names accepted while no key is needed; None for any.
     secret
-        What sessions are signed with; drawn at random if left out.
+        Signs the sessions; drawn at random if left out.
     """
 
     def __init__(
@@ -90,14 +90,14 @@ class Access:
         return self._locked or not self.keyring.empty
 
     def right_of(self, scope: Scope) -> str | None:
-        """Return what whoever makes a request has the right to; None is nothing."""
+        """Return the right of a request; None if it needs a valid key or session and has none."""
         return ADMINISTER if not self.needs_key else self.credentials(scope).right
 
     def credentials(self, scope: Scope) -> Credentials:
-        """Return what a request brings: a key in the header comes before the page's cookie."""
-        return self._brought(_wanted(scope))
+        """Return the credentials of a request; a key in the header precedes the session cookie."""
+        return self._credentials(_headers(scope))
 
-    def _brought(self, headers: dict[bytes, bytes]) -> Credentials:
+    def _credentials(self, headers: dict[bytes, bytes]) -> Credentials:
         bearer = _bearer(headers)
         if bearer is not None:
             return Credentials(bearer, None, self.keyring.find(bearer))
@@ -106,19 +106,19 @@ class Access:
 
     def admit(self, scope: Scope, path: str, right: str) -> None:
         """Raise `Refused` unless a request may use a route, given its path and the right needed."""
-        headers = _wanted(scope)
+        headers = _headers(scope)
         if path in OPEN:
             return
         if self._hosts is not None and not self.needs_key:
             self._check_host(headers)
-        brought = self._brought(headers)
-        # Cookies and passwords are what a browser adds by itself; a key in the header is not.
-        by_program = brought.key is not None and brought.bearer is not None
+        credentials = self._credentials(headers)
+        # A browser adds cookies and passwords by itself, but no key in the header.
+        by_program = credentials.key is not None and credentials.bearer is not None
         if scope["method"] not in SAFE and not by_program:
             _check_origin(headers)
-        self._check_rate(_address(scope) if brought.key is None else brought.key.digest)
+        self._check_rate(_address(scope) if credentials.key is None else credentials.key.digest)
         if self.needs_key and path.startswith(GUARDED):
-            _check_right(brought, right)
+            _check_right(credentials, right)
 
     def _check_rate(self, client: str) -> None:
         seconds = self._buckets.wait(client)
@@ -139,20 +139,20 @@ class Access:
 
 
 def session_in(headers: dict[bytes, bytes]) -> str | None:
-    """Return the session that a browser brings as the page's cookie."""
+    """Return the session of the cookie."""
     cookie = headers.get(b"cookie")
     return None if cookie is None else cookies_in(cookie).get(COOKIE)
 
 
-def _wanted(scope: Scope) -> dict[bytes, bytes]:
-    """Return the headers that access depends on; one that is sent twice has no single meaning."""
-    pairs = [header for header in scope["headers"] if header[0] in WANTED]
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _headers(scope: Scope) -> dict[bytes, bytes]:
+    """Return the headers that access depends on; reject one sent twice, as ambiguous."""
+    pairs = [header for header in scope["headers"] if header[0] in HEADERS]
+    headers = dict(pairs)
+    if len(headers) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise Refused("malformed", f"the header {twice.decode()} must be sent once, got it twice")
-    return found
+    return headers
 
 
 def _bearer(headers: dict[bytes, bytes]) -> str | None:
@@ -160,21 +160,21 @@ def _bearer(headers: dict[bytes, bytes]) -> str | None:
     return key.strip() or None if kind.lower() == "bearer" else None
 
 
-def _check_right(brought: Credentials, wanted: str) -> None:
-    if brought.key is None:
-        nothing = brought.bearer is None and brought.session is None
-        said = "this needs a key" if nothing else "this key is not valid"
+def _check_right(credentials: Credentials, right: str) -> None:
+    if credentials.key is None:
+        missing = credentials.bearer is None and credentials.session is None
+        reason = "this needs a key" if missing else "this key is not valid"
         raise Refused(
             "unauthorized",
-            f"{said}; send Authorization: Bearer KEY, with one from almoner keys create",
+            f"{reason}; send Authorization: Bearer KEY, with one from almoner keys create",
             WWW_Authenticate="Bearer",
         )
-    if wanted == ADMINISTER and brought.right != ADMINISTER:
+    if right == ADMINISTER and credentials.right != ADMINISTER:
         raise Refused("forbidden", "this key may decide only; use one with the right to administer")
 
 
 def _check_origin(headers: dict[bytes, bytes]) -> None:
-    """Refuse what a page of another site makes somebody's browser ask."""
+    """Reject requests that a page of another site makes a browser send."""
     refusal = "requests from pages of other sites are refused"
     if headers.get(b"sec-fetch-site", b"none") not in {b"same-origin", b"none"}:
         raise Refused("forbidden", f"{refusal}; ask from a program")
@@ -191,7 +191,7 @@ def _check_origin(headers: dict[bytes, bytes]) -> None:
 def _host_name(host: bytes) -> str | None:
     try:
         return urlsplit(f"//{host.decode('latin-1')}").hostname
-    except ValueError:  # no host at all, such as a bracket without its other half
+    except ValueError:  # e.g. a bracket without its counterpart
         return None
 
 

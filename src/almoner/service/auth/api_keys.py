@@ -1,8 +1,7 @@
-"""API keys: made at random, kept as digests, compared in constant time.
+"""API keys: random, stored as digests, compared in constant time.
 
-A key is 256 random bits, so nobody can guess one and try it against a stolen digest: that is what
-slow hashes are for, with passwords that people think up. SHA-256 is enough, and costs a request
-nothing.
+A key is 256 random bits, too many to guess against a stolen digest. Slow hashes protect passwords
+that people choose; here SHA-256 is enough, and fast.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ __all__ = ["ADMINISTER", "DECIDE", "RIGHTS", "Keyring", "create_key", "revoke_ke
 
 DECIDE, ADMINISTER = "decide", "administer"
 RIGHTS = (DECIDE, ADMINISTER)
-"""Who may administer may also decide."""
+"""The rights of keys; the right to administer includes the right to decide."""
 
 PREFIX = "almoner_"
-"""Lets scanners for leaked secrets know one when they see it."""
+"""Prefix by which scanners recognise leaked keys."""
 
 log = logging.getLogger("almoner.service")
 
 
 def create_key(store: Store, name: str, *, right: str) -> str:
-    """Keep a new key and return it: nobody can see it again."""
+    """Create a key and return it; the store keeps only its digest."""
     checks.choice("right", right, RIGHTS)
     if not 0 < len(name) <= NAME_LIMIT or not name.isprintable():
         rule = f"be a text of 1 to {NAME_LIMIT} printable characters"
@@ -43,13 +42,13 @@ def create_key(store: Store, name: str, *, right: str) -> str:
 
 
 def revoke_key(store: Store, name: str) -> None:
-    """Make a key useless, for good."""
+    """Revoke a key for good."""
     if not store.revoke_key(name, _now()):
         raise NotFound(f"there is no key {name!r} in this store; see almoner keys list")
 
 
 class Keyring:
-    """The keys of a store as they were a moment ago, so that no request waits for the store."""
+    """Cache of a store's keys, so that no request waits for the store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -57,16 +56,16 @@ class Keyring:
 
     @property
     def empty(self) -> bool:
-        """Whether no key was ever created; one that was revoked still counts."""
+        """Whether no key was ever created, not even one revoked since."""
         return not self._keys
 
     @property
     def useless(self) -> bool:
-        """Whether there is no key that opens anything."""
+        """Whether there is no valid key."""
         return all(key.revoked is not None for key in self._keys)
 
     def refresh(self) -> None:
-        """Look up what was created and revoked meanwhile; keep what is known if that fails."""
+        """Read the keys from the store again; keep the cached ones if that fails."""
         try:
             self._keys = self._store.api_keys()
         except StoreError as error:
@@ -77,12 +76,12 @@ class Keyring:
         return [key for key in self._keys if key.revoked is None]
 
     def find(self, key: str) -> ApiKey | None:
-        """Return what is kept of a key; None if it is not valid."""
-        digest, found = _digest(key), None
-        for known in self.active():  # all of them, so that the time taken says nothing
-            if hmac.compare_digest(known.digest, digest):
-                found = known
-        return found
+        """Return the record of a key; None if it is not valid."""
+        digest, match = _digest(key), None
+        for record in self.active():  # all of them, so that the time taken reveals nothing
+            if hmac.compare_digest(record.digest, digest):
+                match = record
+        return match
 
 
 def _digest(key: str) -> str:

@@ -18,9 +18,9 @@ def cookies_in(header: bytes) -> dict[str, str]:
     >>> cookies_in(b'theme=dark; almoner_key="a%20b"; almoner_key=c; nonsense')
     {'theme': 'dark', 'almoner_key': 'a b'}
     """
-    found: dict[str, str] = {}
+    cookies: dict[str, str] = {}
     for piece in header.decode("latin-1").split(";"):
         name, equals, value = piece.partition("=")
         if equals:
-            found.setdefault(name.strip(), unquote(value.strip().strip('"')))
-    return found
+            cookies.setdefault(name.strip(), unquote(value.strip().strip('"')))
+    return cookies

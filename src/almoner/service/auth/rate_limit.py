@@ -1,4 +1,4 @@
-"""How often one client may ask: a bucket of tokens each, refilled at a steady rate."""
+"""Rate limit: a token bucket for each client."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 __all__ = ["Buckets"]
 
-MANY = 10_000
-"""Clients remembered at a time; the one that has been silent longest is forgotten first."""
+CLIENTS = 10_000
+"""Clients kept at a time; the one silent longest is dropped first."""
 
 
 class Buckets:
-    """A bucket for each client, with room for two seconds' worth of requests.
+    """Token buckets by client, each with room for the requests of two seconds.
 
     Examples
     --------
@@ -23,17 +23,17 @@ class Buckets:
 
     def __init__(self, rate: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._room, self._clock = rate, max(1.0, 2 * rate), clock
-        self._filled: dict[str, tuple[float, float]] = {}
+        self._buckets: dict[str, tuple[float, float]] = {}
 
     def wait(self, client: str) -> float:
-        """Take a token; return 0, or how many seconds to wait for the next one."""
+        """Take a token; return 0, or the seconds until the next one if there is none."""
         now = self._clock()
-        tokens, seen = self._filled.get(client, (self._room, now))
+        tokens, seen = self._buckets.get(client, (self._room, now))
         tokens = min(self._room, tokens + (now - seen) * self._rate)
         if tokens < 1:
             return (1 - tokens) / self._rate
-        self._filled.pop(client, None)
-        if len(self._filled) >= MANY:
-            del self._filled[next(iter(self._filled))]
-        self._filled[client] = (tokens - 1, now)  # last, so that the first is the longest silent
+        self._buckets.pop(client, None)
+        if len(self._buckets) >= CLIENTS:
+            del self._buckets[next(iter(self._buckets))]
+        self._buckets[client] = (tokens - 1, now)  # at the end: the first is silent longest
         return 0.0

@@ -1,1 +1,1 @@
-"""The page: HTML made on the server, and the scripts and styles it uses."""
+"""HTML pages: rendered on the server, with their scripts and styles."""

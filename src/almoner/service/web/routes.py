@@ -26,6 +26,7 @@ from almoner.service.services import Services
 from almoner.service.web import api_reference, views
 from almoner.service.web.page import Page
 from almoner.service.web.plan_preview import plan_view
+from almoner.service.web.policy_options import learning_policies
 from almoner.service.web.templating import html
 
 __all__ = ["PAGES"]
@@ -66,7 +67,7 @@ async def campaign_page(request: Request, name: str) -> Response:
 
 async def create_page(request: Request) -> Response:
     """Show the form that creates a campaign."""
-    return html(request, "create.html", policies=views.learning_policies())
+    return html(request, "create.html", policies=learning_policies())
 
 
 async def plan_fragment(request: Request) -> Response:

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from markupsafe import Markup
 
 from almoner.live.export import LoggedDecision
 from almoner.live.report import ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
-from almoner.policy.allocation import Procrastinate, SkipAlways
-from almoner.policy.base import Policy
-from almoner.policy.contexts import KnownContexts
-from almoner.policy.recipes import RECIPES
-from almoner.policy.rewards import KnownRewards
 from almoner.service.web import chart_series, charts, formatting, notices, sentences, svg
 from almoner.service.web.formatting import Money
 
 __all__ = [
     "Card",
-    "PolicyOption",
     "broken_card",
     "campaign_view",
     "card",
-    "learning_policies",
     "waiting_card",
 ]
 
@@ -33,8 +26,6 @@ CONTEXTS_SHOWN = 30
 """Maximal number of contexts on the page of a campaign; the JSON report has them all."""
 
 NOT_YET = "has not come yet"
-
-PAIRS_ONLY = "For two contexts, actions of the same cost, and skips that bring nothing."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,35 +122,6 @@ def _served_row(report: Report, context: ContextReport) -> svg.ServedRow:
         value=f"{formatting.percent(context.served)} {would_be}served",
         bar=svg.served_bar(context.actions),
     )
-
-
-class PolicyOption(NamedTuple):
-    """Policy of the create form; ``contexts`` is the number it requires, None for any."""
-
-    name: str
-    sentence: str
-    contexts: int | None = None
-
-
-def learning_policies() -> list[PolicyOption]:
-    """Return the recipes that need no prior knowledge, the default first."""
-    policies = {name: make() for name, make in RECIPES.items()}
-    learning = [
-        name
-        for name, policy in policies.items()
-        if not isinstance(policy.rewards, KnownRewards)
-        and not isinstance(policy.contexts, KnownContexts)
-        and not isinstance(policy.allocation, SkipAlways)
-    ]
-    learning.sort(key=lambda name: name != "thrifty")
-    return [_policy_option(name, policies[name]) for name in learning]
-
-
-def _policy_option(name: str, policy: Policy) -> PolicyOption:
-    sentence = (RECIPES[name].__doc__ or "").partition("\n")[0]
-    if isinstance(policy.allocation, Procrastinate):
-        return PolicyOption(name, f"{sentence} {PAIRS_ONLY}", 2)
-    return PolicyOption(name, sentence)
 
 
 def _money(report: Report) -> Money:

@@ -1,14 +1,8 @@
-"""Figures of results that the paper proves but does not show: their settings and rows.
+"""Concentration of the budget left (Lemma 2): simulated quantiles against the law's.
 
-*Concentration* (Lemma 2): under ALP the budget left with τ rounds to go, b, is hypergeometric, as
-if the B served rounds had been drawn from the T beforehand; so b/τ stays near ρ, and
-P(b > (ρ + δ)τ) ≤ exp(−2δ²τ). The law only needs known context probabilities, so it holds under
-UCB-ALP too, and not under a fixed ratio.
-
-*Boundary* (Theorem 1): at a boundary ALP's regret is of order √T, and so is that of the best policy
-against the upper bound; rounding's regret against that best policy is bounded.
-
-*Ratio*: regret of these policies for every budget.
+Under ALP the budget left with τ rounds to go, b, is hypergeometric, as if the B served rounds had
+been drawn from the T beforehand; so b/τ stays near ρ, and P(b > (ρ + δ)τ) ≤ exp(−2δ²τ). The law
+only needs known context probabilities, so it holds under UCB-ALP too, not under a fixed ratio.
 """
 
 from __future__ import annotations
@@ -23,72 +17,15 @@ import numpy as np
 
 from almoner import __version__
 from almoner.experiments.rows import BUDGETS, Columns, Row
-from almoner.experiments.sweep import Sweep
 from almoner.policy.recipes import recipe
 from almoner.scenarios import scenario
 from almoner.simulation.simulate import simulate
 from almoner.types import Floats
 
-__all__ = ["Concentration", "boundary", "concentration", "limits", "ratio", "remaining_law"]
+__all__ = ["LEVELS", "Concentration", "concentration", "remaining_law"]
 
 LEVELS = (0.01, 0.1, 0.5, 0.9, 0.99)
-
-BOUNDARY_HORIZONS = (*(m * 10**e for e in (2, 3, 4) for m in (1, 2, 5)), 100_000)
-
-SHARP_ORACLE = math.sqrt(math.pi / 8) - 1 / math.sqrt(2 * math.pi)
-SHARP_UPPER = math.sqrt(math.pi / 8)
-SHARP_FLOOR = 1 / math.sqrt(2 * math.pi)
-"""Limits of regret for two contexts at their boundary, in units of (u₁ − u₂)·√(ρ(1−ρ)T): of ALP
-against the oracle and against the upper bound, and of the oracle itself against the latter."""
-
-
-def boundary(*, quick: bool = False) -> Sweep:
-    """Return the sweep of ALP and rounding at the boundary of two contexts, over decades of T."""
-    return Sweep.from_dict(
-        {
-            "problems": ["scenario:paper-two"],
-            "policies": ["alp", "rounded"],
-            "horizons": BOUNDARY_HORIZONS[: 7 if quick else None],
-            "ratios": [0.4],
-        }
-    )
-
-
-def limits(rows: list[Row]) -> list[Row]:
-    """Return rows of the oracle itself and of the limits for large T, for rows of ALP."""
-    from almoner.lp import solve
-
-    derived = []
-    for row in rows:
-        if row["policy"] != "alp":
-            continue
-        problem = scenario(row["problem"])
-        share = row["ratio"]
-        drop = solve(problem, ratio=share * (1 - 1e-6)).price - solve(problem, ratio=share).price
-        unit = drop * math.sqrt(share * (1 - share) * row["horizon"])
-        limit = row | {"method": "limit"}
-        if row["against"] == "oracle":
-            optimum = row["benchmark"]
-            derived.append(limit | {"regret_mean": SHARP_ORACLE * unit})
-        else:
-            derived.append(limit | {"regret_mean": SHARP_UPPER * unit})
-            floor = row | {"policy": "oracle", "regret_mean": row["benchmark"] - optimum}
-            derived += [floor, floor | {"method": "limit", "regret_mean": SHARP_FLOOR * unit}]
-    return derived
-
-
-def ratio(*, quick: bool = False) -> Sweep:
-    """Return the sweep of ALP, FLP and rounding over all budgets, the boundaries included."""
-    grid = {round(percent / 100, 2) for percent in range(2 if quick else 1, 100, 2 if quick else 1)}
-    edges = {0.025, 0.075, 0.15, 0.3, 0.4, 0.5, 0.7, 0.85, 0.925, 0.975}
-    return Sweep.from_dict(
-        {
-            "problems": ["scenario:paper-two", "scenario:paper-ten"],
-            "policies": ["flp", "alp", "rounded"],
-            "horizons": [1000 if quick else 2000],
-            "ratios": sorted(grid | edges),
-        }
-    )
+"""Levels of the quantiles."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,10 @@
-"""Bounds on the optimum where costs are whole numbers of units, by dynamic programming in a band.
+"""Bounds on the optimal value at unequal costs: dynamic programming over a band of budgets.
 
-Outside the band there is a better bound than the plan for every price and every modulus n: let
-budgets count modulo n, so that no action is ever too dear, and let only the remainder be left at
-the end. Every policy that keeps to the budget is worth as much there or more, so the optimum of
-that small program is a bound. It includes what the plan leaves out: near the end whole costs
-seldom add up to the budget left.
+A round takes O(w·J·K) for w budgets in the band, J contexts and K actions. Outside the band the
+bounds come from programs with budgets modulo n, one for each of several prices: every action is
+affordable there, and only the remainder modulo n is left at the end. Every policy that keeps to the
+budget has at least the same value there, so the optimum of that small program is an upper bound. It
+is lower than the LP's, which ignores that whole costs seldom add up to the budget left.
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ def grid_bound(
     planes: Planes,
     above: bool,
 ) -> float:
-    """Return a bound on X(T, B) from above or from below, where costs differ but are whole numbers.
+    """Return a bound on X(T, B), from ``above`` or from below, where costs are whole numbers.
 
     ``gains`` are g − λc. From below, a budget above the band is cut to its edge, and an action that
-    leads below it is not allowed: a policy that exists. From above, X outside the band is bounded
-    by the plan, and at the price of each plane by the program modulo one of ``moduli``, which
-    advances with τ.
+    leads below it is not allowed: a feasible policy. From above, X outside the band is bounded by
+    the LP, and at the price of each plane by the program modulo one of ``moduli``.
     """
     price, drift, dearest = planes.price, planes.drift, costs.max()
     cycles = np.zeros((2, len(moduli), moduli.max() if len(moduli) > 0 else 0))
@@ -81,7 +80,7 @@ def _advance(
     low: int,
     high: int,
 ) -> None:
-    """Write X with one round more into ``after``, action by action over runs of b."""
+    """Write X with one round more into ``after``, vectorised over the budgets from low to high."""
     after[low : high + 1] = -drift
     for context in range(len(probs)):
         best[low : high + 1] = now[low : high + 1]
@@ -118,7 +117,7 @@ def _advance_cycle(
 
 @jit
 def _improve(best: Floats, rest: Floats, gain: float) -> None:
-    """Replace the best values by those of one action where these are larger."""
+    """Raise the best values to those of one action where these are larger."""
     for i in range(len(best)):
         value = gain + rest[i]
         best[i] = value if value > best[i] else best[i]

@@ -1,8 +1,9 @@
-"""Bounds on the optimum where all costs are equal, by dynamic programming in a band of budgets.
+"""Bounds on the optimal value at equal costs: dynamic programming over a band of budgets.
 
 With D(b) = X(τ, b) − X(τ, b−1) and φ(d) = Σ_j π_j (h_j − d)⁺, h = g − λ, a round adds φ(D(b)) to
 X(b), less m(λ). D falls in b, so φ is linear on runs of b between the h_j, and within a run the
-new X is an average of two neighbours and a constant: no search, one multiplication.
+new X is an average of two neighbours and a constant. A round takes O(w) for w budgets in the band,
+and a search of O(log J) for each run.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from almoner.types import Floats, Ints
 __all__ = ["unit_bound"]
 
 NOISE = 1e-15
-"""D may rise by this much in b from rounding alone."""
+"""Rounding error by which D may rise in b."""
 
 
 @jit
 def unit_bound(
     gains: Floats, mass: Floats, worth: Floats, band: Band, planes: Planes, above: bool
 ) -> float:
-    """Return a bound on X(T, B) from above or from below, where every action costs one unit.
+    """Return a bound on X(T, B), from ``above`` or from below, where every action costs one unit.
 
-    ``gains`` are the h_j of the best actions, falling; ``mass`` and ``worth`` the running sums of
-    the probabilities π and of π·h. From below, a budget above the band is cut to its edge, and an
-    action that leads below it is not allowed: a policy that exists. From above, X outside the band
-    is bounded by the plan, and by the largest X there was at the end of the wedge, at the price of
-    each plane: the largest X never grows with τ. ``now[b + 1]`` holds X(τ, b).
+    ``gains`` are the h_j of the best actions, falling; ``mass`` and ``worth`` are the cumulative
+    sums of the probabilities π and of π·h. From below, a budget above the band is cut to its edge,
+    and an action that leads below it is not allowed: a feasible policy. From above, X outside the
+    band is bounded by the LP, and by the largest X at the end of the wedge, at the price of each
+    plane: the largest X never grows with τ. ``now[b + 1]`` holds X(τ, b).
     """
     now, after = np.empty(band.budget + 2), np.empty(band.budget + 2)
     now[0] = after[0] = -math.inf
@@ -73,9 +74,9 @@ def _advance(
     low: int,
     high: int,
 ) -> None:
-    """Write X with one round more into ``after``; ``starts`` remembers where each run began."""
+    """Write X with one round more into ``after``; ``starts`` keeps the beginning of each run."""
     count, i, b = len(gains), 0, low
-    for _ in range(low, high + 1):  # at most: a run is one budget long or more
+    for _ in range(low, high + 1):  # a limit: a run is one budget long or more
         if b > high:
             break
         rise = now[b + 1] - now[b]
@@ -100,12 +101,12 @@ def _advance(
 
 
 @jit
-def _first_at_most(gains: Floats, i: int, rise: float) -> int:
-    """Return the first place, from ``place`` on, of a gain that is at most ``rise``.
+def _first_at_most(gains: Floats, start: int, rise: float) -> int:
+    """Return the first index, from ``start`` on, of a gain that is at most ``rise``.
 
-    Steps double until they pass it, and a bisection goes back: n places on, that takes log n steps.
+    Galloping search: steps double until they pass it, then bisection; O(log n) for n indices on.
     """
-    low, step = i, 1
+    low, step = start, 1
     for _ in range(64):  # doublings of a step, which is at most the number of gains
         if low + step > len(gains) or gains[low + step - 1] <= rise:
             break
@@ -135,7 +136,7 @@ def _make_concave(now: Floats, end: int, step: int, last: int) -> None:
     """Raise the values next to ``now[end]``, in direction ``step``, until D falls in b again.
 
     They are raised to the chord from the end to the first value at which the chord is no steeper
-    than what follows. ``last`` is as far as there are values.
+    than the next difference. ``last`` is the last value in that direction.
     """
     stop = last
     for near in range(end + step, last, step):
@@ -153,7 +154,8 @@ def _make_concave(now: Floats, end: int, step: int, last: int) -> None:
 def _find_peaks(planes: Planes, peaks: Floats, now: Floats, low: int, high: int, tau: int) -> None:
     """Write the largest X at the price of each plane, over all budgets.
 
-    The plan is concave and touches a plane inside the wedge, so that outside it is best next to it.
+    The bound of the LP is concave and touches a plane inside the wedge, so that outside of it the
+    largest difference is next to it.
     """
     for which in range(len(peaks)):
         peak = -math.inf
