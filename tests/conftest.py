@@ -22,13 +22,17 @@ settings.register_profile("almoner", derandomize=True, deadline=None, max_exampl
 settings.load_profile("almoner")
 
 
+MARKERS = {"durability": "crash", "docs": "slow", "../docs": "slow", "../README.md": "slow"}
+"""Markers of all tests in a folder or file."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need a browser or PostgreSQL, and those that kill processes."""
+    """Mark tests by their folder, and those that need a browser or PostgreSQL."""
+    folders = {(TESTS / folder).resolve(): marker for folder, marker in MARKERS.items()}
     for item in items:
-        fixtures = getattr(item, "fixturenames", ())
-        if "browser" in fixtures:
+        for folder in folders.keys() & {item.path, *item.path.parents}:
+            item.add_marker(folders[folder])
+        if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
         if "postgres" in item.nodeid:
             item.add_marker("postgres")
-        if item.path.is_relative_to(TESTS / "durability"):
-            item.add_marker("crash")

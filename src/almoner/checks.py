@@ -1,7 +1,7 @@
-"""The only place that phrases input errors: name, rule, value, remedy.
+"""Input checks and the wording of their errors: name, rule, value, remedy.
 
-Each check returns the value in the form the package works with, or raises `InvalidInput`
-(or the narrower error it is told to raise) with one sentence.
+Each check returns the value in the package's own type, or raises `InvalidInput` (or the narrower
+class ``error``) with one sentence.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ __all__ = [
 Kind = TypeVar("Kind")
 
 SUM_TOLERANCE = 1e-9
-"""Probabilities typed with nine digits are taken as they are; anything worse is a mistake."""
+"""Largest error of a sum of probabilities: that of numbers typed with nine digits."""
 
-SHOWN, LISTED, ROOM = 60, 10, 300
-"""Characters of a value that are shown; options, where all of them need more than ``ROOM``."""
+VALUE_LENGTH, OPTION_COUNT, OPTIONS_LENGTH = 60, 10, 300
+"""Limits of a message: characters of a value, and number and characters of options."""
 
 COMPARED = 200
-"""Among more options the nearest is not looked for: it takes a tenth of a millisecond each, and
-campaigns refuse names while others wait."""
+"""Largest number of options among which the nearest is searched: comparing takes 0.1 ms each, and
+campaigns refuse names inside a transaction."""
 
 
 def refuse(
     name: str, rule: str, value: object, remedy: str = "", error: type[InvalidInput] = InvalidInput
 ) -> InvalidInput:
-    """Phrase one error: ``budget must be at least 0, got budget=-3.0; give …``."""
+    """Return an error: ``budget must be at least 0, got budget=-3.0; give …``."""
     return error(
         f"{name} must {rule}, got {name}={_shown(value)}" + (f"; {remedy}" if remedy else "")
     )
@@ -69,7 +69,7 @@ def number(
     error: type[InvalidInput] = InvalidInput,
     remedy: str = "",
 ) -> float:
-    """Return a finite number of ``[low, high]`` (above ``above``, where given) as a float."""
+    """Return a finite number in ``[low, high]``, and above ``above`` if given, as a float."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise refuse(name, "be a number", value, remedy, error)
     if not math.isfinite(_as_float(value)):
@@ -92,7 +92,7 @@ def whole(
     """Return a whole number of at least ``low`` as an int (``1e4`` is one, ``10.5`` is not)."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or value % 1 != 0:
         raise refuse(name, "be a whole number", value, remedy, error)
-    result = int(value)  # type: ignore[call-overload]  # whole, so nothing is cut off
+    result = int(value)  # type: ignore[call-overload]  # whole, so nothing is truncated
     if result < low:
         raise refuse(name, f"be at least {low}", value, remedy, error)
     if result >= 2**53:
@@ -112,7 +112,7 @@ def array(
     error: type[InvalidInput] = InvalidInput,
     remedy: str = "",
 ) -> Floats:
-    """Return a read-only float copy of the wanted shape (None: any length), every entry checked."""
+    """Return a read-only float copy of the given shape (None: any length), with checked entries."""
     raw = _numbers(value)
     if raw.dtype.kind not in "iuf":
         raise refuse(name, "be numbers in rows of equal length", value, error=error)
@@ -143,7 +143,7 @@ def array(
 
 
 def probabilities(name: str, value: Any, *, error: type[InvalidInput] = InvalidInput) -> Floats:
-    """Return a distribution over at least one thing, as a read-only array that sums to 1."""
+    """Return a probability distribution as a read-only array that sums to 1."""
     result = array(name, value, shape=(None,), low=0, high=1, error=error)
     total = math.fsum(result)
     if abs(total - 1) > SUM_TOLERANCE:
@@ -169,21 +169,21 @@ def costs(
 
 
 def kind(name: str, value: Any, wanted: type[Kind], remedy: str = "") -> Kind:
-    """Return something of the wanted kind."""
+    """Return an instance of the wanted class."""
     if not isinstance(value, wanted):
         raise refuse(name, f"be a {wanted.__name__}", value, uncalled(value) or remedy)
     return value
 
 
 def uncalled(value: object) -> str:
-    """Return the remedy for a class or a function given in place of what calling it gives."""
+    """Return the remedy for a class or function passed instead of its result; empty if neither."""
     if isinstance(value, (type, FunctionType)):
         return f"call it: {value.__name__}()"
     return ""
 
 
 def listed(name: str, value: Any) -> list[Any]:
-    """Return what is given one by one as a list; a text, though it has letters, is not."""
+    """Return an iterable as a list; a string is refused, though it is iterable."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise refuse(name, "be a list of texts", value)
     return list(value)
@@ -204,10 +204,10 @@ def names(
 
 
 def plain(value: Any) -> Any:
-    """Return a text of a subclass of str as an exact str; anything else as it is.
+    """Return an instance of a subclass of str as an exact str; anything else unchanged.
 
-    Stores and checksums treat subclasses (``np.str_``, members of a StrEnum) otherwise than texts,
-    and ``str()`` would return the name of a member instead of its value.
+    Stores and checksums treat subclasses (``np.str_``, members of a StrEnum) unlike strings, and
+    ``str()`` of an Enum member may be its name instead of its value.
     """
     return str.__str__(value) if isinstance(value, str) else value
 
@@ -240,22 +240,22 @@ def known_keys(
     optional: Sequence[str] = (),
     error: type[InvalidInput] = InvalidInput,
 ) -> None:
-    """Refuse a table with an unknown or a missing key."""
-    known = dict.fromkeys([*required, *optional])
-    given = dict.fromkeys(keys)
-    for key in given:
-        if key not in known:
-            remedy = nearest(key, [*known]) or f"use only {_listed([*known])}"
+    """Refuse a mapping with an unknown or a missing key."""
+    allowed = dict.fromkeys([*required, *optional])
+    present = dict.fromkeys(keys)
+    for key in present:
+        if key not in allowed:
+            remedy = nearest(key, [*allowed]) or f"use only {_listed([*allowed])}"
             raise error(f"{name} has the unknown key {_shown(key)}; {remedy}")
     for key in required:
-        if key not in given:
+        if key not in present:
             raise error(f"{name} lacks the key {key!r}; add it")
 
 
 def _as_float(value: Real) -> float:
     try:
         return float(value)
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer beyond all floats
         return math.inf
 
 
@@ -267,20 +267,20 @@ def _numbers(value: Any) -> npt.NDArray[Any]:
 
 
 def nearest(value: object, options: list[str]) -> str:
-    """Return the question whether another option was meant; empty if none is near."""
+    """Return ``did you mean …?`` with the nearest option; empty if none is near."""
     text = value if isinstance(value, str) else _shown(value)
     if len(options) > COMPARED or len(text) > 3 * max(map(len, options), default=0):
-        return ""  # of such a length no text is near to any option, and difflib indexes it all
+        return ""  # nothing of such a length is near an option, and difflib indexes all of it
     near = get_close_matches(text, options, n=1)
-    return f"did you mean {near[0]!r}?" if near else ""
+    return f"did you mean {str(near[0])!r}?" if near else ""  # str: members of a StrEnum too
 
 
 def _listed(options: list[str]) -> str:
     text = ", ".join(options)
-    if len(text) <= ROOM or len(options) == 1:
+    if len(text) <= OPTIONS_LENGTH or len(options) == 1:
         return text
     count = 1
-    while count < LISTED and len(", ".join(options[: count + 1])) <= ROOM:
+    while count < OPTION_COUNT and len(", ".join(options[: count + 1])) <= OPTIONS_LENGTH:
         count += 1
     return f"{', '.join(options[:count])}, … and {len(options) - count:,} more"
 
@@ -296,6 +296,6 @@ def _range(low: float, high: float) -> str:
 def _shown(value: object) -> str:
     try:
         text = repr(value.item() if isinstance(value, np.generic) else value)
-    except ValueError:  # Python prints no whole number of thousands of digits
+    except ValueError:  # Python refuses to print integers of thousands of digits
         text = "a number of thousands of digits"
-    return text if len(text) <= SHOWN else text[: SHOWN - 3] + "..."
+    return text if len(text) <= VALUE_LENGTH else text[: VALUE_LENGTH - 3] + "..."

@@ -1,4 +1,4 @@
-"""Tables of names and values in TOML and JSON files: read in one place, refused in one voice."""
+"""Objects from TOML and JSON files, with the path in every error message."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_table(
     *,
     error: type[InvalidInput] = InvalidInput,
 ) -> Built:
-    """Return what ``build`` makes of the table in a file; any refusal begins with the path."""
+    """Read a file and return ``build`` of its table; errors begin with the path."""
     path = Path(path)
     read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix)
     if read is None:

@@ -1,7 +1,7 @@
-"""Money as whole numbers: costs and a budget on one exact grid; a ledger's smallest unit.
+"""Money to whole units and back: the exact grid of costs and budget, and a ledger's smallest unit.
 
 Inside the package budgets are integers, so that three actions at 0.1 fit a budget of 0.3 exactly
-and nothing is ever overspent by a rounding error.
+and no rounding error overspends a budget.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ __all__ = [
 ]
 
 LARGEST = 2**53
-"""Whole numbers up to here are exact as floats too."""
+"""Integers below this are exact as floats."""
 
 DIGITS = 15
-"""Decimals of so many digits survive a float unharmed."""
+"""Significant digits of a decimal that a float keeps."""
 
 TYPED = 16
-"""Digits up to which a float may have been typed or read; with 17 it comes from arithmetic."""
+"""Largest number of digits of a float that was typed or read; 17 come from arithmetic."""
 
 NOISE = Fraction(1, 10**6)
-"""The share of a unit up to which the last digits of a float are an error of arithmetic."""
+"""Share of a unit up to which the last digits of a float count as a rounding error."""
 
 EXPONENTS = 400
-"""Powers of ten within which all floats lie; a decimal beyond may fill memory as a fraction."""
+"""Limit of decimal exponents: all floats are within, and larger ones may exhaust memory."""
 
 
 class Grid(NamedTuple):
     """Costs and a budget in whole multiples of one unit, the fraction ``top / bottom``.
 
-    ``exact`` says that no cost which the budget affords was rounded.
+    ``exact`` says that no affordable cost was rounded.
     """
 
     top: int
@@ -62,10 +62,10 @@ class Grid(NamedTuple):
 def on_grid(budget: float, costs: Floats) -> Grid:
     """Return the coarsest grid on which every cost is whole; the budget is rounded down to it.
 
-    A float means the decimal that it prints as. Where the exact grid would be finer than integers
-    can hold, a cost above the budget counts as a unit more than the budget, since it can never be
-    paid. Where the others alone are too fine, the finest decimal grid that integers can hold is
-    taken and costs are rounded up: still never overspent.
+    A float stands for the decimal that it prints as. Where the exact grid would be too fine for
+    integers, a cost above the budget, which can never be paid, counts as a unit more than the
+    budget. Where the other costs alone are too fine, the finest decimal grid that fits is taken and
+    costs are rounded up, so that the budget is still never overspent.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def on_grid(budget: float, costs: Floats) -> Grid:
     4
     """
     total = _fraction(budget)
-    distinct, places = np.unique(costs, return_inverse=True)
+    distinct, inverse = np.unique(costs, return_inverse=True)
     exact = [_fraction(cost) for cost in distinct]
     unit, most = _common_unit(exact), math.inf
     if max(total, *exact) / unit >= LARGEST and (paid := [cost for cost in exact if cost <= total]):
@@ -91,14 +91,14 @@ def on_grid(budget: float, costs: Floats) -> Grid:
         top=unit.numerator,
         bottom=unit.denominator,
         budget=math.floor(total / unit),
-        costs=whole[places].reshape(costs.shape),
+        costs=whole[inverse].reshape(costs.shape),
         exact=all(cost % unit == 0 for cost in exact if cost <= total),
     )
 
 
 def usable_grid(horizon: int, budget: float, costs: Floats) -> Grid:
-    """Return the grid of a budget without what no sequence of ``horizon`` actions can spend."""
-    most = horizon * float(costs.max())  # as a float it may be a unit short
+    """Return the grid of a budget, cut to the most that ``horizon`` actions can spend."""
+    most = horizon * float(costs.max())  # a float, which may be a unit short
     grid = on_grid(min(budget, most * (1 + 1e-12)), costs)
     return grid._replace(budget=min(grid.budget, horizon * int(grid.costs.max())))
 
@@ -116,7 +116,7 @@ def _rounded_unit(largest: Fraction, costs: list[Fraction]) -> Fraction:
 
 
 class Units(Protocol):
-    """Anything that says how many units its budget has, and what a unit is worth."""
+    """A budget in units, and the amount of a unit, the fraction ``top / bottom``."""
 
     @property
     def top(self) -> int: ...  # noqa: D102
@@ -127,7 +127,7 @@ class Units(Protocol):
 
 
 def amounts(grid: Units, units: npt.NDArray[Any]) -> Floats:
-    """Return whole units as amounts, correctly rounded, so that order is kept: ≤ stays ≤."""
+    """Return whole units as amounts, correctly rounded, so that their order is kept."""
     if grid.top * grid.budget < LARGEST and grid.bottom < LARGEST:
         return units * float(grid.top) / float(grid.bottom)
     exact = [float(Fraction(int(count) * grid.top, grid.bottom)) for count in units.flat]
@@ -135,12 +135,12 @@ def amounts(grid: Units, units: npt.NDArray[Any]) -> Floats:
 
 
 def budget_left(budget: float, grid: Units, units: npt.NDArray[Any]) -> Floats:
-    """Return what is left of a budget, what the grid cuts off for want of any use included."""
+    """Return the budget left for units left, including the unusable part that the grid cuts off."""
     return amounts(grid, units) + max(0.0, budget - float(amounts(grid, np.array(grid.budget))))
 
 
 class Denomination(NamedTuple):
-    """The smallest amount that a ledger counts in, the fraction ``top / bottom``."""
+    """The smallest unit of a ledger, the fraction ``top / bottom``."""
 
     top: int
     bottom: int
@@ -153,9 +153,10 @@ class Denomination(NamedTuple):
         above: float | None = None,
         error: type[InvalidInput] = InvalidInput,
     ) -> int:
-        """Return an amount of at least 0 in whole units; one that lies between two is refused.
+        """Return an amount of at least 0 in whole units; amounts between two units are refused.
 
-        Where it is accepted, `units_up` returns the same: a bill of what was declared is paid.
+        For amounts accepted here `units_up` returns the same, so a bill of the declared cost equals
+        it.
         """
         exact = self._exact(name, amount, above=above, error=error)
         count = math.ceil(exact)
@@ -170,10 +171,10 @@ class Denomination(NamedTuple):
         return self._within_reach(name, count, amount, error)
 
     def units_up(self, name: str, amount: Any) -> int:
-        """Return a bill of at least 0 in whole units, rounded up: never less than was asked.
+        """Return a bill of at least 0 in whole units, rounded up.
 
-        A float asks for the decimal that it prints as. Only one that prints with 17 digits, as
-        sums of floats do and no typed amount, is read without its noise.
+        A float stands for the decimal that it prints as; one that prints with 17 digits, as sums of
+        floats do and typed amounts do not, is read without its rounding error.
         """
         exact = self._exact(name, amount, above=None, error=InvalidInput)
         return self._within_reach(name, math.ceil(exact), amount, InvalidInput)
@@ -193,14 +194,14 @@ class Denomination(NamedTuple):
     def _exact(
         self, name: str, amount: Any, *, above: float | None, error: type[InvalidInput]
     ) -> Fraction:
-        """Return how many units an amount means, exactly."""
+        """Return an amount in units, exactly."""
         exact = _amount(name, amount, above=above, error=error) * self.bottom / self.top
         noisy = isinstance(amount, float) and len(_printed(amount).as_tuple().digits) > TYPED
         rounded = self._without_noise(amount) if noisy else None
         return exact if rounded is None else rounded
 
     def _without_noise(self, amount: Any) -> Fraction | None:
-        """Return how many units a float means with ``DIGITS`` digits; None if the unit sees more.
+        """Return a float of ``DIGITS`` digits in units; None if rounding to them is not negligible.
 
         >>> cent = Denomination(1, 100)
         >>> cent._without_noise(0.1 + 0.7), cent._without_noise(0.799999)
@@ -235,7 +236,7 @@ def denomination(unit: Any, *, error: type[InvalidInput] = InvalidInput) -> Deno
 
 
 def _amount(name: str, amount: Any, *, above: float | None, error: type[InvalidInput]) -> Fraction:
-    """Return a finite amount of at least 0 exactly; a float means the decimal it prints as."""
+    """Return a finite amount of at least 0 exactly; a float stands for the decimal it prints as."""
     exact = _as_fraction(name, amount, error)
     if above is not None and exact <= above:
         raise checks.refuse(name, f"be greater than {above:g}", amount, error=error)
@@ -268,4 +269,4 @@ def _fraction(amount: float) -> Fraction:
 
 
 def _printed(amount: float) -> Decimal:
-    return Decimal(repr(float(amount)))  # one of numpy would print its type too
+    return Decimal(repr(float(amount)))  # a numpy float would print its type too

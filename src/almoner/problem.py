@@ -1,4 +1,4 @@
-"""Problem: the frozen description of a world that generates contexts and rewards."""
+"""Problem: true statistics of contexts and rewards, with costs, a budget and a horizon."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from almoner.types import Floats
 __all__ = ["FROM_FILE", "Problem"]
 
 FROM_FILE = "read one with Problem.from_file, or with almoner.scenarios.load"
-"""What to do who has a path or a name instead of a problem."""
+"""Hint for callers who pass a path or scenario name."""
 
 
 @dataclass(frozen=True, init=False, eq=False)
 class Problem:
-    """A budget, a horizon, and the statistics of what may come and what it brings.
+    """A budget, a horizon, and the true statistics of contexts and rewards.
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ class Problem:
     horizon
         Number of rounds, a positive whole number.
     budget
-        What may be spent in all; never exceeded on any path.
+        The most that may be spent in all rounds; never exceeded.
     costs
         Cost of each action in each context: (contexts, actions), or one row for all contexts, or
         one number for all.
     default_rewards
         Mean reward of skipping, one per context. Skipping is always possible and always free.
     defaults_known
-        Whether policies are told the default rewards, or must learn them. One that knows the other
-        rewards knows these in any case.
+        Whether policies know the default rewards, or must learn them. A policy with known rewards
+        knows them in any case.
     reward_spread
         Variance of a reward as a share of the largest variance its mean allows, m(1 − m):
         1 is Bernoulli, 0 is the mean itself every time, anything between is Beta.
@@ -128,7 +128,7 @@ class Problem:
             "actions": checks.names("actions", actions, count=means.shape[1], error=InvalidProblem),
         }
         for name, value in valid.items():
-            object.__setattr__(self, name, value)  # the one way to fill a frozen dataclass
+            object.__setattr__(self, name, value)  # sets a field of a frozen dataclass
 
     @property
     def ratio(self) -> float:
@@ -137,7 +137,7 @@ class Problem:
 
     @property
     def gains(self) -> Floats:
-        """By how much each action is better than skipping in its context, on average."""
+        """Mean gain of each action over skipping, (contexts, actions)."""
         gains: Floats = self.reward_means - self.default_rewards[:, None]
         return gains
 
@@ -176,13 +176,13 @@ class Problem:
         return self.replace(horizon=horizon, budget=round(budget) if counts else budget)
 
     def terms(self) -> dict[str, Any]:
-        """Return what a plan is made from, the truth about the statistics included."""
+        """Return the arguments of `almoner.policy.lowering.lower`, true statistics included."""
         names = ["horizon", "budget", "costs", "context_probs", "reward_means"]
         names += ["default_rewards", "defaults_known"]
         return {name: getattr(self, name) for name in names}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists and numbers under the constructor's names; defaults are left out."""
+        """Return lists and numbers under the constructor's names; default values are left out."""
         table = {
             field.name: value.tolist() if isinstance(value, np.ndarray) else value
             for field in fields(self)
@@ -204,7 +204,7 @@ class Problem:
 
     @classmethod
     def from_dict(cls, table: Any) -> Problem:
-        """Build a problem from what `to_dict` returns; unknown and missing keys are refused."""
+        """Build a problem from the result of `to_dict`; unknown and missing keys are refused."""
         if not isinstance(table, dict):
             raise InvalidProblem("a problem must be a table of names and values")
         names = [field.name for field in fields(cls)]
@@ -223,7 +223,7 @@ class Problem:
         path = Path(path)
         if path.suffix == ".json":
             text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
-        elif path.suffix == ".toml":  # a JSON list, number or string is also TOML
+        elif path.suffix == ".toml":  # a JSON array, number or string is also TOML
             text = "".join(
                 f"{name} = {json.dumps(value, ensure_ascii=False)}\n".replace("\x7f", "\\u007f")
                 for name, value in self.to_dict().items()

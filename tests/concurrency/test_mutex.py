@@ -20,12 +20,12 @@ from almoner.store import open_store
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have nobody try out of turn, however slow the machine is."""
+    """Let no thread try out of order, however slow the machine is."""
     monkeypatch.setattr(mutex, "POLL", 60.0)
 
 
 def contend(queue: WaitQueue, hold: Callable[[int, Callable[[], None]], None]) -> list[int]:
-    """Have three threads acquire again at once, 50 times each, while the others are waiting.
+    """Acquire in three threads 50 times each, again at once while the others are waiting.
 
     ``hold`` acquires for a thread, and calls what it is given before it releases.
     """
@@ -114,7 +114,7 @@ def test_those_who_wait_for_any_lock_are_served_in_their_order() -> None:
 
 
 def test_an_interrupted_waiter_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever it was interrupted while it waited, those behind it are served."""
+    """A thread interrupted anywhere in its wait does not block the threads behind it."""
     monkeypatch.setattr(mutex, "POLL", 0.001)
     lock, served = Mutex(), list[int]()
 
@@ -126,7 +126,7 @@ def test_an_interrupted_waiter_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) 
             release(claim)
 
     def compete(point: int) -> None:
-        """Wait for a lock that is released once somebody else has queued behind."""
+        """Wait for a lock that is released once another thread has queued."""
         holder = Thread(target=hold_until_queued, daemon=True)
         holder.start()
         holders.append(holder)

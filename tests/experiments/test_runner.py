@@ -61,6 +61,7 @@ def wait_for(process: subprocess.Popen[str], more: int) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_resumes(tmp_path: Path, whole: bytes) -> None:
     chance = random.Random(5)  # noqa: S311
     cells = tmp_path / "cells"

@@ -254,6 +254,7 @@ def test_a_converged_learner_never_charges_a_context_whose_actions_gain_nothing(
             assert decide(lowered, state, memo, hulls, context, key) == (best[context], 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [al.thrifty(), al.horizon_alp()])
 def test_knowing_the_default_rewards_is_better_than_learning_them(policy: al.Policy) -> None:
     """About 39 against 49 on the same arrivals; 3 standard errors of the difference."""

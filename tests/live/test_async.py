@@ -1,4 +1,4 @@
-"""An agent to be awaited: all that `Agent` does, for callers on one event loop."""
+"""AsyncAgent: the methods of `Agent`, for callers on one event loop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 def awaited(
     factory: AgentFactory, work: Callable[[al.AsyncAgent], Awaitable[Result]], **terms: Any
 ) -> Result:
-    """Let ``work`` have an agent on an event loop."""
+    """Run ``work`` with an agent on an event loop."""
 
     async def main() -> Result:
         opened = al.AsyncAgent.open(factory.url, **{"name": factory.name, **TERMS, **terms})
@@ -62,7 +62,7 @@ def test_it_does_what_an_agent_does(factory: AgentFactory) -> None:
 
 
 def test_it_has_the_methods_of_an_agent() -> None:
-    """The same names and parameters, so that what is known of the one holds for the other."""
+    """Both agents have the same method names and parameters."""
     for name in (
         "open",
         "decide",
@@ -100,8 +100,8 @@ def test_many_at_once_share_transactions_and_never_overspend(factory: AgentFacto
 
 def test_mistakes_and_failures_reach_their_callers(factory: AgentFactory) -> None:
     async def work(agent: al.AsyncAgent) -> list[Any]:
-        asked = [agent.decide("nobody"), agent.decide("new"), agent.settle(99, cost=1)]
-        found = await asyncio.gather(*asked, return_exceptions=True)
+        calls = [agent.decide("nobody"), agent.decide("new"), agent.settle(99, cost=1)]
+        results = await asyncio.gather(*calls, return_exceptions=True)
         with pytest.raises(al.InvalidInput, match="keys must hold 2 keys"):
             await agent.decide_many(["new", "new"], keys=["one"])
         with pytest.raises(al.InvalidInput, match="rewards must be a table"):
@@ -109,7 +109,7 @@ def test_mistakes_and_failures_reach_their_callers(factory: AgentFactory) -> Non
         FailingTransactions(agent.agent.store).left = 1
         with pytest.raises(al.StoreError, match="the disk is full"):
             await agent.decide("new")
-        return found
+        return results
 
     unknown, decision, missing = awaited(factory, work)
     assert isinstance(unknown, al.InvalidInput)
@@ -120,10 +120,10 @@ def test_mistakes_and_failures_reach_their_callers(factory: AgentFactory) -> Non
 def test_closing_answers_what_was_asked_before(factory: AgentFactory) -> None:
     async def main() -> list[al.Decision]:
         agent = await al.AsyncAgent.open(factory.url, **{"name": factory.name, **TERMS})
-        asked = [asyncio.create_task(agent.decide("new")) for _ in range(7)]
+        calls = [asyncio.create_task(agent.decide("new")) for _ in range(7)]
         await asyncio.sleep(0)
         await agent.close()
-        return [task.result() for task in asked]
+        return [task.result() for task in calls]
 
     assert [decision.id for decision in asyncio.run(main())] == [1, 2, 3, 4, 5, 6, 7]
 
@@ -164,10 +164,10 @@ def test_it_belongs_to_the_loop_it_was_opened_on(factory: AgentFactory) -> None:
 
 def test_who_leaves_before_a_transaction_begins_is_not_charged(factory: AgentFactory) -> None:
     async def work(agent: al.AsyncAgent) -> list[Any]:
-        asked = [asyncio.create_task(agent.decide("new")) for _ in range(3)]
+        calls = [asyncio.create_task(agent.decide("new")) for _ in range(3)]
         await asyncio.sleep(0)
-        asked[1].cancel()
-        return await asyncio.gather(*asked, return_exceptions=True)
+        calls[1].cancel()
+        return await asyncio.gather(*calls, return_exceptions=True)
 
     first, gone, last = awaited(factory, work)
     assert isinstance(gone, asyncio.CancelledError)
@@ -187,8 +187,8 @@ def test_whatever_goes_wrong_nobody_waits_for_ever(memory: AgentFactory) -> None
         threads = ThreadPoolExecutor(1)
         agent = al.AsyncAgent(memory.create(), threads=threads, on_batch=complains)
         async with asyncio.timeout(20):
-            asked = [agent.look(fails), agent.decide("new"), agent.decide("new")]
-            failed, one, two = await asyncio.gather(*asked, return_exceptions=True)
+            calls = [agent.look(fails), agent.decide("new"), agent.decide("new")]
+            failed, one, two = await asyncio.gather(*calls, return_exceptions=True)
             assert isinstance(failed, RuntimeError)
             assert [one.id, two.id] == [1, 2]  # type: ignore[union-attr]
             threads.shutdown()

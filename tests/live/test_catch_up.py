@@ -1,4 +1,4 @@
-"""An agent that is far behind its log folds it beside transactions, in chunks."""
+"""An agent far behind its log folds it outside transactions, in chunks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Inside:
 
 
 def watched(store: Store) -> Store:
-    """Note when a transaction of a store is under way."""
+    """Record whether a transaction of a store is running."""
     begin = store.writing
 
     @contextmanager
@@ -131,7 +131,7 @@ def test_what_is_written_meanwhile_is_folded_inside(
 def test_others_who_never_stop_writing_do_not_keep_it_out(
     factory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many events as cannot be folded inside come after every fold."""
+    """After every fold there are again too many new events to fold inside a transaction."""
     first = factory.create(**MANY)
     first.decide_many(["new"] * 30)
     agent = al.Agent(factory.store(), factory.name, first.terms)
@@ -153,7 +153,7 @@ def test_a_log_that_is_rewound_during_the_fold_is_read_anew(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """What was folded beside a transaction must be the beginning of what it sees."""
+    """Events folded outside a transaction must be a prefix of the log it sees."""
     first = factory.create(**MANY)
     first.decide_many(["new"] * 30)
     agent = al.Agent(factory.store(), factory.name, first.terms)

@@ -1,4 +1,4 @@
-"""Decisions: what they hold, what they refuse, and why they skip."""
+"""Decisions: their fields, refused input, and the reasons of skips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forked processes: whatever a child asks of its parent's agent or store, it is told at once."""
+"""Forked processes: every call of a child on its parent's agent or store is refused at once."""
 
 from __future__ import annotations
 

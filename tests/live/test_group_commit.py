@@ -46,12 +46,12 @@ def submit_in_order(
     pool: ThreadPoolExecutor, commits: GroupCommit, store: FakeStore, names: list[str]
 ) -> list[Future[Any]]:
     """Let the first caller lead, and queue all others before its transaction commits."""
-    asked = [pool.submit(commits.submit, (names[0],))]
+    futures = [pool.submit(commits.submit, (names[0],))]
     assert store.inside.wait(60)
     for count, name in enumerate(names[1:], 1):
-        asked.append(pool.submit(commits.submit, (name,)))
+        futures.append(pool.submit(commits.submit, (name,)))
         wait_for(commits, count)
-    return asked
+    return futures
 
 
 def wait_for(commits: GroupCommit, callers: int) -> None:
@@ -65,26 +65,26 @@ def store() -> FakeStore:
     return FakeStore()
 
 
-def test_whoever_comes_during_a_transaction_shares_the_next_one(store: FakeStore) -> None:
+def test_callers_during_a_transaction_share_the_next_one(store: FakeStore) -> None:
     commits = GroupCommit(store.transact)
     with ThreadPoolExecutor(4) as pool:
-        asked = submit_in_order(pool, commits, store, ["a", "b", "c", "d"])
+        futures = submit_in_order(pool, commits, store, ["a", "b", "c", "d"])
         store.go_on.set()
-        assert [future.result() for future in asked] == [["a"], ["b"], ["c"], ["d"]]
+        assert [future.result() for future in futures] == [["a"], ["b"], ["c"], ["d"]]
     assert store.batches == [["a"], ["b", "c", "d"]]
 
 
 def test_an_error_is_its_callers_alone(store: FakeStore) -> None:
     commits = GroupCommit(store.transact)
     with ThreadPoolExecutor(3) as pool:
-        asked = submit_in_order(pool, commits, store, ["a", "bad", "c"])
+        futures = submit_in_order(pool, commits, store, ["a", "bad", "c"])
         store.go_on.set()
         with pytest.raises(ValueError, match="bad"):
-            asked[1].result()
-        assert asked[2].result() == ["c"]
+            futures[1].result()
+        assert futures[2].result() == ["c"]
 
 
-def test_all_hear_of_a_transaction_that_failed_and_the_next_one_works(store: FakeStore) -> None:
+def test_a_failed_transaction_raises_and_the_next_one_works(store: FakeStore) -> None:
     commits = GroupCommit(store.transact)
     store.error = OSError("the disk is full")
     store.go_on.set()
@@ -93,19 +93,19 @@ def test_all_hear_of_a_transaction_that_failed_and_the_next_one_works(store: Fak
     assert commits.submit(("b",)) == ["b"]
 
 
-def test_those_behind_one_who_is_interrupted_are_served(store: FakeStore) -> None:
+def test_callers_behind_an_interrupted_leader_are_answered(store: FakeStore) -> None:
     commits = GroupCommit(store.transact)
     with ThreadPoolExecutor(3) as pool:
-        asked = submit_in_order(pool, commits, store, ["a", "b", "c"])
+        futures = submit_in_order(pool, commits, store, ["a", "b", "c"])
         store.error = KeyboardInterrupt()
         store.go_on.set()
         with pytest.raises(KeyboardInterrupt):
-            asked[0].result()
-        assert [future.result() for future in asked[1:]] == [["b"], ["c"]]
+            futures[0].result()
+        assert [future.result() for future in futures[1:]] == [["b"], ["c"]]
     assert commits.submit(("d",)) == ["d"]
 
 
-def test_nobody_waits_where_there_is_nobody_to_share_with(
+def test_a_single_caller_waits_for_nobody(
     store: FakeStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Wakeup, "wait", None)
@@ -116,72 +116,70 @@ def test_nobody_waits_where_there_is_nobody_to_share_with(
     assert store.batches == [["a"], ["b", "c", "d"]]
 
 
-def test_followers_are_told_which_error_a_shared_transaction_met(store: FakeStore) -> None:
-    """It is an error of the store's to them, and is not taken for an interrupt."""
+def test_followers_get_the_error_of_a_shared_transaction(store: FakeStore) -> None:
+    """To them it is an error of the store, and not an interrupt."""
     commits = GroupCommit(store.transact)
     with ThreadPoolExecutor(3) as pool:
-        asked = submit_in_order(pool, commits, store, ["a", "b", "c"])
+        futures = submit_in_order(pool, commits, store, ["a", "b", "c"])
         store.go_on_with(ValueError("unmarshallable object"))
-        assert asked[0].result() == ["a"]
-        assert isinstance(asked[1].exception(), ValueError)
-        said = asked[2].exception()
-    assert isinstance(said, StoreError)
-    assert "ValueError('unmarshallable object')" in str(said)
-    assert "interrupted" not in str(said)
+        assert futures[0].result() == ["a"]
+        assert isinstance(futures[1].exception(), ValueError)
+        error = futures[2].exception()
+    assert isinstance(error, StoreError)
+    assert "ValueError('unmarshallable object')" in str(error)
+    assert "interrupted" not in str(error)
 
 
-def test_followers_of_one_who_is_interrupted_are_told_that_it_may_have_been_done(
+def test_followers_of_an_interrupted_leader_are_told_that_it_may_have_committed(
     store: FakeStore,
 ) -> None:
-    """An error of the store is everybody's; an interrupt is its caller's alone."""
+    """All callers get an error of the store; only the leader gets its interrupt."""
     commits = GroupCommit(store.transact)
     with ThreadPoolExecutor(3) as pool:
         for error, followers in ((KeyboardInterrupt(), StoreError), (Conflict("x"), Conflict)):
             store.inside.clear()
             store.go_on.clear()
-            asked = submit_in_order(pool, commits, store, ["a", "b", "c"])
+            futures = submit_in_order(pool, commits, store, ["a", "b", "c"])
             store.go_on_with(error)
-            assert asked[0].result() == ["a"]
-            assert isinstance(asked[1].exception(), type(error))
-            assert isinstance(asked[2].exception(), followers)
+            assert futures[0].result() == ["a"]
+            assert isinstance(futures[1].exception(), type(error))
+            assert isinstance(futures[2].exception(), followers)
     assert commits.submit(("d",)) == ["d"]
 
 
-def test_one_who_asks_from_within_is_told() -> None:
-    """It would wait for itself."""
-    told: list[BaseException] = []
+def test_a_call_from_within_a_transaction_is_refused() -> None:
+    """It would be a deadlock."""
+    errors: list[BaseException] = []
 
     def serve(callers: list[Sequence[Any]]) -> list[Any]:
         with pytest.raises(StoreError, match="inside another one of the same thread") as raised:
             commits.submit(("b",))
-        told.append(raised.value)
-        return [list(asked) for asked in callers]
+        errors.append(raised.value)
+        return [list(commands) for commands in callers]
 
     commits = GroupCommit(serve)
     assert commits.submit(("a",)) == ["a"]
     assert commits.submit(("c",)) == ["c"]
-    assert len(told) == 2
+    assert len(errors) == 2
 
 
 @pytest.mark.parametrize("error", [OSError("the disk is full"), KeyboardInterrupt()])
-def test_several_callers_at_once_are_handed_what_went_wrong(
-    store: FakeStore, error: BaseException
-) -> None:
+def test_several_callers_at_once_get_the_error(store: FakeStore, error: BaseException) -> None:
     commits = GroupCommit(store.transact)
     store.error = error
     store.go_on.set()
     assert commits.submit_all([("a",), ("b", "c")]) == [error, error]
-    assert commits.submit_all([("d",)]) == [["d"]], "the door is open again"
+    assert commits.submit_all([("d",)]) == [["d"]], "the leader lock is free again"
 
 
-def test_several_callers_at_once_wait_their_turn_like_one(store: FakeStore) -> None:
+def test_several_callers_at_once_queue_like_one(store: FakeStore) -> None:
     commits = GroupCommit(store.transact)
     with ThreadPoolExecutor(3) as pool:
-        asked = submit_in_order(pool, commits, store, ["a", "b"])
+        futures = submit_in_order(pool, commits, store, ["a", "b"])
         several = pool.submit(commits.submit_all, [("c",), ("bad",)])
         wait_for(commits, 3)
         store.go_on.set()
-        assert [future.result() for future in asked] == [["a"], ["b"]]
+        assert [future.result() for future in futures] == [["a"], ["b"]]
         assert several.result()[0] == ["c"]
         assert isinstance(several.result()[1], ValueError)
     assert store.batches == [["a"], ["b", "c", "bad"]]
@@ -196,13 +194,13 @@ def test_several_callers_at_once_get_an_answer_each(store: FakeStore) -> None:
 
 
 def answer_all(callers: list[Sequence[Any]]) -> list[Any]:
-    return [list(asked) for asked in callers]
+    return [list(commands) for commands in callers]
 
 
 def test_a_leader_who_is_interrupted_anywhere_leaves_nobody_without_an_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Three follow; afterwards each has an answer or was told to ask again."""
+    """Each of three followers gets an answer, or an error that says to ask again."""
     monkeypatch.setattr("almoner.live.group_commit.POLL", 0.001)
     commits, done = GroupCommit(answer_all), set[str]()
 
@@ -224,7 +222,7 @@ def test_a_leader_who_is_interrupted_anywhere_leaves_nobody_without_an_answer(
     assert {"list", "StoreError"} <= done
 
 
-def test_a_follower_who_is_interrupted_anywhere_holds_nobody_up(
+def test_a_follower_who_is_interrupted_anywhere_blocks_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("almoner.live.group_commit.POLL", 0.001)
@@ -240,7 +238,7 @@ def test_a_follower_who_is_interrupted_anywhere_holds_nobody_up(
 
 
 def follow(commits: GroupCommit, point: int) -> None:
-    """Ask while another thread leads for ever."""
+    """Submit while another thread leads for ever."""
     inside, go_on = Event(), Event()
 
     def lead() -> None:

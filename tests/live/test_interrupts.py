@@ -1,4 +1,4 @@
-"""Interrupts: wherever an exception strikes a call, the next one works, and nothing is lost."""
+"""Interrupts: after an exception at any point of a call, the next call works, nothing is lost."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from almoner.live import group_commit
 from almoner.live.audit import audit
 from almoner.live.campaign import Campaign
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 STEPS = {"memory": 1, "sqlite": 2, "postgres": 7}
-"""To connect to a server again takes ten times as long as to open a file again."""
+"""Reconnecting to a server takes ten times as long as reopening a file."""
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a lock whose owner was interrupted noticed at once."""
+    """Notice interrupted owners of locks at once."""
     for module in (mutex, group_commit):
         monkeypatch.setattr(module, "POLL", 0.001)
     monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 50)
@@ -68,13 +68,13 @@ def test_readers_work_after_an_interrupt_at_any_bytecode(memory: AgentFactory) -
         wanted = read()
         for error in interrupted(lambda point: read()):  # noqa: B023
             agent.decide("new", available=[])
-            found = elsewhere(read)
-            assert error is None or type(found) is type(wanted)
+            result = elsewhere(read)
+            assert error is None or type(result) is type(wanted)
     assert agent.report() == memory.open().report()
 
 
 def test_stores_work_after_an_interrupt_at_any_bytecode(factory: AgentFactory) -> None:
-    """Whatever is asked of a store, and a transaction of somebody else's."""
+    """Every call of a store works after an interrupt of another."""
     store, names = factory.store(), list[str]()
 
     def use(point: int) -> None:
@@ -176,7 +176,7 @@ def test_signals_strike_anywhere(kind: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:coroutine", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_event_loop_goes_on_after_an_interrupt_at_any_bytecode(memory: AgentFactory) -> None:
-    """A caller who gave up may have been served; with the same key it gets the same decision."""
+    """A cancelled caller may have been decided; the same key gets the same decision."""
     memory.create(horizon=10_000, budget=10_000)
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
@@ -226,5 +226,5 @@ def test_an_interrupt_at_any_bytecode_leaves_no_caller_of_an_event_loop_waiting(
 
 
 async def unanswered(callers: list[asyncio.Task[Any]]) -> set[asyncio.Task[Any]]:
-    """Give the callers time; return those who still wait."""
+    """Return the callers without an answer after ten seconds."""
     return (await asyncio.wait(callers, timeout=10))[1]

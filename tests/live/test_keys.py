@@ -14,10 +14,10 @@ def test_the_same_key_is_the_same_decision_charged_once(factory: AgentFactory) -
     first = agent.decide("new", key="visit-1")
     agent.decide("returning", key="visit-2")
     before = observable_state(agent)
-    for asked in (agent, factory.open(), factory.open()):
-        assert asked.decide("new", key="visit-1") == first
-        assert asked.decide("new", key="visit-1", available=["coupon"]) == first
-        assert asked.decide_many(["new", "new"], keys=["visit-1", "visit-1"]) == [first, first]
+    for opened in (agent, factory.open(), factory.open()):
+        assert opened.decide("new", key="visit-1") == first
+        assert opened.decide("new", key="visit-1", available=["coupon"]) == first
+        assert opened.decide_many(["new", "new"], keys=["visit-1", "visit-1"]) == [first, first]
     assert observable_state(agent) == before
 
 
@@ -31,10 +31,10 @@ def test_a_key_answers_the_same_whatever_has_happened_since(factory: AgentFactor
     paused = agent.decide("new", key="c")
     agent.resume()
     agent.end()
-    for asked in (agent, factory.open()):
-        assert asked.decide("new", key="a") == first
-        assert asked.decide("new", key="b") == second
-        assert asked.decide("new", key="c") == paused
+    for opened in (agent, factory.open()):
+        assert opened.decide("new", key="a") == first
+        assert opened.decide("new", key="b") == second
+        assert opened.decide("new", key="c") == paused
 
 
 def test_a_skip_has_a_key_too(factory: AgentFactory) -> None:
@@ -47,11 +47,11 @@ def test_a_skip_has_a_key_too(factory: AgentFactory) -> None:
 def test_a_key_used_for_another_context_is_a_conflict(factory: AgentFactory) -> None:
     agent = factory.create()
     agent.decide("new", key="visit-1")
-    for asked in (agent, factory.open()):
+    for opened in (agent, factory.open()):
         with refused(
-            asked, al.Conflict, "key 'visit-1' was used for context 'new', got context 'r"
+            opened, al.Conflict, "key 'visit-1' was used for context 'new', got context 'r"
         ):
-            asked.decide("returning", key="visit-1")
+            opened.decide("returning", key="visit-1")
     with refused(agent, al.Conflict, "key 'visit-1' was used for context 'new'"):
         agent.decide_many(["new", "returning"], keys=[None, "visit-1"])
     with refused(agent, al.Conflict, "key 'twice' was used for context 'new'"):

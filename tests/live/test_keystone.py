@@ -68,7 +68,7 @@ def policies(problem: al.Problem) -> Iterator[tuple[str, al.Policy]]:
 
 
 def informed(policy: al.Policy, problem: al.Problem) -> al.Policy:
-    """Return the same policy told what the simulator would tell it."""
+    """Return the same policy with the known parameters of the problem."""
     table = policy.to_dict()
     if table["rewards"]["kind"] == "KnownRewards":
         table["rewards"]["means"] = problem.reward_means.tolist()
@@ -105,7 +105,7 @@ def terms_of(problem: al.Problem, policy: al.Policy) -> dict[str, Any]:
 
 
 def last_state(problem: al.Problem, policy: al.Policy) -> State:
-    """Return where the simulator's own loop ends."""
+    """Return the final state of the simulator's own loop."""
     lowered = lower(policy, **problem.terms())
     environment, _ = environment_of(problem)
     state = new_state(lowered)

@@ -32,7 +32,7 @@ def open_shop(seed: int, **terms: Any) -> al.Agent:
 
 
 def expected_sales(delay: int, seed: int) -> float:
-    """What a campaign's coupons bring on average, where a reward comes ``delay`` visitors later."""
+    """Mean reward of a campaign's coupons, where a reward comes ``delay`` visitors later."""
     agent, day, sales = open_shop(seed), np.random.default_rng(seed), 0.0
     late: deque[tuple[int, int, float]] = deque()
     for visitor in range(VISITORS):
@@ -51,11 +51,11 @@ def test_without_any_reward_the_budget_is_paced() -> None:
     """As if by drawing 125 of 2,000 visitors: after 500, within 4 standard deviations of 31."""
     agent, day = open_shop(seed=1), np.random.default_rng(1)
     visitors = day.choice(list(SHARES), VISITORS, p=list(SHARES.values())).tolist()
-    given = [decision.action is not None for decision in agent.decide_many(visitors)]
+    served = [decision.action is not None for decision in agent.decide_many(visitors)]
     ratio, quarter = COUPONS / VISITORS, VISITORS // 4
     deviation = math.sqrt(quarter * ratio * (1 - ratio) * (VISITORS - quarter) / (VISITORS - 1))
-    assert abs(sum(given[:quarter]) - quarter * ratio) < 4 * deviation
-    assert sum(given) == COUPONS
+    assert abs(sum(served[:quarter]) - quarter * ratio) < 4 * deviation
+    assert sum(served) == COUPONS
 
 
 @pytest.mark.parametrize("delay", [0, 20, 200, 500])
@@ -66,32 +66,32 @@ def test_late_rewards_cost_some_of_what_there_is_to_gain_and_not_all_of_it(delay
 
 
 def coupons_by_context(zeros_after: int | None, seed: int) -> dict[str, int]:
-    """Who gets coupons where purchases are told at once, and zeros so many visitors later."""
+    """Coupons by context where zeros are reported so many visitors after purchases, or never."""
     agent, day = open_shop(seed, default_rewards="learned"), np.random.default_rng(seed)
-    given = dict.fromkeys(SHARES, 0)
+    served = dict.fromkeys(SHARES, 0)
     zeros: deque[tuple[int, int]] = deque()
     for visitor in range(VISITORS):
         while zeros and zeros[0][0] <= visitor:
             agent.reward(zeros.popleft()[1], 0.0)
         context = str(day.choice(list(SHARES), p=list(SHARES.values())))
         decision = agent.decide(context)
-        given[context] += not decision.skipped
+        served[context] += not decision.skipped
         if day.random() < (0.02 if decision.skipped else BUYS[context]):
             agent.reward(decision.id, 1.0)
         elif zeros_after is not None:
             zeros.append((visitor + zeros_after, decision.id))
-    return given
+    return served
 
 
 def test_where_zeros_are_never_told_nothing_is_given_out() -> None:
-    """The guide warns of it: some visitors buy without a coupon, and that is all that is heard."""
+    """As the guide warns: if only purchases are reported, rewards of skips count too much."""
     assert sum(coupons_by_context(None, seed=1).values()) == 0
 
 
 def test_zeros_that_are_told_at_a_fixed_age_mend_it() -> None:
-    given = coupons_by_context(100, seed=1)
-    assert sum(given.values()) == COUPONS
-    assert given["returning"] > 0.5 * COUPONS, "a tenth of the visitors"
+    served = coupons_by_context(100, seed=1)
+    assert sum(served.values()) == COUPONS
+    assert served["returning"] > 0.5 * COUPONS, "a tenth of the visitors"
 
 
 def test_an_action_that_was_cancelled_is_not_waited_for() -> None:

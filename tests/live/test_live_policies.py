@@ -1,5 +1,5 @@
 """Every recipe with every combination of its arguments on a live campaign: it opens, or the refusal
-names what can really be given."""
+names what can really be chosen."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def made(name: str) -> Iterator[tuple[dict[str, Any], al.Policy]]:
     """Yield the policies of a recipe, with the arguments that made them."""
     arguments = [*signature(RECIPES[name]).parameters]
     for values in product(*(VALUES[argument] for argument in arguments)):
-        given = dict(zip(arguments, values, strict=True))
-        yield given, RECIPES[name](**given)
+        chosen = dict(zip(arguments, values, strict=True))
+        yield chosen, RECIPES[name](**chosen)
 
 
 def library(terms: dict[str, Any]) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def library(terms: dict[str, Any]) -> dict[str, Any]:
 
 
 def refusal(policy: al.Policy, **changes: Any) -> str | None:
-    """Return what a live campaign has against a policy, as `Agent.open` would say it."""
+    """Return the error of `Agent.open` for a policy; None if it opens."""
     try:
         new_terms({**library({**TERMS, **changes}), "policy": policy})
     except InvalidInput as error:
@@ -92,36 +92,36 @@ def exists(argument: str) -> bool:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_refusal_names_what_exists(name: str, variant: str) -> None:
     for _, policy in made(name):
-        said = refusal(policy, **VARIANTS[variant])
-        for part, field in re.findall(r"(\w+)\((\w+)=", said or ""):
-            assert field in signature(getattr(al, part)).parameters, said
-        for argument in re.findall(r"(\w+)=", said or ""):
-            assert exists(argument), said
+        message = refusal(policy, **VARIANTS[variant])
+        for part, field in re.findall(r"(\w+)\((\w+)=", message or ""):
+            assert field in signature(getattr(al, part)).parameters, message
+        for argument in re.findall(r"(\w+)=", message or ""):
+            assert exists(argument), message
 
 
-def known(name: str, said: str) -> dict[str, Any]:
+def known(name: str, message: str) -> dict[str, Any]:
     """Return the arguments that a refusal asks a recipe for."""
     arguments = signature(RECIPES[name]).parameters
-    if "takes means" in said:
-        assert "give reward_means=… to its recipe" in said
+    if "takes means" in message:
+        assert "give reward_means=… to its recipe" in message
         return {"reward_means": MEANS}
-    assert "takes probs" in said
+    assert "takes probs" in message
     if "contexts" in arguments:
-        assert "give contexts=KnownContexts(probs=…)" in said
+        assert "give contexts=KnownContexts(probs=…)" in message
         return {"contexts": al.KnownContexts(probs=PROBS)}
-    assert "context_probs=… to a recipe without contexts=" in said
+    assert "context_probs=… to a recipe without contexts=" in message
     return {"context_probs": PROBS}
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_whoever_does_what_a_refusal_says_can_start(name: str) -> None:
     """`rounded(reward_means=…)` was told to give it context_probs, which it does not take."""
-    for given, _ in made(name):
-        arguments = dict(given)
+    for chosen, _ in made(name):
+        arguments = dict(chosen)
         for _ in range(2):  # means and probabilities may both be missing
-            said = refusal(RECIPES[name](**arguments))
-            if said is not None:
-                arguments |= known(name, said)
+            message = refusal(RECIPES[name](**arguments))
+            if message is not None:
+                arguments |= known(name, message)
         assert refusal(RECIPES[name](**arguments)) is None
 
 
@@ -134,13 +134,13 @@ def client() -> Iterator[httpx.Client]:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_over_http_the_same_is_said(client: httpx.Client, variant: str) -> None:
     for name in RECIPES:
-        _, policy = next(made(name))  # with nothing given
+        _, policy = next(made(name))  # without arguments
         terms = {**TERMS, **VARIANTS[variant]}
         answer = client.post("/api/plan", json={**terms, "policy": policy.to_dict()})
-        said = refusal(policy, **VARIANTS[variant])
-        assert (answer.status_code == 200) == (said is None), answer.text
-        if said is not None:
-            assert (answer.status_code, answer.json()["message"]) == (422, said)
+        message = refusal(policy, **VARIANTS[variant])
+        assert (answer.status_code == 200) == (message is None), answer.text
+        if message is not None:
+            assert (answer.status_code, answer.json()["message"]) == (422, message)
         named = client.post("/api/plan", json={**terms, "policy": name})
-        if said is not None:
+        if message is not None:
             assert named.json() == answer.json()

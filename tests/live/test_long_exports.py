@@ -125,6 +125,7 @@ def peak(agent: al.Agent, form: str) -> int:
     return most + max(0, arrow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 def test_memory_does_not_grow_with_the_log(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

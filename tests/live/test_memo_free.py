@@ -1,4 +1,4 @@
-"""Whatever happens to a campaign, it decides as one that has nothing but the state.
+"""Decisions do not depend on memos: a campaign decides as a fresh one with the same state.
 
 Brackets, warm starts and scratch space only save work. Before every decision a new campaign is made
 from what a snapshot would hold, one for each arrival, and must give the same answer: action,
@@ -57,7 +57,7 @@ ARRIVAL = st.tuples(ROW, AVAILABLE)
 
 @dataclass
 class Arrival:
-    """Someone who waits for a decision."""
+    """An arrival to decide."""
 
     context: str
     available: list[str] | None
@@ -99,13 +99,13 @@ def possible_terms(policy: al.Policy) -> Iterator[Terms]:
                     yield terms
 
 
-def told(event: Event) -> tuple[Any, ...]:
-    """Return what must be exactly the same."""
+def compared(event: Event) -> tuple[Any, ...]:
+    """Return the fields that must be equal."""
     return event.seq, event.context, event.action, event.reason, event.left, event.round
 
 
 class Requests(RuleBasedStateMachine):
-    """Two processes with one campaign: what one of them does, the other reads in the log."""
+    """Two processes with one campaign: one decides, the other folds its log."""
 
     choices: Sequence[Terms]
 
@@ -142,11 +142,11 @@ class Requests(RuleBasedStateMachine):
             expected += fresh.decide([arrival], now=self.now)
             standing = fresh.to_dict()
         events = self.ours.decide(coming, now=self.now)
-        assert [told(event) for event in events] == [told(event) for event in expected]
+        assert [compared(event) for event in events] == [compared(event) for event in expected]
         for name in ("probability", "price"):
-            found = np.array([getattr(event, name) for event in events], float)
+            values = np.array([getattr(event, name) for event in events], float)
             wanted = np.array([getattr(event, name) for event in expected], float)
-            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(values, wanted, rtol=0, atol=1e-9)
         self.log(events)
         assert self.ours.to_dict() == self.theirs.to_dict() == standing
         self.actions += [event for event in events if event.action is not None]
@@ -205,7 +205,7 @@ def test_bills_that_differ_from_costs_never_keep_a_decision_from_coming(seed: in
         fresh.restore(campaign.to_dict())
         (expected,) = fresh.decide([Arrival("a", None)], now=0)
         (event,) = campaign.decide([Arrival("a", None)], now=0)
-        assert told(event) == told(expected)
+        assert compared(event) == compared(expected)
         assert event.price == pytest.approx(expected.price, abs=1e-12)
         if event.action is not None:
             campaign.follow_up(SETTLED, event, now=0, bill=int(rng.integers(0, 5)))

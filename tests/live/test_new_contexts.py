@@ -44,9 +44,9 @@ def test_what_was_learned_before_is_kept(factory: AgentFactory) -> None:
     other.settle(second.id, cost=0.5)
     agent.decide("third")
     expected = [[0.25, 0.0], [0.5, 0.0], [0.0, 0.0]]
-    for asked in (agent, other, factory.open()):
-        assert asked.look(lambda campaign: campaign.state.sums.tolist()) == expected
-        assert observable_state(asked) == replayed_state(agent)
+    for opened in (agent, other, factory.open()):
+        assert opened.look(lambda campaign: campaign.state.sums.tolist()) == expected
+        assert observable_state(opened) == replayed_state(agent)
     assert agent.ledger == (60_000_000, 500_000, 2_000_000, 2_000_000)
 
 

@@ -1,4 +1,4 @@
-"""What section 11 of our notes measured: plan with means, admit with reserves; forecasts work."""
+"""Policies plan with mean costs and admit with reserves; forecasts of arrivals work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ARRIVALS = 400
 
 
 def play_with_late_bills(action: al.Action, *, delay: int, seed: int) -> tuple[float, float]:
-    """Mean reward of what was done, and the spend, when bills of 0.5 to 1.5 come ``delay`` late."""
+    """Total reward and spend, when bills of 0.5 to 1.5 times the mean come ``delay`` late."""
     rng = np.random.default_rng(seed)
     agent = al.Agent.open(
         "memory:",

@@ -26,8 +26,8 @@ def test_a_reward_is_learned_once(factory: AgentFactory) -> None:
     decision = agent.decide("returning")
     agent.reward(decision.id, 0.75)
     before = observable_state(agent)
-    for asked in (agent, factory.open()):
-        asked.reward(decision.id, 0.75)
+    for opened in (agent, factory.open()):
+        opened.reward(decision.id, 0.75)
     assert observable_state(agent) == before == replayed_state(agent)
     assert learned(agent) == ([[0, 0], [1, 0]], [[0, 0], [0.75, 0]])
 
@@ -36,9 +36,9 @@ def test_another_reward_is_a_conflict(factory: AgentFactory) -> None:
     agent = factory.create()
     decision = agent.decide("new")
     agent.reward(decision.id, 0.75)
-    for asked in (agent, factory.open()):
-        with refused(asked, al.Conflict, "was rewarded with 0.75, got reward=0.5; a reward is fin"):
-            asked.reward(decision.id, 0.5)
+    for opened in (agent, factory.open()):
+        with refused(opened, al.Conflict, "was rewarded with 0.75, got reward=0.5; a reward is fi"):
+            opened.reward(decision.id, 0.5)
 
 
 def test_what_is_no_reward_is_refused(factory: AgentFactory) -> None:
@@ -73,14 +73,14 @@ def test_rewards_may_come_late_and_from_elsewhere(factory: AgentFactory) -> None
 
 def test_the_order_of_rewards_does_not_matter(memory: AgentFactory) -> None:
     """Sixteenths add up exactly, so even the last bit is the same."""
-    found = set()
+    states = set()
     for number, order in enumerate(permutations(range(4))):
         agent = memory.create(name=f"order-{number}")
         decisions = agent.decide_many(["new", "new", "returning", "new"])
         for index in order:
             agent.reward(decisions[index].id, index / 16)
-        found.add(str(agent.look(lambda c: c.to_dict())))
-    assert len(found) == 1
+        states.add(str(agent.look(lambda c: c.to_dict())))
+    assert len(states) == 1
 
 
 def test_a_reward_after_the_settlement_and_one_before_it(factory: AgentFactory) -> None:
@@ -119,15 +119,15 @@ def test_decisions_do_not_depend_on_what_no_reward_was_seen_of(memory: AgentFact
 
 def test_skipping_is_rewarded_only_where_defaults_are_learned(factory: AgentFactory) -> None:
     defaults = {"nothing": None, "known": {"new": 0.2, "returning": 0.1}, "learned": "learned"}
-    for case, given in defaults.items():
-        agent = factory.create(name=f"{factory.name}-{case}", default_rewards=given)
+    for case, default in defaults.items():
+        agent = factory.create(name=f"{factory.name}-{case}", default_rewards=default)
         skip = agent.decide("new", available=[])
         agent.reward(skip.id, 0.5)
         counts, sums = agent.look(
             lambda c: (c.state.skip_counts.tolist(), c.state.skip_sums.tolist())
         )
-        told = case == "learned"
-        assert (counts, sums) == ([float(told), 0.0], [0.5 * told, 0.0])
+        count = float(case == "learned")
+        assert (counts, sums) == ([count, 0.0], [0.5 * count, 0.0])
         assert learned(agent) == ([[0, 0], [0, 0]], [[0, 0], [0, 0]])
         assert observable_state(agent) == replayed_state(agent)
 

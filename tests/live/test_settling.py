@@ -1,4 +1,4 @@
-"""Settlements: what is held becomes what it cost, and the rest can be spent again."""
+"""Settlements: the reserve is replaced by the cost, and the rest can be spent again."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def test_settling_again_changes_nothing(factory: AgentFactory) -> None:
     settled = agent.settle(decision.id, cost=1.5)
     agent.decide("new")
     before = observable_state(agent)
-    for asked in (agent, factory.open()):
-        assert asked.settle(decision.id, cost="1.50") == settled
+    for opened in (agent, factory.open()):
+        assert opened.settle(decision.id, cost="1.50") == settled
     assert observable_state(agent) == before
 
 
@@ -91,11 +91,11 @@ def test_another_cost_is_a_conflict(factory: AgentFactory) -> None:
     agent = factory.create(actions=CALL)
     decision = agent.decide("new")
     agent.settle(decision.id, cost=1.5)
-    for asked in (agent, factory.open()):
+    for opened in (agent, factory.open()):
         with refused(
-            asked, al.Conflict, "was settled at cost=1.5, got cost=1.6; a settlement is f"
+            opened, al.Conflict, "was settled at cost=1.5, got cost=1.6; a settlement is f"
         ):
-            asked.settle(decision.id, cost=1.6)
+            opened.settle(decision.id, cost=1.6)
 
 
 def test_what_is_no_amount_is_refused(factory: AgentFactory) -> None:
@@ -120,12 +120,12 @@ def test_an_overrun_is_recorded_in_full_charged_and_reported(
     assert settled == al.Settlement(
         id=1, billed=5.25, charged=5.25, refunded=0.0, overrun=1.25, budget_left=4.75
     )
-    said = [record.getMessage() for record in caplog.records if record.name == "almoner"]
-    assert said == ["decision 1 cost 5.25, more than the 4.0 held for it; 5.25 was charged"]
+    messages = [record.getMessage() for record in caplog.records if record.name == "almoner"]
+    assert messages == ["decision 1 cost 5.25, more than the 4.0 held for it; 5.25 was charged"]
     assert agent.look(lambda campaign: campaign.overrun) == 1_250_000
     caplog.clear()
     assert agent.settle(decision.id, cost=5.25) == settled
-    assert not caplog.records  # said once
+    assert not caplog.records  # logged once
 
 
 def test_a_bill_within_the_reserve_is_nothing_to_report(
@@ -181,15 +181,15 @@ def test_what_happened_cannot_be_cancelled_and_what_did_not_cannot_happen(
     agent.settle(settled, cost=1)
     agent.reward(rewarded, 1)
     agent.cancel(cancelled)
-    for asked in (agent, factory.open()):
-        with refused(asked, al.Conflict, f"decision {settled} was settled, so it did happen"):
-            asked.cancel(settled)
-        with refused(asked, al.Conflict, f"decision {rewarded} was rewarded, so it did happen"):
-            asked.cancel(rewarded)
-        with refused(asked, al.Conflict, "was cancelled, so it cannot be settled"):
-            asked.settle(cancelled, cost=1)
-        with refused(asked, al.Conflict, "was cancelled, so it cannot be rewarded"):
-            asked.reward(cancelled, 1)
+    for opened in (agent, factory.open()):
+        with refused(opened, al.Conflict, f"decision {settled} was settled, so it did happen"):
+            opened.cancel(settled)
+        with refused(opened, al.Conflict, f"decision {rewarded} was rewarded, so it did happen"):
+            opened.cancel(rewarded)
+        with refused(opened, al.Conflict, "was cancelled, so it cannot be settled"):
+            opened.settle(cancelled, cost=1)
+        with refused(opened, al.Conflict, "was cancelled, so it cannot be rewarded"):
+            opened.reward(cancelled, 1)
 
 
 def test_a_skip_holds_nothing_to_settle_or_cancel(factory: AgentFactory) -> None:

@@ -42,7 +42,7 @@ def test_a_transaction_that_fails_leaves_no_trace_and_the_agent_goes_on(
 def test_what_came_to_nothing_is_forgotten_even_where_the_log_goes_on(
     factory: AgentFactory,
 ) -> None:
-    """The log is as long again when the agent looks next, but with what another has written."""
+    """The log has the same length again, but with the events of another agent."""
     agent, other = factory.create(), factory.open()
     if other.store is agent.store:  # in memory: only one of them is to fail
         other = agent
@@ -57,7 +57,7 @@ def test_what_came_to_nothing_is_forgotten_even_where_the_log_goes_on(
 def test_a_batch_of_one_caller_is_refused_where_it_contradicts_itself(
     factory: AgentFactory,
 ) -> None:
-    """Everything is checked before anything is done, so two requests could each seem fine."""
+    """All commands are checked before any is carried out, so each may seem fine alone."""
     agent = factory.create()
     held = agent.decide("new").id
     contradictions: list[list[Command]] = [
@@ -99,7 +99,7 @@ def test_callers_of_one_transaction_see_each_other(factory: AgentFactory) -> Non
 
 
 def test_what_was_refused_stands_in_nobodys_way(factory: AgentFactory) -> None:
-    """Neither the key nor the decision that a refused batch has named is taken."""
+    """A refused batch claims neither its keys nor its decisions."""
     agent = factory.create()
     held = agent.decide("new").id
     first, second, third, fourth = agent.ask_all(

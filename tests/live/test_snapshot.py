@@ -24,7 +24,7 @@ def _snapshots_are_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def busy(agent: al.Agent, rounds: int = 12) -> None:
-    """Have a bit of everything happen."""
+    """Append events of every kind."""
     for number in range(rounds):
         decision = agent.decide(("new", "returning")[number % 3 == 0], key=None)
         if decision.action and number % 2:
@@ -46,7 +46,7 @@ def save(agent: al.Agent, text: str | None) -> None:
 
 
 def forged(body: Any, **changes: Any) -> str:
-    """Return a snapshot of any body, with a checksum that is right."""
+    """Return a snapshot of any body, with a valid checksum."""
     text = body if isinstance(body, str) else json.dumps(body)
     checksum = hashlib.sha256(text.encode()).hexdigest()
     return json.dumps({"version": VERSION, "checksum": checksum, "body": text, **changes})
@@ -174,7 +174,7 @@ def test_a_deleted_snapshot_is_no_loss(factory: AgentFactory) -> None:
 
 
 def test_a_snapshot_ahead_of_the_log_is_ignored(factory: AgentFactory) -> None:
-    """As it would be where a log was restored from an older copy."""
+    """As after restoring a log from an older copy."""
     long, short = factory.create(), factory.create(name=factory.name + "-short")
     busy(long)
     short.decide("new")

@@ -47,7 +47,7 @@ EXAMPLES = {"memory": 60, "sqlite": 12, "postgres": 4}
 
 
 class Requests(RuleBasedStateMachine):
-    """One campaign, two agents that take turns on it, and the model."""
+    """One campaign, two agents that use it alternately, and the model."""
 
     kind: str
 
@@ -100,7 +100,7 @@ class Requests(RuleBasedStateMachine):
     @precondition(lambda self: self.model.entries)
     @rule(data=st.data(), whats=st.lists(FOLLOW_UP, min_size=1, max_size=3))
     def follow_up(self, data: st.DataObject, whats: list[tuple[str, Any]]) -> None:
-        """Have something happen to one of the last few decisions, mostly actions."""
+        """Settle, reward or cancel one of the last few decisions, mostly actions."""
         order = sorted(self.model.entries)
         acted = [one for one in order if not self.model.entries[one].skip]
         entry = self.model.entries[data.draw(st.sampled_from(acted[-3:] or order[-1:]))]

@@ -49,12 +49,12 @@ def test_a_closed_campaign_stays_closed_but_hears_what_became_of_it(factory: Age
     agent = factory.create()
     decision = agent.decide("new")
     agent.end()
-    for asked in (agent, factory.open()):
-        assert asked.status == "closed"
-        skip = asked.decide("new")
+    for opened in (agent, factory.open()):
+        assert opened.status == "closed"
+        skip = opened.decide("new")
         assert (skip.reason, skip.why) == ("closed", "the campaign is closed")
-        for wake in (asked.resume, asked.pause):
-            with refused(asked, al.Conflict, "closed for good; open another one"):
+        for wake in (opened.resume, opened.pause):
+            with refused(opened, al.Conflict, "closed for good; open another one"):
                 wake()
     agent.settle(decision.id, cost=0.5)
     agent.reward(decision.id, 1)

@@ -1,4 +1,4 @@
-"""Callers who share a transaction are answered as if they had come one after another."""
+"""Callers that share a transaction get the answers of a serial execution."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def begun(**terms: Any) -> al.Agent:
     return agent
 
 
-def told(answers: list[Any]) -> list[Any]:
+def comparable(answers: list[Any]) -> list[Any]:
     return [str(answer) if isinstance(answer, Exception) else answer for answer in answers]
 
 
@@ -62,8 +62,8 @@ def test_a_shared_transaction_is_as_good_as_one_each(
 ) -> None:
     terms = {"new_contexts": new_contexts, "policy": "ucb-ealp"}
     together, apart = begun(**terms), begun(**terms)
-    expected = [apart.ask_all([[copy(one) for one in asked]])[0] for asked in callers]
-    assert told(together.ask_all(callers)) == told(expected)
+    expected = [apart.ask_all([[copy(command) for command in commands]])[0] for commands in callers]
+    assert comparable(together.ask_all(callers)) == comparable(expected)
     assert [*together.events()] == [*apart.events()]
     assert observable_state(together) == observable_state(apart) == replayed_state(together)
 
@@ -84,12 +84,12 @@ def test_one_key_in_one_transaction_is_decided_once() -> None:
     (first,), (_,), (second, third) = agent.ask_all(same)
     assert first == second == third
     assert len([*agent.events()]) == BEFORE + 2
-    (found,) = agent.ask_all([[Decide("returning", None, "visit")]])
-    assert isinstance(found, al.Conflict)
+    (answer,) = agent.ask_all([[Decide("returning", None, "visit")]])
+    assert isinstance(answer, al.Conflict)
 
 
 def test_what_the_policy_thinks_cannot_come_is_skipped_as_in_a_simulation() -> None:
-    """Its gains were never worked out, so there is nothing to weigh, whatever the memory holds."""
+    """Its gains were never computed, so its memo must not be used."""
     agent = opened(
         contexts=["a", "b"],
         actions={"cheap": 1.0, "dear": 5.0},
@@ -104,7 +104,7 @@ def test_what_the_policy_thinks_cannot_come_is_skipped_as_in_a_simulation() -> N
 
 
 def test_where_everything_fits_money_is_worth_nothing_for_those_who_remember_a_price_too() -> None:
-    """A price that was found before there was plenty is of no account to a restricted request."""
+    """A price from before the budget was plenty must not affect a restricted request."""
     terms: dict[str, Any] = {
         "contexts": ["a"],
         "actions": {"cheap": 1.0, "dear": 2.0, "poor": 2.0},

@@ -1,4 +1,4 @@
-"""Texts and numbers of any type: what reaches the log is exact, and its checksums hold."""
+"""Strings and numbers of any type: the log has exact types, and its checksums hold."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import warnings
@@ -90,6 +89,8 @@ def print_table(
 
 def print_json(value: object) -> None:
     """Print one JSON value."""
+    import json
+
     json.dump(_finite(value), sys.stdout, indent=1, allow_nan=False)
     sys.stdout.write("\n")
 

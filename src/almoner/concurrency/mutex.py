@@ -20,11 +20,10 @@ import contextlib
 import inspect
 import sys
 from collections.abc import Sequence
-from os import getpid
 from threading import Lock, get_ident
 from types import FrameType
 
-from almoner.concurrency.process import forked
+from almoner.concurrency import process
 from almoner.errors import StoreError
 
 __all__ = ["POLL", "Claim", "Mutex", "WaitQueue", "Wakeup", "acquire_any", "release"]
@@ -156,12 +155,12 @@ class WaitQueue:
 class Mutex:
     """A lock whose owner is known; see the module."""
 
-    __slots__ = ("_last", "_process", "_queue")
+    __slots__ = ("_forks", "_last", "_queue")
 
     def __init__(self, queue: WaitQueue | None = None) -> None:
         self._queue = WaitQueue() if queue is None else queue
         self._last = Claim(None, self._queue)
-        self._process = getpid()
+        self._forks = process.fork_count
 
     def try_acquire(self, frame: FrameType, *, suspect: bool = False) -> Claim | None:
         """Acquire the lock for a function if it is free.
@@ -169,8 +168,8 @@ class Mutex:
         To find out whether the owner has ended is slow if it has not: that is done on suspicion, or
         if the owner belonged to this thread.
         """
-        if getpid() != self._process:
-            raise forked()
+        if self._forks != process.fork_count:
+            raise process.forked()
         last = self._last
         while last.next:  # an owner was interrupted before it was recorded in _last
             last = last.next[None]

@@ -1,4 +1,8 @@
-"""Process identity: refuses objects that were opened before a fork."""
+"""Process identity: refuses objects that were opened before a fork.
+
+Processes are told apart by the number of forks between them and the first one. It is counted after
+each fork in the child: to ask the system for the id of the process takes longer than a lock.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,18 @@ import os
 
 from almoner.errors import StoreError
 
-__all__ = ["Process", "forked"]
+__all__ = ["Process", "fork_count", "forked"]
+
+fork_count = 0
+"""Forks between the process that has imported this module and the present one."""
+
+
+def _count_fork() -> None:
+    global fork_count  # noqa: PLW0603
+    fork_count += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
 
 
 class Process:
@@ -15,18 +30,18 @@ class Process:
     In a forked child a connection is still the parent's.
     """
 
-    __slots__ = ("_id",)
+    __slots__ = ("_forks",)
 
     def __init__(self) -> None:
-        self._id = os.getpid()
+        self._forks = fork_count
 
     def is_current(self) -> bool:
         """Return whether this is the process that opened the object."""
-        return os.getpid() == self._id
+        return fork_count == self._forks
 
     def check(self) -> None:
         """Refuse a forked child."""
-        if os.getpid() != self._id:
+        if fork_count != self._forks:
             raise forked()
 
 

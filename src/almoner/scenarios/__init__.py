@@ -1,7 +1,7 @@
-"""Named problems: ``scenario:NAME`` is accepted wherever the path of a problem file is.
+"""Scenarios: named problems, accepted as ``scenario:NAME`` wherever a problem file is.
 
-Each is a file beside this one: a problem in TOML, with a line on what it is and where its figures
-come from. Contexts may be given by how often they were seen (``context_counts``).
+Each is a TOML file in this folder: a problem with a description and the source of its figures.
+Context probabilities may be given as counts (``context_counts``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """A named problem, what it is in a line, and where its figures come from."""
+    """A named problem, with a description and the source of its figures."""
 
     name: str
     about: str
@@ -57,7 +57,7 @@ def scenario(name: str) -> Problem:
 
 @cache
 def describe(name: str) -> Scenario:
-    """Return the problem of that name with what is to be said about it."""
+    """Return the scenario of that name."""
     name = checks.choice("scenario", name, scenario_names(), error=InvalidProblem)
     table = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     about, source = table.pop("about"), table.pop("source").strip()
@@ -68,7 +68,7 @@ def describe(name: str) -> Scenario:
 
 
 def load(source: str) -> Problem:
-    """Return the problem that a path or ``scenario:NAME`` stands for."""
+    """Load the problem at a path, or of ``scenario:NAME``."""
     if source.startswith(PREFIX):
         return scenario(source.removeprefix(PREFIX))
     path = Path(source)

@@ -15,7 +15,7 @@ __all__ = ["Connection", "open_file"]
 PATIENCE = 60.0
 """Seconds to wait for another process that is writing."""
 
-AT_ONCE = 64
+INSERT_ROWS = 64
 """Rows inserted by one statement, or else a smaller power of two, so that few statements are kept
 prepared. With a statement for each row, threads would contend for the interpreter after each."""
 
@@ -29,7 +29,7 @@ class Connection(sqlite3.Connection):
         """Insert rows into the columns of a table, ``table (column, …)``."""
         start = 0
         while start < len(rows):
-            size = min(AT_ONCE, 1 << (len(rows) - start).bit_length() - 1)
+            size = min(INSERT_ROWS, 1 << (len(rows) - start).bit_length() - 1)
             columns = [*zip(*rows[start : start + size], strict=True)]
             empty = (None,) * size
             # sqlite3 takes eight times as long to bind a None as to bind a number.
