@@ -272,7 +272,7 @@ def nearest(value: object, options: list[str]) -> str:
     if len(options) > COMPARED or len(text) > 3 * max(map(len, options), default=0):
         return ""  # nothing of such a length is near an option, and difflib indexes all of it
     near = get_close_matches(text, options, n=1)
-    return f"did you mean {near[0]!r}?" if near else ""
+    return f"did you mean {str(near[0])!r}?" if near else ""  # str: members of a StrEnum too
 
 
 def _listed(options: list[str]) -> str:

@@ -285,6 +285,8 @@ def test_memory_does_not_grow_with_the_replications() -> None:
         ({"threads": 0}, "threads must be at least 1, got threads=0"),
         ({"against": "orakel"}, "against must be one of oracle, upper bound, got against='orakel'"),
         ({"estimator": "best"}, "estimator must be one of reduced, raw, got estimator='best'"),
+        ({"against": "upper-bound"}, "got against='upper-bound'; did you mean 'upper bound'"),
+        ({"estimator": "rwa"}, "got estimator='rwa'; did you mean 'raw'"),
         ({"marks": [5, 3]}, r"marks must be different rounds up to 200, rising, got .*\[5, 3\]"),
         ({"marks": [3, 3]}, "marks must be different rounds"),
         ({"marks": [201]}, "marks must be different rounds up to 200"),

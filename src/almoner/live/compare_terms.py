@@ -16,16 +16,16 @@ from almoner.live.terms import Action, Terms
 __all__ = ["refuse_differences"]
 
 
-def refuse_differences(stored: Terms, campaign: str, given: dict[str, Any]) -> None:
+def refuse_differences(stored: Terms, campaign: str, terms: dict[str, Any]) -> None:
     """Refuse terms that differ from those of a campaign, and name the first one that does."""
     written = stored.written()
     checks.known_keys(
-        "the campaign", given, required=(), optional=list(written), error=InvalidTerms
+        "the campaign", terms, required=(), optional=list(written), error=InvalidTerms
     )
-    for term in ("unit", "contexts", *given):  # these two first: the others are read in them
-        if given.get(term) is None:
+    for term in ("unit", "contexts", *terms):  # these two first: the others are read in them
+        if terms.get(term) is None:
             continue
-        fields = parse_term(term, given[term], stored.contexts, stored.unit)
+        fields = parse_term(term, terms[term], stored.contexts, stored.unit)
         changed = replace(stored, **fields)
         if isinstance(stored.horizon, ClosingTime) and stored.horizon.opens is not None:
             changed = changed.opened(stored.horizon.opens)

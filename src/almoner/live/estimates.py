@@ -1,4 +1,4 @@
-"""Estimates of a campaign's statistics, and the optimum for them."""
+"""Estimates of a campaign's statistics: confidence intervals, and the optimum of the static LP."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Z95 = 1.959964
 """The two-sided 95 % point of a standard normal."""
 
 UNSEEN = 0.5
-"""What a pair never seen counts as in the plan of a report: halfway."""
+"""Mean of a pair without a reward in the plan of a report."""
 
 
 class Estimates(NamedTuple):
-    """What `solve` needs of a campaign: somebody's idea of its statistics."""
+    """The statistics of a campaign that `solve` takes, as estimated by its policy."""
 
     context_probs: Floats
     reward_means: Floats
@@ -39,13 +39,13 @@ def optimum(
 ) -> Solution:
     """Return the optimum among the actions whose reserves fit the funds.
 
-    Nobody is served where none of them does; the price is then what the first money would bring.
-    Contexts that never come weigh nothing in the optimum, and get what is worth its price.
+    If none does, nothing is served, and the price is the reward of the first unit of money.
+    Contexts without arrivals have no weight in the optimum, and get the actions worth its price.
     """
     fits = reserves <= funds
     if not fits.any():
         return solve(estimates, ratio=0.0)
-    means = np.where(fits, estimates.reward_means, 0.0)  # brings nothing, so it is not taken
+    means = np.where(fits, estimates.reward_means, 0.0)  # without reward it is not taken
     affordable = estimates._replace(reward_means=means)
     solution = solve(affordable, ratio=ratio)
     if solution.ratio == 0 or (estimates.context_probs > 0).all():
@@ -56,10 +56,10 @@ def optimum(
 
 
 def _priced(estimates: Estimates, solution: Solution) -> Floats:
-    """Return the probabilities of actions in contexts that never come, 0 in all others.
+    """Return the probabilities of actions in contexts without arrivals, 0 in all others.
 
-    Their hull steps are taken if they are steeper than the price, and at the rate of the piece that
-    is being filled if they are as steep.
+    Hull steps steeper than the price are taken; those as steep as it, at the rate of the piece that
+    the budget fills in part.
     """
     absent = estimates.context_probs <= 0
     gains = np.where(
@@ -78,7 +78,7 @@ def _priced(estimates: Estimates, solution: Solution) -> Floats:
 
 
 def _rate(solution: Solution) -> float:
-    """Return how much of the piece at the price is bought, as a share of it."""
+    """Return the share of the piece at the price that the budget pays for."""
     ends, ratio = solution.boundaries, solution.ratio
     full = int(np.count_nonzero(ratio >= ends * (1 - TOLERANCE)))
     if full == len(ends):
@@ -88,7 +88,7 @@ def _rate(solution: Solution) -> float:
 
 
 def interval(total: float, count: int) -> tuple[float, float]:
-    """Return the 95 % Wilson interval of a mean of numbers in [0, 1]; all of it without data."""
+    """Return the 95 % Wilson interval of a mean of numbers in [0, 1]; [0, 1] without data."""
     if count == 0:
         return 0.0, 1.0
     mean, spread = total / count, Z95 * Z95 / count

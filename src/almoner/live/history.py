@@ -15,7 +15,7 @@ from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
 __all__ = ["History"]
 
 POINTS = 512
-"""A curve has no more points than these, and at least half as many once it had that many."""
+"""Points of a curve: at most these, and at least half as many once it had that many."""
 
 
 class History:

@@ -74,7 +74,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
 
 
 def _blocked(campaign: Campaign, coming: float, cheapest: int) -> str | None:
-    """Return why no action can be taken now, if none can."""
+    """Return the reason why no action can be taken now, if none can."""
     ledger = campaign.ledger
     if campaign.status != Status.RUNNING:
         return campaign.status
@@ -86,7 +86,7 @@ def _blocked(campaign: Campaign, coming: float, cheapest: int) -> str | None:
 
 
 def _awaited(terms: Terms, history: History) -> tuple[int, float, float]:
-    """Return how many decisions wait for rewards, and the sum of all rewards, from and to."""
+    """Return the number of decisions without a reward, and bounds of the sum of all rewards."""
     waiting, low, high = 0, history.reward, history.reward
     defaults = terms.default_rewards
     pairs: list[tuple[str, str | None, int]] = [(*pair, n) for pair, n in history.taken.items()]

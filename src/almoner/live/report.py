@@ -1,4 +1,4 @@
-"""Report: how a campaign is doing, in numbers for people and pages."""
+"""Records of a report: money, arrivals, estimates, the optimum now, and points of the curve."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 __all__ = ["RESERVED", "ActionReport", "ContextReport", "CurvePoint", "Report"]
 
 RESERVED = "reserved"
-"""Why no action can be taken now: the money is there, but reserved for open decisions."""
+"""Value of ``blocked``: the money is there, but reserved for open decisions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,8 +15,7 @@ class ActionReport:
     """One action in one context.
 
     ``mean`` is that of the ``rewarded`` rewards seen, with a 95 % Wilson interval from ``low`` to
-    ``high``; ``planned`` is the probability that the optimum would give it now, if means were what
-    the policy takes them for.
+    ``high``; ``planned`` is its probability in the optimum now, at the policy's estimates.
     """
 
     action: str
@@ -32,9 +31,9 @@ class ActionReport:
 
 @dataclass(frozen=True, kw_only=True)
 class ContextReport:
-    """One context: how often it came, and what share of it the optimum would serve now.
+    """One context: its arrivals, and the share of them that the optimum would serve now.
 
-    ``share`` is that of arrivals; a context of share 0 is planned for at the price of the others.
+    ``share`` is its share of arrivals; with share 0 it is planned for at the price of the others.
     """
 
     context: str
@@ -46,7 +45,7 @@ class ContextReport:
 
 @dataclass(frozen=True, kw_only=True)
 class CurvePoint:
-    """The campaign after an arrival."""
+    """The campaign after an arrival; money in amounts, time in ISO 8601."""
 
     arrivals: int
     at: str
@@ -59,49 +58,49 @@ class CurvePoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """How a campaign is doing.
+    """State of a campaign, in numbers for people and pages.
 
     Attributes
     ----------
     spent, reserved, left
-        They add up to ``budget``: what bills have cost, what is reserved for open decisions, and
-        what is left to reserve.
+        They add up to ``budget``: money charged for bills, money reserved for open decisions, and
+        the rest.
     planned
-        What the open decisions that ``reserved`` is for are expected to cost.
+        Expected cost of the open decisions, for which ``reserved`` is the most.
     unusable
-        What will be left, if they do, and is less than any action reserves; 0 if it is not.
+        The rest after ``planned``, if it is less than any action reserves; otherwise 0.
     overrun
-        By how much bills have exceeded what was reserved for them.
+        Sum by which bills have exceeded their reserves.
     uncharged
-        What of the bills the budget could not bear: they add up to ``spent`` and this.
+        The part of the bills that the budget could not bear; bills are ``spent`` and this.
     cheapest
         The least that any action reserves.
     blocked
-        Why no action can be taken now: ``"paused"``, ``"closed"``, ``"horizon"``; ``"reserved"`` if
-        less than ``cheapest`` is left until open decisions are settled, ``"budget"`` if even then;
-        None if one can be taken.
+        Reason why no action can be taken now: ``"paused"``, ``"closed"``, ``"horizon"``;
+        ``"reserved"`` if less than ``cheapest`` is left until open decisions are settled,
+        ``"budget"`` if even then; None if one can be taken.
     arrivals, arrivals_left
-        Those so far, and those to come by the horizon or the forecast.
+        Arrivals so far, and still to come by the horizon or the forecast.
     served, skips
         Actions taken, and skips by reason.
     idle
         Skips of counted arrivals since an action was last taken, by reason.
     rewarded, reward, waiting
-        Rewards that have come, their sum, and how many decisions still wait for theirs: actions
-        taken, and skips where what they bring is learned.
+        Rewards received, their sum, and the number of decisions that wait for one: actions taken,
+        and skips if their rewards are learned.
     reward_low, reward_high
-        Where the sum will be once they have come, by the 95 % intervals of the means; what skips
-        are known to bring is included.
+        Bounds of the sum once they have come, by the 95 % intervals of the means, with the known
+        rewards of skips.
     promised, guessed
-        What the plan at the present estimates would have brought by now, and how many of the pairs
-        it uses have no reward yet, so that 0.5 stands in for their means.
+        Expected reward by now of the plan at the present estimates, and the number of pairs in it
+        without a reward, for whose means 0.5 is used.
     ratio_start, ratio_now
-        Budget per arrival at the start, and what is neither spent nor planned per arrival to come.
+        Budget per arrival at the start, and money neither spent nor planned per arrival to come.
     pace
-        The share of the budget that is spent or planned, less the share of the arrivals gone: above
-        0, money goes faster than visitors come; 0 where there is no budget.
+        Share of the budget spent or planned, less the share of the arrivals gone: above 0, money
+        goes faster than arrivals; 0 if there is no budget.
     price, value, boundaries
-        Of the plan now: what a unit of money is worth, the expected reward of an arrival, and the
+        Of the plan now: the worth of a unit of money, the expected reward of an arrival, and the
         ratios at which the price jumps.
     """
 

@@ -46,11 +46,11 @@ class Reporter:
         self._history = History(terms)
 
     def report(self) -> Report:
-        """Return how the campaign is doing now."""
+        """Return the report of the campaign after all events of its log."""
         return self._locked(self._report)
 
     def curve(self) -> list[CurvePoint]:
-        """Return points along the way, the last one being the present."""
+        """Return the curve of the campaign up to the latest arrival."""
         return self._locked(self._points)
 
     def view(self, read: Callable[[Campaign], Result]) -> Result:

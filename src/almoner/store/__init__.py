@@ -1,4 +1,4 @@
-"""Where logs are kept: in memory, in an SQLite file, or on a PostgreSQL server."""
+"""Stores of campaigns and their logs: in memory, in an SQLite file, on a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 
 
 def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Store:
-    """Open the store that a URL names; tables, and a file if ``create``, are made where missing.
+    """Open the store of a URL; create missing tables, and a missing file if ``create``.
 
-    If ``read_only``, nothing is made or changed, and the right to read it is enough.
+    If ``read_only``, nothing is created or changed, and the permission to read is enough.
     """
     if url == "memory:" and (read_only or not create):
         raise StoreError(
@@ -35,7 +35,7 @@ def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Sto
     from almoner.store.sql import SqlStore
 
     path = url.removeprefix(SQLITE) if isinstance(url, str) and url.startswith(SQLITE) else ""
-    if path not in ("", ":memory:"):  # there every connection would have a memory of its own
+    if path not in ("", ":memory:"):  # where every connection would have its own database
         from almoner.store.sqlite import SqliteDatabase
 
         if os.path.isdir(path):
@@ -59,6 +59,6 @@ def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Sto
             return SqlStore(ReadOnly(PostgresDatabase(url)), check)
         return SqlStore(PostgresDatabase(url))
     remedy = "write memory:, sqlite:///path/to/file.db or postgresql://host/database"
-    if isinstance(url, str):  # a password is for nobody's log
+    if isinstance(url, str):  # errors are logged, passwords must not be
         url = re.sub(r"://[^/]*@", "://…@", url)
     raise checks.refuse("a store", "be a URL", url, remedy)

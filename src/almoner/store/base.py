@@ -18,11 +18,11 @@ from almoner.store.events import Event
 __all__ = ["ALL", "ApiKey", "Reader", "Store", "Writer"]
 
 ALL = 2**62
-"""A limit that no log reaches."""
+"""A limit of events that no log reaches."""
 
 
 class ApiKey(NamedTuple):
-    """A key to the service, of which only a digest is kept; times in microseconds since 1970."""
+    """A key of the HTTP service, stored as a digest; times in microseconds since 1970."""
 
     name: str
     digest: str
@@ -35,30 +35,30 @@ class Reader(Protocol):
     """A campaign's log and snapshot as they were committed at one moment."""
 
     def events(self, after: int, limit: int = ALL) -> list[Event]:
-        """Return the events after one of them, in their order; no more than ``limit``."""
+        """Return up to ``limit`` events after one of them, in their order."""
 
     def snapshot(self) -> str | None:
-        """Return the snapshot kept last, if any."""
+        """Return the last snapshot, if any."""
 
 
 class Writer(Reader, Protocol):
     """The exclusive right to write a campaign's log, for one transaction."""
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
-        """Return all events of each of these decisions that exists, the decision itself first."""
+        """Return all events of each existing decision, the decision itself first."""
 
     def keyed(self, keys: Sequence[str]) -> dict[str, Event]:
-        """Return the decisions that were made with these keys."""
+        """Return the decisions made with these keys."""
 
     def append(self, events: Sequence[Event]) -> None:
-        """Add events; their ``seq`` goes on from that of the last one."""
+        """Append events, numbered on from the last one."""
 
     def save_snapshot(self, text: str | None) -> None:
-        """Keep a snapshot instead of the one before; None keeps none."""
+        """Replace the snapshot; None removes it."""
 
 
 class Store(Protocol):
-    """Where campaigns are kept."""
+    """Campaigns with their terms and logs, and the keys of the HTTP service."""
 
     def campaigns(self) -> list[str]:
         """Return the names of all campaigns, oldest first."""
@@ -67,7 +67,7 @@ class Store(Protocol):
         """Return the terms of a campaign; None if there is no such campaign."""
 
     def create(self, name: str, terms: str) -> str:
-        """Create a campaign unless it exists; return the terms that it has now."""
+        """Create a campaign unless it exists; return its terms."""
 
     def writing(self, name: str) -> AbstractContextManager[Writer]:
         """Begin a transaction on a campaign's log: committed at the end, undone on an error."""
@@ -76,7 +76,7 @@ class Store(Protocol):
         """Begin a transaction that only reads: it locks nothing and waits for no writer."""
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
-        """Yield the events of a campaign after one of them, without holding up writers."""
+        """Yield the events of a campaign after one of them; no writer waits meanwhile."""
 
     def last(self, name: str) -> int:
         """Return the ``seq`` of the last event of a campaign; 0 if there is none."""
@@ -84,21 +84,21 @@ class Store(Protocol):
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
         """Return all events about the decisions after one and up to another, by decision.
 
-        Events after ``last`` are left out, so that all pages of a log are of one moment. Nothing is
-        held open between two pages: no writer and no clean-up of a database waits for a reader.
+        Events after ``last`` are left out, so that all pages are of one state of the log. No
+        transaction is open between two pages, so that no writer and no vacuum waits for a reader.
         """
 
     def checked_log(self, name: str) -> CheckedLog:
-        """Return all events of a campaign for an audit, with a check of their checksums if any."""
+        """Return all events of a campaign for an audit that checks their checksums, if any."""
 
     def api_keys(self) -> list[ApiKey]:
-        """Return all keys to the service, oldest first, revoked ones included."""
+        """Return all keys of the service, oldest first, revoked ones included."""
 
     def add_key(self, key: ApiKey) -> bool:
-        """Keep a key; return whether its name was free."""
+        """Add a key; return whether its name was free."""
 
     def revoke_key(self, name: str, at: int) -> bool:
         """Mark a key as revoked, unless it is already; return whether there is one."""
 
     def close(self) -> None:
-        """Let go of files and connections; committed events stay."""
+        """Close files and connections."""

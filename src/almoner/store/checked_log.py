@@ -1,4 +1,4 @@
-"""A log read for an audit, whose hash chain is checked on the way."""
+"""Log read for an audit: checks its hash chain on the way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COLUMNS, _CHECKSUM = itemgetter(slice(-1)), itemgetter(-1)
 
 
 class CheckedLog:
-    """A whole log to be read once; see `almoner.store.hash_chain` for what is checked.
+    """A whole log to be read once, and its checks by `almoner.store.hash_chain`.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class CheckedLog:
         self._blocks, self._before, self._read_head = blocks, start, read_head
         self._head, self._last = Head(0, None), 0
         self._at_head: str | None = None
-        self._group: list[EventRow] = []  # which a checksum is still to come for
+        self._group: list[EventRow] = []  # rows whose checksum is still to come
         self.sealed_from: int | None = None
         self.fault: str | None = None
 
@@ -75,7 +75,7 @@ class CheckedLog:
     def _check(self, rows: list[EventRow], checksums: list[Any]) -> None:
         """Check that rows follow from those before; the last may wait for their checksum."""
         if self.sealed_from is None:
-            sealed = (place for place, one in enumerate(checksums) if one is not None)
+            sealed = (index for index, value in enumerate(checksums) if value is not None)
             first = next(sealed, len(rows))
             rows, checksums = rows[first:], checksums[first:]
             if not rows:

@@ -1,6 +1,6 @@
-"""Connections of an SQL store: a bounded pool, and transactions that leave none in doubt.
+"""Connection pool of an SQL store, and its transactions.
 
-A connection is used again only after a transaction on it was committed. Whatever else happened, an
+A connection is used again only after a transaction on it was committed. After anything else, an
 error or an interrupt at any bytecode, it is closed, and the next transaction opens another.
 """
 
@@ -15,7 +15,7 @@ __all__ = ["Driver", "Pool", "PooledTransaction"]
 
 
 class Driver(Protocol):
-    """What differs between databases."""
+    """The operations on connections in which databases differ."""
 
     def connect(self) -> Any:
         """Open a connection."""
@@ -31,7 +31,7 @@ class Driver(Protocol):
 
 
 class _Slot:
-    """A place for a connection, which is closed and replaced unless it is known to be clean."""
+    """Slot of a pool: its connection is closed and replaced unless it is marked as clean."""
 
     def __init__(self, queue: WaitQueue) -> None:
         self.mutex = Mutex(queue)
@@ -39,11 +39,11 @@ class _Slot:
         self._clean = False
 
     def is_clean(self) -> bool:
-        """Return whether there is a connection from before."""
+        """Return whether there is a connection that can be used again."""
         return self._clean
 
     def take(self, connect: Callable[[], Any]) -> Any:
-        """Return a clean connection, counted as unclean from now on."""
+        """Return a clean connection, which is not clean from now on."""
         if not self._clean:
             self.discard()
         if self._connection is None:
@@ -52,7 +52,7 @@ class _Slot:
         return self._connection
 
     def put_back(self) -> None:
-        """Say that the connection is clean."""
+        """Mark the connection as clean."""
         self._clean = True
 
     def discard(self) -> None:
@@ -63,7 +63,7 @@ class _Slot:
 
 
 class _Campaign:
-    """The transactions on one campaign: one at a time, and the connection of the present one."""
+    """Lock of one campaign, and the connection of its present transaction."""
 
     def __init__(self) -> None:
         self.mutex = Mutex()
@@ -103,7 +103,7 @@ class Pool:
         return self._campaigns.setdefault(campaign, _Campaign())
 
     def acquire(self, frame: Any) -> tuple[_Slot, Claim]:
-        """Wait for a slot; the first ones are preferred, so that few connections are opened."""
+        """Wait for a slot, the first free one, so that few connections are opened."""
         index, claim = acquire_any([slot.mutex for slot in self._slots], self._queue, frame)
         return self._slots[index], claim
 
@@ -118,7 +118,7 @@ class Pool:
 
 
 class PooledTransaction:
-    """A ``with`` block: committed at its end; on an error, closed along with its connection."""
+    """Context manager of a transaction: commits, or closes the connection on an error."""
 
     __slots__ = ("_campaign", "_claim", "_connection", "_pool", "_slot", "_slot_claim")
 
@@ -133,7 +133,9 @@ class PooledTransaction:
         driver = self._pool.driver
         try:
             self._claim = self._campaign.mutex.acquire()
-            if self._campaign.connection is not None:  # of one who was interrupted: it locks rows
+            if (
+                self._campaign.connection is not None
+            ):  # of an interrupted transaction: it locks rows
                 self._campaign.connection.close()
             self._slot, self._slot_claim = self._pool.acquire(self._claim.frame)
             return self._begin(self._slot)
@@ -158,8 +160,8 @@ class PooledTransaction:
     def _begin(self, slot: _Slot) -> Any:
         """Begin on the connection of a slot, or on a new one if the server has ended that.
 
-        A server that was restarted has ended all of them. Nothing was asked of it yet, so that no
-        caller need hear of it.
+        A server that was restarted has ended all of them. Nothing was executed yet, so that the
+        caller gets no error.
         """
         driver, pooled = self._pool.driver, slot.is_clean()
         self._connection = self._campaign.connection = slot.take(driver.connect)
@@ -172,7 +174,7 @@ class PooledTransaction:
         return self._pool.begin(self._connection)
 
     def _abandon(self) -> None:
-        """Close the connection, which undoes what was not committed, and let others begin."""
+        """Close the connection, which undoes the transaction, and release the locks."""
         try:
             if self._connection is not None:
                 self._connection.close()
@@ -180,7 +182,7 @@ class PooledTransaction:
             self._end(clean=False)
 
     def _end(self, *, clean: bool) -> None:
-        """Let others begin; by now the connection is either closed or has committed."""
+        """Release the locks, after the connection was closed or has committed."""
         if self._claim is not None and not self._claim.next:
             self._campaign.connection = None
         if clean and self._slot and self._slot_claim and not self._slot_claim.next:

@@ -26,7 +26,7 @@ class Database(Protocol):
     """Clause that makes a SELECT lock its rows, if a transaction does not lock everything."""
 
     among: str
-    """Statement that selects events of a campaign by an index: a template for the ``{columns}``, the
+    """Statement that selects events of a campaign by an index: a template for ``{columns}``, the
     ``{column}`` of the index, and placeholders of its ``{values}``."""
 
     find: str

@@ -3,9 +3,9 @@
 Events that are written together share a checksum, up to `GROUP` of them: the last one carries it,
 and the others carry an empty one. The chain starts from a digest of the campaign's name and terms.
 Its head, the number and the checksum of the last event, is kept in a table of its own and written
-in the same transaction. So an event that was changed, removed, added or moved without the chain is
-found, the last one included. The checksums hold no secret: whoever can write the store can compute
-all of them and the head anew, and an older copy of a whole store is a valid store.
+in the same transaction. So an audit finds an event that was changed, removed, added or moved
+without the chain, the last one included. The checksums hold no secret: somebody who can write the
+store can compute all of them and the head anew, and an older copy of a whole store is a valid one.
 
 Events are encoded by ``marshal`` in its version 2, which writes a value in one way only: numbers in
 binary, texts in UTF-8, nothing by reference. A column that is added later goes to the end of
@@ -24,11 +24,11 @@ from almoner.store.events import EventRow
 __all__ = ["GROUP", "Head", "link", "links", "marked", "root", "trimmed"]
 
 GROUP = 64
-"""Events that can share a checksum: one for each takes more than a microsecond an event."""
+"""Events that share a checksum, at most: one for each would take a microsecond an event."""
 
 DIGITS = 32
-"""Length of a checksum: the beginning of a SHA-256, which processors have instructions for, in
-hexadecimal digits, as sqlite3 takes twice as long for bytes as for a text."""
+"""Length of a checksum: the beginning of a SHA-256, for which processors have instructions, in
+hexadecimal digits, as sqlite3 takes twice as long for bytes as for text."""
 
 FORMAT = 2
 """The version of marshal's format: from 3 on, equal values can be written in different ways."""
@@ -40,7 +40,7 @@ _NEGATIVE_ZERO, _ZERO = dumps(-0.0, FORMAT), dumps(0.0, FORMAT)
 
 
 class Head(NamedTuple):
-    """The end of a log: how many events it has, and the checksum of the last if it has one."""
+    """The end of a log: the number of events, and the checksum of the last if it has one."""
 
     seq: int
     checksum: str | None
@@ -72,7 +72,7 @@ def trimmed(rows: list[EventRow]) -> list[EventRow]:
 
 
 def marked(before: str, events: Sequence[Sequence[Any]]) -> list[str]:
-    """Return what each event carries of the checksums of all: one, or an empty one."""
+    """Return the checksum column of events: empty for all but the last of each group."""
     marks: list[str] = []
     for start in range(0, len(events), GROUP):
         group = events[start : start + GROUP]
@@ -86,4 +86,4 @@ def _columns(event: Sequence[Any]) -> EventRow:
     width = len(event)
     while width > COLUMNS and event[width - 1] is None:
         width -= 1
-    return tuple(event[:width])  # of an Event this is a plain tuple, which marshal asks for
+    return tuple(event[:width])  # marshal refuses an Event, which is a subclass of tuple

@@ -1,4 +1,4 @@
-"""A store in memory: for tests and trials. It forgets everything when the process ends."""
+"""Store in memory, for tests and trials: it ends with the process."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from almoner.store.events import DECIDED, Event
 __all__ = ["MemoryStore"]
 
 CHUNK = 1_000
-"""Events that are handed to an audit together."""
+"""Events of a block that an audit reads."""
 
 
 class _Log:
-    """One campaign: its log, with what databases have indices for.
+    """Log of one campaign, with dictionaries in place of a database's indices.
 
-    ``rows`` is appended to first and cut last, and ``committed`` says in one assignment how much of
-    it counts. So the rest can be undone after an interrupt at any bytecode.
+    ``rows`` is appended to first and truncated last, and ``committed`` sets in one assignment how
+    many of them are committed. So the rest can be undone after an interrupt at any bytecode.
     """
 
     def __init__(self, terms: str) -> None:
@@ -39,7 +39,7 @@ class _Log:
         return self.rows[after : after + limit]
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
-        return {one: self.by_decision[one] for one in decisions if one in self.by_decision}
+        return {seq: self.by_decision[seq] for seq in decisions if seq in self.by_decision}
 
     def keyed(self, keys: Sequence[str]) -> dict[str, Event]:
         return {key: self.by_key[key] for key in keys if key in self.by_key}
@@ -59,7 +59,7 @@ class _Log:
         self.saved = text
 
     def undo(self, last: int, saved: str | None) -> None:
-        """Undo what was appended and saved since, however much of it was done or undone."""
+        """Undo a transaction, of which any part may have been done or undone already."""
         for event in reversed(self.rows[last:]):
             history = self.by_decision.get(event.decision or 0, [])
             if history and history[-1] is event:
@@ -73,7 +73,7 @@ class _Log:
 
 
 class _Transaction:
-    """A ``with`` block over one log; as a generator it would take twice the time."""
+    """Transaction on one log; as a generator it would take twice the time."""
 
     __slots__ = ("claim", "log")
 
@@ -82,7 +82,10 @@ class _Transaction:
 
     def __enter__(self) -> _Log:
         self.claim = self.log.mutex.acquire()
-        if self.log.committed != (len(self.log.rows), self.log.saved):  # one was interrupted
+        if self.log.committed != (
+            len(self.log.rows),
+            self.log.saved,
+        ):  # another transaction was interrupted
             self.log.undo(*self.log.committed)
         return self.log
 
@@ -114,7 +117,7 @@ class _Reader:
 class MemoryStore:
     """Campaigns in dictionaries and lists.
 
-    A forked child has a copy, of which the parent would never hear: it is refused.
+    A forked child is refused: the parent would not see what it writes to its copy.
     """
 
     def __init__(self) -> None:
@@ -133,7 +136,7 @@ class MemoryStore:
         return self._logs[name].terms if name in self._logs else None
 
     def create(self, name: str, terms: str) -> str:
-        """Create a campaign unless it exists; return the terms that it has now."""
+        """Create a campaign unless it exists; return its terms."""
         self._process.check()
         return self._logs.setdefault(name, _Log(terms)).terms
 
@@ -156,7 +159,7 @@ class MemoryStore:
 
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
         """Return all events about the decisions after one and up to another, by decision."""
-        log = self._log(name)  # of which nothing up to ``last`` changes any more
+        log = self._log(name)  # whose events up to ``last`` never change
         return [
             event
             for decision in log.rows[after : min(through, last)]
@@ -171,12 +174,12 @@ class MemoryStore:
         return CheckedLog(iter(lambda: [(*event, None) for event in islice(events, CHUNK)], []))
 
     def api_keys(self) -> list[ApiKey]:
-        """Return all keys to the service, oldest first, revoked ones included."""
+        """Return all keys of the service, oldest first, revoked ones included."""
         self._process.check()
         return list(self._keys.values())
 
     def add_key(self, key: ApiKey) -> bool:
-        """Keep a key; return whether its name was free."""
+        """Add a key; return whether its name was free."""
         self._process.check()
         return self._keys.setdefault(key.name, key) is key
 
@@ -189,7 +192,7 @@ class MemoryStore:
         return key is not None
 
     def close(self) -> None:
-        """Do nothing: what is in memory goes with the process."""
+        """Do nothing: there are no files and no connections."""
 
     def _log(self, name: str) -> _Log:
         self._process.check()

@@ -1,7 +1,7 @@
-"""The tables of a store, as the steps that lead to them.
+"""Migrations: the steps that create and change the tables of an SQL store.
 
-The SQL is understood by SQLite and PostgreSQL alike. A step and the record of it commit together,
-so a store is always at exactly one version. Steps are never edited, only added.
+SQLite and PostgreSQL run the same SQL. A step and the record of it commit together, so that a store
+is always at exactly one version. Steps are never edited, only added.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY (campaign, seq)
         )
         """,
-        # What makes a second settlement, reward or cancellation impossible, whatever goes wrong.
+        # Makes a second settlement, reward or cancellation of a decision impossible.
         "CREATE UNIQUE INDEX almoner_once ON almoner_events (campaign, decision, kind)",
         "CREATE UNIQUE INDEX almoner_keys ON almoner_events (campaign, key) WHERE key IS NOT NULL",
         """
@@ -70,7 +70,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
     ),
     (
-        # Events written before this step have none.
+        # NULL for events written before this step.
         "ALTER TABLE almoner_events ADD COLUMN checksum TEXT",
         """
         CREATE TABLE almoner_heads (
@@ -101,12 +101,10 @@ Execute = Callable[..., Any]
 
 
 def migrate(execute: Execute, *, find: str, steps: Sequence[Sequence[str]] = MIGRATIONS) -> int:
-    """Bring a store up to date, inside the transaction that ``execute`` runs in.
-
-    Return the version that it has then.
+    """Run the missing steps in the transaction of ``execute``; return the version.
 
     ``find`` is a query that has a row if there is a table of a name. A store that is up to date is
-    only read: the rights to its tables are enough.
+    only read: rights to its tables are enough.
     """
     version = _version(execute, find, steps)
     if version < len(steps) and not execute(find, "almoner_schema"):
@@ -119,9 +117,9 @@ def migrate(execute: Execute, *, find: str, steps: Sequence[Sequence[str]] = MIG
 
 
 def refuse_unreadable(execute: Execute, *, name: str, find: str, readable: int = READABLE) -> int:
-    """Refuse a store whose campaigns cannot be read as they are; change nothing.
+    """Return the version of a store; refuse one that would need a migration to be read.
 
-    Return its version. For ``find`` see `migrate`.
+    For ``find`` see `migrate`.
     """
     version = _version(execute, find, MIGRATIONS)
     if version == 0:

@@ -1,4 +1,4 @@
-"""PostgreSQL: one server, for any number of processes on any number of machines."""
+"""PostgreSQL database: one server, for any number of processes on any number of machines."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from almoner.store.connections import Pool
 __all__ = ["PostgresDatabase"]
 
 ADVISORY_LOCK = 0x616C6D6F6E6572
-"""A number that nobody else locks: our name in ASCII."""
+"""Key of the advisory lock: "almoner" in ASCII."""
 
 PATIENCE = 60
-"""Seconds to wait for another process that is writing; and for a process of ours that has stopped
-in the midst of a transaction, before the server undoes it."""
+"""Seconds to wait for another process that is writing, and after which the server undoes a
+transaction in which our process has stopped."""
 
 FETCH_ROWS = 1000
-"""How many rows to fetch at a time from a long log."""
+"""Rows of a long log that are fetched at a time."""
 
 CONNECTIONS, READERS = 8, 4
 """How many connections a store opens at most to write, and for transactions that only read; each
@@ -33,9 +33,9 @@ long read of a log has another one."""
 SILENCE = PATIENCE + 10.0
 """Seconds without a byte from the server after which a connection is given up.
 
-A proxy or a firewall may keep a connection open and forward nothing: then the kernel has all its
-packets acknowledged, and no time limit of the server's can be heard of. Longer than the server
-lets a statement wait for a lock."""
+A proxy or a firewall may keep a connection open and forward nothing: the kernel's packets are then
+acknowledged, and the server's time limits do not arrive. Longer than the server lets a statement
+wait for a lock."""
 
 LIMITS = {
     "connect_timeout": "10",
@@ -45,16 +45,16 @@ LIMITS = {
     "keepalives_count": "3",
     "tcp_user_timeout": "30000",
 }
-"""For connections whose packets are lost, unless the URL says otherwise: seconds to connect, then
-a probe after 30 idle seconds, and milliseconds until what was sent must be acknowledged."""
+"""Parameters for lost packets, unless the URL sets them: seconds to connect, seconds of keep-alive
+probes, and milliseconds until sent data must be acknowledged."""
 
 
 class PostgresDatabase:
     """Connections to one server, opened again after they were lost."""
 
     locking = " FOR UPDATE"
-    # Not IN: of a campaign that is too new for its statistics a planner expects next to nothing,
-    # and would read its whole log. OFFSET 0 keeps it from joining in another order.
+    # Not IN: for a campaign without statistics the planner expects few rows, and would read its
+    # whole log. OFFSET 0 keeps it from joining in another order.
     among = """
         SELECT {columns} FROM (SELECT CAST(? AS BIGINT) AS id) AS one
         CROSS JOIN unnest(ARRAY[{values}]) AS wanted (value)
@@ -112,7 +112,7 @@ class PostgresDatabase:
             connection.close()
             raise
         # Prepared while a log is short, a statement would keep a plan that reads all of it, and
-        # take ever longer as the log grows. (And poolers do not keep statements.)
+        # take ever longer as the log grows. (Nor do poolers keep prepared statements.)
         connection.prepare_threshold = None
         return connection
 
@@ -127,12 +127,12 @@ class PostgresDatabase:
             raise StoreError(f"the PostgreSQL store failed: it answered COMMIT with {done}")
 
     def as_store_error(self, error: BaseException) -> BaseException:
-        """Return the error to raise for one of the driver's."""
+        """Return the error to raise for one of psycopg."""
         if not isinstance(error, psycopg.Error):
             return error
-        said = str(error).strip().splitlines()
+        lines = str(error).strip().splitlines()
         failed = StoreError(
-            f"the PostgreSQL store failed: {said[0] if said else type(error).__name__}"
+            f"the PostgreSQL store failed: {lines[0] if lines else type(error).__name__}"
         )
         failed.__cause__ = error
         return failed
@@ -151,21 +151,22 @@ class PostgresDatabase:
         return _Statements(connection)
 
     def _conninfo(self) -> str:
-        """Return the URL with our limits, as far as it has none of its own."""
-        given = conninfo_to_dict(self._url)
-        return make_conninfo(self._url, **{k: v for k, v in LIMITS.items() if k not in given})
+        """Return the URL with those of `LIMITS` that it does not set."""
+        parameters = conninfo_to_dict(self._url)
+        limits = {name: value for name, value in LIMITS.items() if name not in parameters}
+        return make_conninfo(self._url, **limits)
 
 
 class _Connection(psycopg.Connection[Any]):
-    """A connection that waits no longer than `SILENCE` for a sign of the server."""
+    """A connection that waits no longer than `SILENCE` for data from the server."""
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
-        """Wait for what a generator of the driver asks of the server."""
+        """Run a generator of the driver, which waits for the server."""
         return super().wait(_bounded(gen), *args, **kwargs)
 
 
 def _bounded(gen: Any) -> Any:
-    """Pass on what the driver's generator yields; raise once the server has said nothing for long.
+    """Yield from the driver's generator; raise after `SILENCE` seconds without data.
 
     The driver sends 0 each time that it has waited for a while in vain.
     """
@@ -205,5 +206,5 @@ class _Statements:
 
 
 def _translate(statement: str) -> Any:
-    """Return a statement with the driver's sign for a value; ours never contain one in a text."""
+    """Replace our placeholders by the driver's; no statement has a question mark in a text."""
     return statement.replace("?", "%s")

@@ -35,8 +35,8 @@ _CHAINED = (
 def run(transaction: Statements, statement: str, *values: Any) -> list[Any]:
     """Execute a statement; return its rows, if it has any.
 
-    The cursor is in no variable: the traceback of an interrupt would keep it, and SQLite keeps a
-    closed connection and its locks as long as there is a cursor.
+    The cursor is in no variable: the traceback of an interrupt would keep it, and with it SQLite
+    would keep a closed connection and its locks.
     """
     return transaction.execute(statement, values).fetchall()  # type: ignore[no-any-return]
 
@@ -72,7 +72,7 @@ class SqlStore:
         return str(rows[0][0]) if rows else None
 
     def create(self, name: str, terms: str) -> str:
-        """Create a campaign unless it exists; return the terms that it has now."""
+        """Create a campaign unless it exists; return its terms."""
         with self._alone() as transaction:
             created = run(
                 transaction,
@@ -102,7 +102,7 @@ class SqlStore:
             yield _Reader(transaction, campaign)
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
-        """Yield the events of a campaign after one of them, without holding up writers."""
+        """Yield the events of a campaign after one of them; no writer waits meanwhile."""
         blocks = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", self._id(name), after)
         return map(Event._make, self._rows(blocks))
 
@@ -134,7 +134,7 @@ class SqlStore:
         return CheckedLog(blocks, start, partial(self._head, name))
 
     def api_keys(self) -> list[ApiKey]:
-        """Return all keys to the service, oldest first, revoked ones included."""
+        """Return all keys of the service, oldest first, revoked ones included."""
         query = "SELECT name, digest, permits, created, revoked FROM almoner_api_keys"
         with self._database.reading() as transaction:
             return [
@@ -142,7 +142,7 @@ class SqlStore:
             ]
 
     def add_key(self, key: ApiKey) -> bool:
-        """Keep a key; return whether its name was free."""
+        """Add a key; return whether its name was free."""
         insert = "INSERT INTO almoner_api_keys (name, digest, permits, created, revoked)"
         with self._database.transaction() as transaction:
             added = run(
@@ -159,7 +159,7 @@ class SqlStore:
             return bool(run(transaction, f"{update} RETURNING name", at, name))
 
     def close(self) -> None:
-        """Let go of files and connections; committed events stay.
+        """Close files and connections.
 
         A forked child does nothing: closing a connection would end the parent's session.
         """
@@ -225,11 +225,11 @@ class _Writer(_Reader):
         self._find, self._head = among, head
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
-        found: dict[int, list[Event]] = {}
+        histories: dict[int, list[Event]] = {}
         # Sorted here: with ORDER BY, SQLite would walk the whole log in that order.
         for event in sorted(self._among("decision", decisions)):
-            found.setdefault(event.decision or 0, []).append(event)
-        return found
+            histories.setdefault(event.decision or 0, []).append(event)
+        return histories
 
     def keyed(self, keys: Sequence[str]) -> dict[str, Event]:
         return {event.key or "": event for event in self._among("key", keys)}

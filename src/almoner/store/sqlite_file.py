@@ -46,11 +46,11 @@ class StoreFile:
         elif present != self._identity:
             self._replaced(self._shown_path, present)
 
-    def check_log(self, known: Identity | None) -> Identity | None:
-        """Refuse a write-ahead log other than ``known``; return the present one."""
+    def check_log(self, expected: Identity | None) -> Identity | None:
+        """Refuse a write-ahead log other than ``expected``; return the present one."""
         self._refuse_again()
         present = self._identify(self._log_name)
-        if known is not None and present != known:
+        if expected is not None and present != expected:
             self._replaced(self._log_name, present)
         return present
 

@@ -34,8 +34,8 @@ def audit(store: Store, name: str) -> Audit:
     >>> agent = Agent.open(
     ...     "memory:", name="spring", contexts=["new"], actions={"coupon": 5}, horizon=9, budget=10)
     >>> coupon = agent.decide("new")
-    >>> found = audit(agent.store, "spring")
-    >>> found.decisions, found.spent, found.reserved, found.left
+    >>> summary = audit(agent.store, "spring")
+    >>> summary.decisions, summary.spent, summary.reserved, summary.left
     (1, 0, 5000000, 5000000)
     """
     stored = store.terms(name)
@@ -94,7 +94,7 @@ class _Comparison:
 
     @property
     def fault(self) -> str | None:
-        """The contradiction between snapshot and log, if there is one."""
+        """The inconsistency of snapshot and log, if there is one."""
         if self._differs:
             return (
                 f"the snapshot after event {self._reached} is not what the log says; delete the "

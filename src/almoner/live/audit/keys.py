@@ -1,4 +1,4 @@
-"""Keys of a log, as digests of eight bytes: enough to tell which of them may occur twice."""
+"""Search for repeated keys of a log, by digests of eight bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["KeyDigests", "first_repetition"]
 
 
 class KeyDigests:
-    """Digests of keys, in an array."""
+    """Array of the digests of keys."""
 
     def __init__(self) -> None:
         self._digests = array("q")
@@ -29,7 +29,7 @@ class KeyDigests:
 
 
 def first_repetition(events: Iterable[Event], digests: set[int]) -> Event | None:
-    """Return the first event with the key of an event before, of those with these digests."""
+    """Return the first event that repeats a key with one of these digests."""
     seen: set[str] = set()
     for event in events:
         if event.key is not None and hash(event.key) in digests:

@@ -1,4 +1,4 @@
-"""Write rows as CSV, JSON lines or Parquet, to a file or a pipe, in bounded memory."""
+"""Write an export as CSV, JSON lines or Parquet, to a file or a pipe, in bounded memory."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ __all__ = ["FORMATS", "as_csv", "as_jsonl", "export", "format_of"]
 FORMATS = ("csv", "jsonl", "parquet")
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
-"""Beginnings of texts that spreadsheets take for formulas (OWASP, CSV injection), full-width signs
-included; and the apostrophe, which marks a text as none."""
+"""First characters of strings that spreadsheets run as formulas (OWASP, CSV injection), full-width
+signs included; and the apostrophe, which escapes one."""
 
 STDOUT = "-"
 """The path that stands for standard output."""
 
 
 def as_csv(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Yield lines of CSV, the header first, with texts that no spreadsheet takes for formulas."""
+    """Yield lines of CSV, the header first, with strings that no spreadsheet runs as formulas."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS)
     writer.writeheader()
@@ -41,9 +41,9 @@ def as_csv(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def _harmless(value: Any) -> Any:
-    """Return a value with an apostrophe before a text that a spreadsheet would run as a formula.
+    """Put an apostrophe before a string that a spreadsheet would run as a formula.
 
-    A text that begins with an apostrophe gets another, so that one is to be removed on reading.
+    A string that begins with an apostrophe gets another, so that a reader removes one.
 
     >>> [_harmless(value) for value in ("=1+1", "'=1", "new", -1)]
     ["'=1+1", "''=1", 'new', -1]
@@ -57,7 +57,7 @@ def as_jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def format_of(path: str | Path, form: str | None = None) -> str:
-    """Return the format to write a file in: the one asked for, or else what its name ends in.
+    """Return the format of a file: ``form``, or else the ending of its name.
 
     Examples
     --------
@@ -81,11 +81,11 @@ def format_of(path: str | Path, form: str | None = None) -> str:
 
 
 def export(agent: Agent, path: str | Path, *, form: str | None = None) -> int:
-    """Write all decisions of a campaign to a file; return how many there were.
+    """Write all decisions of a campaign to a file; return their number.
 
-    The path ``-`` is standard output. See `format_of` for what is written if ``form`` is left out.
+    The path ``-`` is standard output. See `format_of` for the format if ``form`` is left out.
     """
-    put = _WRITERS[format_of(path, form)]()  # refused, if at all, before there is a file
+    put = _WRITERS[format_of(path, form)]()  # before the file: it may be refused
     count = 0
 
     def counted() -> Iterator[dict[str, Any]]:
@@ -100,7 +100,7 @@ def export(agent: Agent, path: str | Path, *, form: str | None = None) -> int:
 
 
 ROW_GROUP = 4_000
-"""Rows that are written to Parquet at a time."""
+"""Rows written to Parquet at a time."""
 
 Writer = Callable[[Iterable[dict[str, Any]], BinaryIO], None]
 
@@ -142,7 +142,7 @@ def _parquet() -> Writer:
 
 
 class _Counted(io.RawIOBase):
-    """A file that knows its position: Parquet asks for it, and a pipe does not say."""
+    """A file that counts its position, which Parquet needs and a pipe does not have."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._size = file, 0

@@ -83,7 +83,7 @@ class _Rows:
         self._all = json.dumps([SKIP_NAME, *agent.terms.actions])
 
     def row(self, history: dict[str, Event]) -> LoggedDecision:
-        """Return the row of a decision from its events by kind."""
+        """Return the row of a decision, given its events by kind."""
         event, settled = history[DECIDED], history.get(SETTLED)
         rewarded, cancelled = history.get(REWARDED), CANCELLED in history
         cost = event.reserve or 0
