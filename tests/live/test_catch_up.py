@@ -13,7 +13,7 @@ from support.agents import AgentFactory, observable_state, replayed_state, rewin
 
 import almoner as al
 from almoner.live import catch_up
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.store import Store, Writer, open_store
 from almoner.store.events import Event
 

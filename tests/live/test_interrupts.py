@@ -15,7 +15,7 @@ from almoner import AsyncAgent
 from almoner.concurrency import mutex
 from almoner.live import group_commit
 from almoner.live.audit import audit
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 

@@ -32,6 +32,7 @@ def test_a_bill_is_charged_up_to_its_reserve_and_the_money_left(
     after, bore = settle(ledger, reserve=4, cost=2, bill=bill)
     assert (bore, after.spent, after.reserved, after.planned) == (charged, charged, 3, 3)
     assert after.left == left
+    assert after.overrun == max(0, bill - 4), "also the part that is not charged"
 
 
 @pytest.mark.parametrize(("amount", "cost"), [(11, 1), (5, 6), (-1, -1), (5, -1), (-5, 0)])
@@ -43,9 +44,9 @@ def test_a_reserve_that_does_not_fit_is_refused(amount: int, cost: int) -> None:
 @pytest.mark.parametrize(("amount", "cost"), [(5, 1), (4, 2), (-1, 0), (3, -1)])
 def test_a_reserve_that_was_never_made_is_not_released(amount: int, cost: int) -> None:
     ledger = reserve(Ledger(budget=10), reserve=4, cost=1)
-    with pytest.raises(BrokenLedger, match="was never held"):
+    with pytest.raises(BrokenLedger, match="was never made"):
         release(ledger, reserve=amount, cost=cost)
-    with pytest.raises(BrokenLedger, match="was never held"):
+    with pytest.raises(BrokenLedger, match="was never made"):
         settle(ledger, reserve=amount, cost=cost, bill=1)
 
 

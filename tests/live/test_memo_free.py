@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 
 import almoner as al
 from almoner.errors import AlmonerError
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.parse_terms import make_terms
 from almoner.live.terms import Terms
 from almoner.store.events import CANCELLED, PAUSED, RESUMED, REWARDED, SETTLED, Event

@@ -12,7 +12,7 @@ from support.agents import AgentFactory, rewind
 from support.interrupts import elsewhere
 
 import almoner as al
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.export import decisions
 from almoner.live.history import History
 from almoner.live.make_report import make_report

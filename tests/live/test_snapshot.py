@@ -12,7 +12,7 @@ import pytest
 from support.agents import AgentFactory, observable_state, replayed_state
 
 import almoner as al
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.snapshot import VERSION, read_snapshot, write_snapshot
 
 EVERY = 10

@@ -28,7 +28,7 @@ from support.agents import STORES, agent_factory, refused, replay, state_values
 from support.money_model import ACTIONS, CONTEXTS, Entry, MoneyModel
 
 import almoner as al
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 
 CENT = Decimal("0.01")
 CONTEXT = st.sampled_from(CONTEXTS)
@@ -170,7 +170,7 @@ class Requests(RuleBasedStateMachine):
         assert ledger.left >= 0
         assert (ledger.budget, ledger.spent) == (model.budget, model.spent)
         assert (ledger.reserved, ledger.left) == (model.reserved, model.left)
-        assert self.agent.look(lambda campaign: campaign.overrun) == model.overrun
+        assert self.agent.look(lambda campaign: campaign.ledger.overrun) == model.overrun
 
     @invariant()
     def everything_is_learned_once(self) -> None:

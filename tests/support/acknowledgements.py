@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from almoner.live.audit import audit
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Decision
 from almoner.live.terms import Terms
 from almoner.store import Store

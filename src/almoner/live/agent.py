@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from almoner.concurrency.process import Process
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import TransactionRunner, closed
 from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.compare_terms import refuse_differences

@@ -12,7 +12,7 @@ from almoner.concurrency.process import Process
 from almoner.errors import StoreError
 from almoner.live.agent import Agent
 from almoner.live.async_group_commit import AsyncGroupCommit
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import closed
 from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.decision import Decision, Settlement

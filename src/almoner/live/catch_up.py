@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 
 from almoner.errors import StoreError
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.snapshot import read_snapshot, write_snapshot
 from almoner.live.terms import Terms
 from almoner.live.transaction import Command, execute

@@ -12,7 +12,7 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import Conflict, InvalidInput
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Settlement, is_id
 from almoner.live.status import Status
 from almoner.live.transaction import Command, Decide, Transaction

@@ -1,4 +1,4 @@
-"""Budget arithmetic: money spent, reserved and left, in whole units. No I/O.
+"""Budget arithmetic: money spent, reserved and left, and overruns, in whole units. No I/O.
 
 ``spent + reserved + left == budget`` and ``left >= 0`` hold by construction: every function here
 returns a ledger for which they hold, or raises.
@@ -17,13 +17,15 @@ class Ledger(NamedTuple):
     """A budget in whole units, with the parts of it that are spent and reserved.
 
     ``planned`` is the expected cost of the actions with a reserve, with which policies plan.
-    ``reserved`` is the most they may cost, which no other action can use.
+    ``reserved`` is the most they may cost, which no other action can use. ``overrun`` is the sum of
+    what bills were above their reserves, charged or not.
     """
 
     budget: int
     spent: int = 0
     reserved: int = 0
     planned: int = 0
+    overrun: int = 0
 
     @property
     def left(self) -> int:
@@ -45,20 +47,19 @@ def reserve(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
     >>> ledger.left, ledger.committed
     (6, 1)
     """
-    budget, spent, reserved, planned = ledger
+    budget, spent, reserved, planned, overrun = ledger
     if not 0 <= cost <= reserve <= budget - spent - reserved:
         raise BrokenLedger(
             f"a reserve of {reserve} for an expected {cost} does not fit the {ledger.left} left"
         )
-    return Ledger(budget, spent, reserved + reserve, planned + cost)
+    return Ledger(budget, spent, reserved + reserve, planned + cost, overrun)
 
 
 def release(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
     """Release the reserve of an action."""
     if not (0 <= reserve <= ledger.reserved and 0 <= cost <= ledger.planned):
-        raise BrokenLedger(f"a reserve of {reserve} was never held: {ledger.reserved} is")
-    budget, spent, reserved, planned = ledger
-    return Ledger(budget, spent, reserved - reserve, planned - cost)
+        raise BrokenLedger(f"a reserve of {reserve} was never made: {ledger.reserved} is reserved")
+    return ledger._replace(reserved=ledger.reserved - reserve, planned=ledger.planned - cost)
 
 
 def settle(ledger: Ledger, *, reserve: int, cost: int, bill: int) -> tuple[Ledger, int]:
@@ -71,12 +72,13 @@ def settle(ledger: Ledger, *, reserve: int, cost: int, bill: int) -> tuple[Ledge
     --------
     >>> ledger = reserve(Ledger(budget=10), reserve=4, cost=1)
     >>> settle(ledger, reserve=4, cost=1, bill=3)
-    (Ledger(budget=10, spent=3, reserved=0, planned=0), 3)
+    (Ledger(budget=10, spent=3, reserved=0, planned=0, overrun=0), 3)
     >>> settle(ledger, reserve=4, cost=1, bill=12)
-    (Ledger(budget=10, spent=10, reserved=0, planned=0), 10)
+    (Ledger(budget=10, spent=10, reserved=0, planned=0, overrun=8), 10)
     """
     if bill < 0:
         raise BrokenLedger(f"a bill of {bill} is below 0")
     freed = release(ledger, reserve=reserve, cost=cost)
     charged = min(bill, freed.left)
-    return freed._replace(spent=freed.spent + charged), charged
+    overrun = freed.overrun + max(0, bill - reserve)
+    return freed._replace(spent=freed.spent + charged, overrun=overrun), charged

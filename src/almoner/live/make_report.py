@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.closing_time import ClosingTime
 from almoner.live.estimates import UNSEEN, Estimates, interval, optimum
 from almoner.live.history import History
@@ -46,7 +46,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         planned=amount(ledger.planned),
         left=amount(ledger.left),
         unusable=amount(funds) if funds < cheapest else 0.0,
-        overrun=amount(campaign.overrun),
+        overrun=amount(ledger.overrun),
         uncharged=amount(history.uncharged),
         cheapest=amount(cheapest),
         blocked=_blocked(campaign, coming, cheapest),

@@ -12,7 +12,7 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import InvalidTerms, UnknownCampaign
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.compare_terms import refuse_differences
 from almoner.live.names import campaign_name
 from almoner.live.parse_terms import make_terms

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from almoner.concurrency.mutex import Mutex, release
 from almoner.concurrency.process import Process
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import Replica
 from almoner.live.history import History
 from almoner.live.make_report import make_report

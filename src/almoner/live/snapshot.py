@@ -10,7 +10,7 @@ import hashlib
 import json
 import logging
 
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 
 __all__ = ["VERSION", "read_snapshot", "write_snapshot"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import Conflict
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Decision, is_id, unknown
 from almoner.live.names import NAME_RULE, is_name
 from almoner.store.base import Writer

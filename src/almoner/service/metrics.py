@@ -7,7 +7,7 @@ import asyncio
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from almoner.errors import StoreError
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Decision
 from almoner.live.ledger import Ledger
 from almoner.service.agents import AgentPool

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from almoner.errors import BrokenLedger, UnknownCampaign
 from almoner.live.audit.auditor import Audit, Auditor
 from almoner.live.audit.keys import first_repetition
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.snapshot import read_snapshot
 from almoner.live.terms import Terms
 from almoner.store.base import Store

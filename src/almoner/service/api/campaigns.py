@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from almoner.errors import StoreError
 from almoner.live.async_agent import AsyncAgent
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.commands import SetStatus
 from almoner.live.export import LoggedDecision, decisions
 from almoner.live.report import Report

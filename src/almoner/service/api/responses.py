@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from almoner.live.campaign import Campaign
+from almoner.live.campaign_state import Campaign
 from almoner.live.closing_time import ClosingTime
 from almoner.live.decision import Decision
 from almoner.live.export import LoggedDecision

@@ -77,8 +77,6 @@ class Campaign:
         Contexts and actions by name, with their indices in the state.
     status
         ``"running"``, ``"paused"`` or ``"closed"``.
-    overrun
-        By how much bills have exceeded their reserves, in units.
     corrections
         Arrivals and periods excluded when scaling the forecast of a closing time.
     """
@@ -88,7 +86,6 @@ class Campaign:
         self.seq = 0
         self.ledger = Ledger(budget=terms.budget)
         self.status: str = _RUNNING
-        self.overrun = 0
         self.corrections = ForecastCorrections()
         self.policy = LivePolicy(terms)
         self.contexts, self.actions = self.policy.contexts, self.policy.actions
@@ -213,9 +210,9 @@ class Campaign:
         return {
             "seq": self.seq,
             "status": self.status,
-            "overrun": self.overrun,
+            "overrun": self.ledger.overrun,
             "attendance": list(self.corrections),
-            "ledger": list(self.ledger),
+            "ledger": list(self.ledger[:-1]),  # all but the overrun
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
         }
@@ -225,9 +222,9 @@ class Campaign:
         self.policy.reset(tuple(table["contexts"]))
         self.contexts = self.policy.contexts
         self.policy.restore(table["state"])
-        self.ledger = Ledger(*table["ledger"])
+        self.ledger = Ledger(*table["ledger"], overrun=table["overrun"])
         self.corrections = ForecastCorrections(*table["attendance"])
-        self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
+        self.seq, self.status = table["seq"], table["status"]
 
     def _horizon_at(self, now: int) -> int:
         """Return the total number of arrivals: with a closing time, a forecast."""
@@ -241,8 +238,7 @@ class Campaign:
     def _decide(self, arrivals: Sequence[PendingArrival], now: int) -> list[Event]:
         """Decide for a batch of arrivals, and reserve the money; return the events to log."""
         seq, counted = self.seq, self.arrivals
-        budget, spent, reserved, _ = self.ledger
-        left = budget - spent - reserved
+        left = self.ledger.left
         running = self.status == _RUNNING
         per_unit, offers = self.policy.per_unit, self.policy.offers
         choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
@@ -299,7 +295,7 @@ class Campaign:
             if kind == DECIDED:
                 if reserve or cost:
                     if not 0 <= cost <= reserve:
-                        raise BrokenLedger(f"{reserve} is held for an expected cost of {cost}")
+                        raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
                     reserves, costs = reserves + reserve, costs + cost
                 if counted is not None:
                     self._correct_forecast(at)
@@ -332,12 +328,10 @@ class Campaign:
             self._switch(kind, event.at)
             return []
         context, action = self.contexts[event.context or ""], self._action_index[event.action]
-        bill = event.bill or 0
-        self.ledger, _ = self._ledger_after(kind, event, bill)
+        self.ledger, _ = self._ledger_after(kind, event, event.bill or 0)
         if kind == CANCELLED:
             return [(CANCEL, context, action, self._units_left())]
         if kind == SETTLED:
-            self.overrun += max(0, bill - (event.reserve or 0))
             return [(SET_LEFT, self._units_left(), SKIP, -1)]
         raise ValueError(f"an event of kind {kind!r} is not known here")
 
