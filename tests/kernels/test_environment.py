@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almoner.kernels.draws import round_key
-from almoner.kernels.environment import draw_context, draw_reward, make_environment
+from almoner.kernels.environment import draw_context, make_environment
+from almoner.kernels.reward_noise import draw_reward
 
 DRAWS = 20_000
 

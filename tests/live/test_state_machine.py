@@ -175,7 +175,7 @@ class Requests(RuleBasedStateMachine):
     @invariant()
     def everything_is_learned_once(self) -> None:
         state = self.agent.look(lambda campaign: state_values(campaign.state))
-        assert state["clock"][0] == self.model.counted
+        assert state["progress"][0] == self.model.counted
         assert np.sum(state["counts"]) == self.model.learned(skips=False)
         assert np.sum(state["pending"]) == self.model.pending
         assert np.sum(state["skip_counts"]) == self.model.learned(skips=True) * self.defaults

@@ -154,7 +154,7 @@ def test_rights_to_the_tables_are_enough_for_a_store_that_is_there() -> None:
     """Only the role that makes a store, or brings it up to date, must be able to make tables."""
     url = fresh_database(postgres_url())
     al.Agent.open(url, name="spring", **TERMS).close()
-    role = f"clerk_{uuid4().hex}"
+    role = f"reader_{uuid4().hex}"
     alter(
         url,
         f"CREATE ROLE {role} LOGIN PASSWORD 'x'",

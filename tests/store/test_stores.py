@@ -9,26 +9,9 @@ from support.agents import AgentFactory, agent_factory
 
 import almoner as al
 from almoner.store import Store, open_store
-from almoner.store.events import CANCELLED, DECIDED, REWARDED, Event
-
-DECISION = Event(
-    seq=1,
-    kind=DECIDED,
-    at=5,
-    left=3,
-    decision=1,
-    round=0,
-    context="Grüße 🌷",
-    action="a\tb\n\\N",
-    cost=1,
-    reserve=2,
-    probability=0.1,
-    price=1e-300,
-    key="k ? %s",
-    available="[]",
-)
-SKIP = Event(seq=2, kind=DECIDED, at=6, left=2**52, decision=2, context="new", reason="paused")
-FOLLOW_UP = Event(seq=3, kind=REWARDED, at=7, left=3, decision=1, reward=0.1 + 0.2)
+from almoner.store.events import CANCELLED, Event
+from almoner.testing import check_store
+from almoner.testing.store_checks import CHECKS, DECISION, REWARD, SKIP
 
 
 def opened(factory: AgentFactory) -> tuple[Store, str]:
@@ -42,21 +25,25 @@ def log(store: Store, name: str) -> list[Event]:
     return list(store.events(name))
 
 
+def test_every_store_passes_the_shipped_check(factory: AgentFactory) -> None:
+    assert check_store(factory.store) == [*CHECKS]
+
+
 def test_what_is_appended_is_read_exactly(factory: AgentFactory) -> None:
     store, name = opened(factory)
     with store.writing(name) as writer:
         assert (writer.events(0), writer.snapshot()) == ([], None)
         writer.append([DECISION, SKIP])
-        writer.append([FOLLOW_UP])
+        writer.append([REWARD])
         writer.save_snapshot("Grüße")
     for other in (store, factory.store()):
-        assert log(other, name) == [DECISION, SKIP, FOLLOW_UP]
-        assert list(other.events(name, 2)) == [FOLLOW_UP]
+        assert log(other, name) == [DECISION, SKIP, REWARD]
+        assert list(other.events(name, 2)) == [REWARD]
         with other.writing(name) as writer:
             assert (len(writer.events(0)), writer.snapshot()) == (3, "Grüße")
-            assert writer.events(1) == [SKIP, FOLLOW_UP]
+            assert writer.events(1) == [SKIP, REWARD]
             assert writer.keyed(["k ? %s", "other"]) == {"k ? %s": DECISION}
-            assert writer.histories([1, 2, 9]) == {1: [DECISION, FOLLOW_UP], 2: [SKIP]}
+            assert writer.histories([1, 2, 9]) == {1: [DECISION, REWARD], 2: [SKIP]}
             assert (writer.keyed([]), writer.histories([])) == ({}, {})
 
 
@@ -68,7 +55,7 @@ def test_a_transaction_that_fails_is_undone_whole(factory: AgentFactory) -> None
 
     def halfway() -> None:
         with store.writing(name) as writer:
-            writer.append([SKIP._replace(key="fresh"), FOLLOW_UP])
+            writer.append([SKIP._replace(key="fresh"), REWARD])
             writer.save_snapshot("after")
             raise RuntimeError("halfway")
 
@@ -113,7 +100,7 @@ def test_the_log_can_be_read_while_it_is_written(factory: AgentFactory) -> None:
     reading = store.events(name)
     first = next(reading)
     with store.writing(name) as writer:
-        writer.append([FOLLOW_UP])
+        writer.append([REWARD])
     assert [first, *reading][:2] == [DECISION, SKIP]
 
 
@@ -137,13 +124,13 @@ def test_one_writer_at_a_time(factory: AgentFactory) -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        FOLLOW_UP._replace(seq=9, kind=CANCELLED, left=-1),
+        REWARD._replace(seq=9, kind=CANCELLED, left=-1),
         SKIP._replace(seq=2, decision=9),
-        FOLLOW_UP._replace(seq=9),
+        REWARD._replace(seq=9),
         DECISION._replace(seq=9, decision=9),
         SKIP._replace(seq=9, decision=9, probability=1.5),
-        FOLLOW_UP._replace(seq=9, decision=2, reward=2.0),
-        FOLLOW_UP._replace(seq=9, kind="settled", bill=1, charged=2, reward=None),
+        REWARD._replace(seq=9, decision=2, reward=2.0),
+        REWARD._replace(seq=9, kind="settled", bill=1, charged=2, reward=None),
     ],
     ids=["negative left", "same seq", "second reward", "same key", "probability", "reward", "bill"],
 )
@@ -153,10 +140,10 @@ def test_databases_refuse_what_no_campaign_may_write(kind: str, event: Event) ->
     with agent_factory(kind) as factory:
         store, name = opened(factory)
         with store.writing(name) as writer:
-            writer.append([DECISION, SKIP, FOLLOW_UP])
+            writer.append([DECISION, SKIP, REWARD])
         with pytest.raises(al.StoreError), store.writing(name) as writer:
             writer.append([event])
-        assert log(store, name) == [DECISION, SKIP, FOLLOW_UP]
+        assert log(store, name) == [DECISION, SKIP, REWARD]
 
 
 def test_every_memory_is_its_own() -> None:

@@ -19,7 +19,7 @@ import httpx
 import uvicorn
 
 from almoner.service.app import create_app
-from almoner.service.connection_limits import BoundedProtocol
+from almoner.service.request_limits import BoundedProtocol
 from almoner.service.server import server_config
 from almoner.store import Store, open_store
 

@@ -1,4 +1,4 @@
-"""Environment of a simulation: draws the contexts and the reward noise of every round."""
+"""Environment of a simulation: true statistics, random streams, and the contexts that arrive."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from almoner.jit import jit_callable
-from almoner.kernels.draws import CONTEXTS, ONLY_LANE, POLICY, REWARDS, beta, stream_key, uniform
+from almoner.kernels.draws import CONTEXTS, ONLY_LANE, POLICY, REWARDS, stream_key, uniform
 from almoner.types import Floats
 
 __all__ = [
     "Environment",
     "Streams",
     "draw_context",
-    "draw_reward",
     "make_environment",
     "streams_of",
 ]
@@ -88,20 +87,3 @@ def draw_context(environment: Environment, key: np.uint64) -> int:
     column = int(position)
     outcome = int(position - column >= environment.cuts[column])
     return int(np.int64(environment.aliases[column, outcome]))
-
-
-@jit_callable
-def draw_reward(environment: Environment, context: int, action: int, key: np.uint64) -> float:
-    """Draw the reward of an action in the round of this key: its mean and its noise.
-
-    Bernoulli at a spread of 1, the mean itself at 0, and a beta distribution between.
-    """
-    mean = environment.worth[context, action + 1]
-    if mean == 0.0:
-        return 0.0
-    if environment.spread == 1.0:
-        return 1.0 if uniform(key, ONLY_LANE) < mean else 0.0
-    if environment.spread == 0.0 or mean in (0.0, 1.0):
-        return mean
-    strength = 1.0 / environment.spread - 1.0
-    return beta(mean * strength, (1.0 - mean) * strength, key)

@@ -6,7 +6,8 @@ import numpy as np
 
 from almoner.jit import jit_callable, jit_inline
 from almoner.kernels.draws import round_key
-from almoner.kernels.environment import Environment, draw_context, draw_reward, streams_of
+from almoner.kernels.environment import Environment, draw_context, streams_of
+from almoner.kernels.reward_noise import draw_reward
 from almoner.kernels.state import EXPLORED, LEFT, ROUND, Hulls, Memo, State, reset
 from almoner.kernels.steps import decide, learn, take
 from almoner.policy.lowering import LoweredPolicy

@@ -1,4 +1,4 @@
-"""Transactions of one process on a log that other processes write too.
+"""Catch up with a log that other processes write too, and run transactions on it.
 
 A process keeps the campaign folded up to some event. Each transaction first folds the events that
 others have appended since. If they are few, it folds them inside the transaction. If they are many,

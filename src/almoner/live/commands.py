@@ -59,7 +59,7 @@ class _FollowUp(Command):
         return self.event
 
     def answer(self, transaction: Transaction) -> Settlement | None:
-        """Return what became of the reserve."""
+        """Return the settlement of the reserve."""
         return self.event and Settlement.of(self.event, transaction.campaign.terms.unit)
 
 

@@ -1,4 +1,4 @@
-"""The terms under which a campaign is created or resumed."""
+"""Check the terms with which a campaign is created or resumed."""
 
 from __future__ import annotations
 

@@ -117,7 +117,8 @@ def trace_python(
 ) -> Trace:
     """Play one replication of a policy in Python on the random streams of the kernels."""
     from almoner.kernels.draws import round_key
-    from almoner.kernels.environment import draw_context, draw_reward, streams_of
+    from almoner.kernels.environment import draw_context, streams_of
+    from almoner.kernels.reward_noise import draw_reward
 
     def key_of(stream: np.uint64, t: int) -> np.uint64:
         return np.uint64(round_key(np.uint64(stream), t))  # compiled code returns an int

@@ -22,7 +22,7 @@ SETTINGS = ("journal_mode = WAL", "synchronous = FULL", "fullfsync = ON", "forei
 READERS = 4
 """Connections, at most, for transactions that only read."""
 
-FETCHED = 1000
+FETCH_ROWS = 1000
 """Rows of a long log that are fetched at a time."""
 
 
@@ -55,7 +55,7 @@ class SqliteDatabase:
         try:
             with closing(self.connect()) as connection:
                 cursor = connection.execute(query, values)
-                while rows := cursor.fetchmany(FETCHED):
+                while rows := cursor.fetchmany(FETCH_ROWS):
                     self._refuse_changes()
                     yield rows
                     process.check()

@@ -19,8 +19,8 @@ from support.long_logs import append_decisions
 from almoner.errors import StoreError
 from almoner.live.export.rows import PAGE
 from almoner.service import app as application
-from almoner.service.connection_limits import BoundedProtocol
 from almoner.service.export_pool import LIMIT, ExportPool
+from almoner.service.request_limits import BoundedProtocol
 from almoner.store.events import Event
 from almoner.store.memory import MemoryStore
 

@@ -109,7 +109,7 @@ def test_rows_come_and_go_and_reserves_are_kept(page: Page, url: str) -> None:
     expect(guesses.get_by_role("rowheader")).to_have_text(["newcomer", "lapsed"])
     expect(guesses.get_by_role("columnheader")).to_have_text(["Context", "coupon", "call"])
     page.get_by_label("Policy").select_option("thompson_rounded")
-    expect(page.get_by_text("Thompson draws in the rounded LP.")).to_be_visible()
+    expect(page.get_by_text("Thompson sampling in the rounded LP.")).to_be_visible()
     page.get_by_role("button", name="Preview the plan").click()
     page.get_by_role("button", name="Start the campaign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("rows")

@@ -14,8 +14,8 @@ import msgspec
 from starlette.types import Receive, Scope
 
 from almoner.service.api.error_messages import error_message
-from almoner.service.connection_limits import BODY_LIMIT
 from almoner.service.errors import Refused
+from almoner.service.request_limits import BODY_LIMIT
 
 __all__ = ["BodyDecoder", "decode_query", "read_body"]
 

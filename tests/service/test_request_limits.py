@@ -16,7 +16,7 @@ import pytest
 from support.live_service import SPRING, in_thread
 
 from almoner.service.auth.cookies import cookies_in
-from almoner.service.connection_limits import (
+from almoner.service.request_limits import (
     BODY_LIMIT,
     HEAD_LIMIT,
     HEADERS_LIMIT,

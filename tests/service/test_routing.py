@@ -1,0 +1,52 @@
+"""Routing: methods of a path, superfluous slashes, unknown paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from almoner.service.app import create_app
+from almoner.store import open_store
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[httpx.Client]:
+    with TestClient(create_app(open_store("memory:"))) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("/api/campaigns", "GET, OPTIONS, POST"),
+        ("/api/campaigns/spring", "GET, OPTIONS"),
+        ("/api/campaigns/spring/decisions", "OPTIONS, POST"),
+        ("/sign-in", "GET, OPTIONS, POST"),
+        ("/static/style.css", "GET, OPTIONS"),
+    ],
+)
+def test_options_and_405_name_all_methods_of_a_path(
+    client: httpx.Client, path: str, methods: str
+) -> None:
+    options = client.options(path)
+    assert (options.status_code, options.content) == (204, b"")
+    assert options.headers["allow"] == methods
+    refused = client.delete(path)
+    assert refused.status_code == 405
+    assert refused.headers["allow"] == methods
+    assert refused.json()["message"] == f"{path} does not take DELETE; use {methods}"
+
+
+@pytest.mark.parametrize("path", ["/api/campaigns/", "//api//campaigns", "/health/"])
+def test_superfluous_slashes_are_ignored(client: httpx.Client, path: str) -> None:
+    assert client.get(f"http://testserver{path}", follow_redirects=False).status_code == 200
+
+
+def test_a_header_sent_twice_is_refused_on_a_page_too(client: httpx.Client) -> None:
+    twice = [("Cookie", "a=b"), ("Cookie", "c=d")]
+    answer = client.get("/", headers=twice)
+    assert answer.status_code == 400
+    assert "must be sent once" in answer.text
