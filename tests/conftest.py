@@ -22,7 +22,12 @@ settings.register_profile("almoner", derandomize=True, deadline=None, max_exampl
 settings.load_profile("almoner")
 
 
-MARKERS = {"durability": "crash", "docs": "slow", "../docs": "slow", "../README.md": "slow"}
+SLOW = (
+    "../README.md ../docs docs experiments plots service live/test_memo_free.py "
+    "live/test_state_machine.py simulation/test_optimum.py simulation/test_oracle.py "
+    "simulation/test_sizes.py simulation/test_unequal_costs.py"
+)
+MARKERS = {"durability": "crash"} | dict.fromkeys(SLOW.split(), "slow")
 """Markers of all tests in a folder or file."""
 
 

@@ -1,4 +1,4 @@
-"""Types of arrays."""
+"""Array types: floats, integers, masks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Room for more contexts: views that kernels take, and rows that are there before they are used."""
+"""Growable arrays: views of the rows in use, and doubled capacity."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_views_are_laid_out_as_arrays_and_write_through() -> None:
 
 
 @pytest.mark.parametrize("costs", [(1.0, 2.0, 4.0), (1.0, 1.0, 1.0)])
-def test_twice_the_room_is_what_one_would_have_begun_with(costs: tuple[float, ...]) -> None:
+def test_doubled_buffers_equal_new_ones_of_that_size(costs: tuple[float, ...]) -> None:
     buffers, larger = buffers_for(3, costs), buffers_for(6, costs)
     for one in (buffers, larger):
         one.state.counts[:3], one.state.sums[:3], one.state.progress[:2] = 2.0, 1.0, (6, 17)

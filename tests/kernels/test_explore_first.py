@@ -1,4 +1,4 @@
-"""Explore first: what is tried, when it ends, and whether the means go on learning."""
+"""Explore first: the actions tried, the end of exploration, and learning after it."""
 
 from __future__ import annotations
 

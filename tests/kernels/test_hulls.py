@@ -1,4 +1,4 @@
-"""Hulls of contexts that were never rewarded: worked out once, copied only when they change."""
+"""Hulls of contexts without rewards: computed once, copied only when they change."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Kernels = tuple[LoweredPolicy, State, Memo, Hulls]
 def campaign(
     name: str, costs: Any = ((1.0, 5.0),), *, budget: float = 60.0, **terms: Any
 ) -> Kernels:
-    """Return what kernels take, after every context has come once and none was rewarded."""
+    """Return the arguments of the kernels after every context has come once, without rewards."""
     rows = np.resize(np.array(costs), (CONTEXTS, np.shape(costs)[1]))
     lowered = lower(al.recipe(name), horizon=120, budget=budget, costs=rows, **terms)
     state, hulls = new_state(lowered), new_hulls(lowered)
@@ -139,7 +139,7 @@ def renewed(kernels: Kernels) -> Kernels:
     defaults=st.booleans(),
     seed=st.integers(0, 2**32),
 )
-def test_decisions_are_exactly_those_of_hulls_worked_out_anew(
+def test_decisions_are_exactly_those_of_hulls_computed_anew(
     name: str, costs: Any, defaults: bool, seed: int
 ) -> None:
     """With rewards, bills, refunds, new runs, and requests that allow only some actions."""

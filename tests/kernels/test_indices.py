@@ -1,4 +1,4 @@
-"""The ladder of indices: each against its definition, and every part against the ladders."""
+"""Indices against their definitions, and a branch in the kernels for every part."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEARNING = [name for name in REWARDS if name not in ("KnownRewards", "Thompson")
 
 
 def value(part: type[RewardKnowledge], *, mean: float, count: float, level: float) -> float:
-    """Return the index of a pair as `decide` would ask for it."""
+    """Return the index of a pair as `decide` computes it."""
     root = 1 / math.sqrt(count) if count else 0.0
     return index(part.code, getattr(part, "width", 0.0), level, mean, root, count, NONE)
 

@@ -1,4 +1,4 @@
-"""What a live campaign asks of the kernels, against the steps themselves and plain Python."""
+"""Kernels of live campaigns against the steps of a run, and against plain Python."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_replay_is_taking_and_learning_one_by_one(name: str, kind: str) -> None:
 
 
 def played(lowered: LoweredPolicy, *, rounds: int) -> Scratch:
-    """Return a state with something learned, by taking whatever comes up."""
+    """Return a state with statistics of some rounds, by taking every decision."""
     scratch = begin(lowered)
     for t, (context, _, reward) in enumerate(islice(arrivals(), rounds)):
         action = t % lowered.costs.shape[1]
@@ -131,7 +131,7 @@ def played(lowered: LoweredPolicy, *, rounds: int) -> Scratch:
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
-def test_a_line_is_decided_as_if_one_came_after_the_other(name: str, kind: str) -> None:
+def test_a_batch_is_decided_as_single_arrivals_in_order(name: str, kind: str) -> None:
     """Prices may be found from another start, and so differ in their last digits."""
     lowered = lower(al.recipe(name), **TERMS[kind])
     together, apart, price = begin(lowered), begin(lowered), np.zeros(1)
@@ -150,8 +150,8 @@ def test_a_line_is_decided_as_if_one_came_after_the_other(name: str, kind: str) 
     assert state_values(together[0]) == state_values(apart[0])
 
 
-def test_a_line_is_admitted_while_reserves_fit() -> None:
-    """Costs of 1 and a reserve of 4: of 10 units left, two fit, whatever the plan would buy."""
+def test_actions_of_a_batch_are_allowed_while_reserves_fit() -> None:
+    """Costs of 1 and a reserve of 4: of 10 units left, two fit, though more are affordable."""
     lowered = lower(al.recipe("thrifty"), **{**EQUAL, "budget": 60.0})
     batch = new_batch(2, size=5)
     advance(lowered, *begin(lowered), STREAM, batch, 5, np.full((3, 2), 4), 10)

@@ -1,4 +1,4 @@
-"""The price of a decision against certificates: what the money at that price would buy.
+"""The price of a decision against certificates: the budget that is used up at that price.
 
 Contexts ranked by value, or hull steps by slope, use the budget of a round up to exactly the price:
 what is worth more fits, and together with what is worth just as much it uses it up.
@@ -49,7 +49,7 @@ def wilson(mean: float, count: float, t: int, share: float, left: float) -> floa
 
 @st.composite
 def states(draw: st.DrawFn, lowered: LoweredPolicy) -> State:
-    """Something learned, somewhere between the first round and the last."""
+    """Draw a state with statistics, between the first round and the last."""
     state, shape = new_state(lowered), lowered.costs.shape
     state.counts[:] = [[draw(TINY) for _ in range(shape[1])] for _ in range(shape[0])]
     state.sums[:] = [[draw(st.integers(0, 4 * int(n))) / 4 for n in row] for row in state.counts]

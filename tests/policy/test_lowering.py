@@ -177,7 +177,7 @@ def test_the_width_is_planned(policy: Policy, width: float) -> None:
 
 
 @pytest.mark.parametrize(("policy", "override"), [(flp(), 0), (flp(override=True), 1), (alp(), 0)])
-def test_the_override_is_planned(policy: Policy, override: int) -> None:
+def test_the_override_is_lowered(policy: Policy, override: int) -> None:
     assert lower(policy, **TERMS, **TRUTH).override == override
 
 

@@ -5,11 +5,11 @@ skipping. For any price λ of a unit,
 
     V(τ, b) ≤ λb + τ·m(λ),    m(λ) = Σ_j π_j max(0, max_k g_jk − λc_jk),
 
-and the least of these bounds over all λ is the value τ·v(b/τ) of the plan. The kernels compute
+and the least of these bounds over all λ is the value τ·v(b/τ) of the LP. The kernels compute
 
     X(τ, b) = V(τ, b) − λb − τ·m(λ) ≤ 0
 
-at the price λ of the plan at B/T. It obeys the recursion of V with gains g − λc, from
+at the price λ of the LP at B/T. It obeys the recursion of V with gains g − λc, from
 X(0, b) = −λb, and less m(λ) in every round. X stays small, and with it every rounding error.
 """
 
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from almoner.jit import jit
 from almoner.types import Floats
 
-__all__ = ["Band", "Planes", "plan_bound", "plane_at", "window"]
+__all__ = ["Band", "Planes", "lp_bound", "plane_at", "window"]
 
 
 class Band(NamedTuple):
@@ -64,7 +64,7 @@ def window(band: Band, tau: int) -> tuple[int, int]:
 
 
 @jit
-def plan_bound(planes: Planes, b: int, tau: int) -> float:
+def lp_bound(planes: Planes, b: int, tau: int) -> float:
     """Return the bound τ·v(b/τ) on V, expressed as a bound on X; O(log n) for n corners."""
     corners, heights = planes.corners, planes.heights
     low, high = 0, len(corners) - 1

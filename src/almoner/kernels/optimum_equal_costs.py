@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from almoner.jit import jit
-from almoner.kernels.band import Band, Planes, plan_bound, plane_at, window
+from almoner.kernels.band import Band, Planes, lp_bound, plane_at, window
 from almoner.types import Floats, Ints
 
 __all__ = ["unit_bound"]
@@ -125,7 +125,7 @@ def _first_at_most(gains: Floats, start: int, rise: float) -> int:
 @jit
 def _outside(planes: Planes, peaks: Floats, b: int, tau: int) -> float:
     """Return a bound on X from above at a budget outside the band."""
-    bound = plan_bound(planes, b, tau)
+    bound = lp_bound(planes, b, tau)
     for which in range(len(peaks)):
         bound = min(bound, peaks[which] + plane_at(planes, which, b, tau))
     return bound
@@ -163,5 +163,5 @@ def _find_peaks(planes: Planes, peaks: Floats, now: Floats, low: int, high: int,
             peak = max(peak, now[b + 1] - plane_at(planes, which, b, tau))
         for b in (low - 1, high + 1):
             if b >= 0:
-                peak = max(peak, plan_bound(planes, b, tau) - plane_at(planes, which, b, tau))
+                peak = max(peak, lp_bound(planes, b, tau) - plane_at(planes, which, b, tau))
         peaks[which] = peak

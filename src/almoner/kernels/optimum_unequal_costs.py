@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from almoner.jit import jit
-from almoner.kernels.band import Band, Planes, plan_bound, plane_at, window
+from almoner.kernels.band import Band, Planes, lp_bound, plane_at, window
 from almoner.types import Floats, Ints
 
 __all__ = ["grid_bound"]
@@ -133,7 +133,7 @@ def _add(total: Floats, best: Floats, prob: float) -> None:
 @jit
 def _outside(planes: Planes, moduli: Ints, cycles: Floats, b: int, tau: int) -> float:
     """Return a bound on X from above at a budget outside the band."""
-    bound = plan_bound(planes, b, tau)
+    bound = lp_bound(planes, b, tau)
     for which in range(len(moduli)):
         rest = cycles[which, b % moduli[which]]
         bound = min(bound, plane_at(planes, which, b, tau) + rest)

@@ -1,11 +1,8 @@
 """Value of a context (its best index), and its rank among the other contexts, for equal costs.
 
-Indices move slowly, so they are bracketed: `refresh` bounds every index from below and above for an
-epoch of many rounds, in O(J·K) for J contexts and K actions. A round then compares J brackets, and
-computes an index only where its bracket leaves a comparison undecided: a few instead of J·K, with
-exactly the same decision. The assumptions of brackets are checked where they are used or changed:
-rounds, horizon and budget in `refresh`, arrivals in `update_after_arrival`, rewards in
-`update_after_reward`.
+Indices are compared by their brackets (`almoner.kernels.brackets`): a round compares those of J
+contexts, and computes an index only where they leave a comparison undecided, a few instead of J·K
+for K actions, with exactly the same decision.
 """
 
 from __future__ import annotations
@@ -21,13 +18,8 @@ from almoner.kernels.state import (
     FROZEN,
     LEFT,
     ROUND,
-    VALID_HORIZON,
-    VALID_LEAST,
-    VALID_MOST,
-    VALID_UNTIL,
     Memo,
     State,
-    reset_brackets,
 )
 from almoner.lp import TOLERANCE
 from almoner.policy.contexts import (
@@ -47,18 +39,9 @@ __all__ = [
     "level_at",
     "level_of",
     "rank",
-    "refresh",
-    "update_after_arrival",
-    "update_after_reward",
     "value_of",
     "weights_of",
 ]
-
-LEVEL_MARGIN = 1.25
-"""Factor by which brackets let a level rise: one that falls with time rises as contexts arrive."""
-
-BUDGET_MARGIN = 16
-"""Brackets stay valid while bills and refunds move the units left by one part in this many."""
 
 _THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
 _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
@@ -119,112 +102,6 @@ def index_of(
         key = round_key(key, THOMPSON_LANE + context * policy.costs.shape[1] + action)
     count = state.counts[context, action]
     return index(policy.reward, policy.width, level, mean, root, count, key)
-
-
-@jit_inline
-def refresh(policy: LoweredPolicy, state: State, memo: Memo, context: int, level: float) -> None:
-    """Recompute brackets that are no longer valid: all at the end of an epoch, or one context's.
-
-    An epoch is a sixteenth of the rounds past or left, whichever are fewer, at one horizon and
-    about the same budget left. A context that arrived more often than its bracket allows for has a
-    level above it.
-    """
-    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
-    start, stop = context, context
-    if not _brackets_hold(policy, memo, t, left):
-        last = t + min(t, policy.horizon - t) // 16
-        memo.validity[VALID_UNTIL], memo.validity[VALID_HORIZON] = last, policy.horizon
-        memo.validity[VALID_LEAST] = left - left // BUDGET_MARGIN - (last - t) * policy.dearest
-        memo.validity[VALID_MOST] = left + left // BUDGET_MARGIN
-        start, stop = 0, policy.costs.shape[0]
-    elif level > memo.top[context]:
-        stop = context + 1
-    for stale in range(start, stop):
-        _bracket_context(policy, state, memo, stale)
-
-
-@jit_inline
-def _brackets_hold(policy: LoweredPolicy, memo: Memo, t: int, left: int) -> bool:
-    """Return whether the brackets are valid for this round, horizon and budget left."""
-    return (
-        t <= memo.validity[VALID_UNTIL]
-        and policy.horizon == memo.validity[VALID_HORIZON]
-        and memo.validity[VALID_LEAST] <= left <= memo.validity[VALID_MOST]
-    )
-
-
-@jit_inline
-def _bracket_context(policy: LoweredPolicy, state: State, memo: Memo, context: int) -> None:
-    """Bound the levels, and by them the indices, of a context until the end of the epoch.
-
-    A level rises with the round, or falls with the rounds left and the share of a context that does
-    not arrive, so its values at both ends of the epoch bound it; and it rises with the budget left.
-    """
-    first, last = state.progress[ROUND] + 1, memo.validity[VALID_UNTIL]
-    least, most = float(memo.validity[VALID_LEAST]), float(memo.validity[VALID_MOST])
-    weights, total, arrival = weights_of(policy, state, first)
-    common = level_at(policy, memo, first)
-    now = level_of(policy, common, weights[context] / total, first, least)
-    risen = level_of(policy, common, (weights[context] + arrival) / total, first, most)
-    weights, total, _ = weights_of(policy, state, last)
-    common = level_at(policy, memo, last)
-    then = level_of(policy, common, weights[context] / total, last, least)
-    memo.bottom[context] = min(now, then)
-    memo.top[context] = (
-        max(risen * LEVEL_MARGIN, then) if policy.reward >= _WILSON else max(now, then)
-    )
-    for action in range(policy.costs.shape[1]):
-        _bracket_pair(policy, state, memo, context, action)
-    _bracket_value(policy, memo, context)
-
-
-@jit_inline
-def update_after_arrival(policy: LoweredPolicy, state: State, memo: Memo, context: int) -> None:
-    """Reset the brackets of a context if its arrival, just counted, takes its level beyond them.
-
-    After a decision, which refreshes them, it does not; arrivals of a replayed log, or with no
-    budget left, come without one.
-    """
-    if policy.reward < _WILSON:
-        return
-    t = state.progress[ROUND] + 1
-    share, left = state.context_counts[context] / t, float(memo.validity[VALID_MOST])
-    beyond = level_of(policy, 0.0, share, t, left) > memo.top[context]
-    if beyond or policy.horizon != memo.validity[VALID_HORIZON]:
-        reset_brackets(policy, memo, context)
-
-
-@jit_inline
-def update_after_reward(
-    policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
-) -> None:
-    """Recompute the bracket of a pair after a reward, unless its context has none."""
-    if state.progress[ROUND] < memo.validity[VALID_UNTIL] and memo.top[context] >= 0.0:
-        _bracket_pair(policy, state, memo, context, action)
-        _bracket_value(policy, memo, context)
-
-
-@jit_inline
-def _bracket_pair(
-    policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
-) -> None:
-    """Bound the index of one pair at the levels of its context."""
-    least, most = -math.inf, math.inf
-    if policy.reward != _THOMPSON:
-        none = np.uint64(0)
-        least = index_of(policy, state, memo, context, action, memo.bottom[context], none)
-        most = index_of(policy, state, memo, context, action, memo.top[context], none)
-    memo.least[context, action], memo.most[context, action] = least, most
-
-
-@jit_inline
-def _bracket_value(policy: LoweredPolicy, memo: Memo, context: int) -> None:
-    """Bound the value of a context by the bounds of its indices."""
-    low, high = -math.inf, -math.inf
-    for action in range(policy.costs.shape[1]):
-        low = max(low, memo.least[context, action])
-        high = max(high, memo.most[context, action])
-    memo.low[context], memo.high[context] = low, high
 
 
 @jit_inline

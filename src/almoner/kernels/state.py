@@ -5,7 +5,6 @@ Snapshots keep the state. The caches follow from the policy and the state, and o
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +40,6 @@ __all__ = [
     "new_memo",
     "new_state",
     "reset",
-    "reset_brackets",
 ]
 
 ROUND, LEFT, FROZEN, EXPLORED, TESTED = 0, 1, 2, 3, 4
@@ -215,15 +213,3 @@ def reset(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     state.progress[ROUND], state.progress[LEFT] = 0, policy.budget
     state.progress[FROZEN], state.progress[EXPLORED], state.progress[TESTED] = 0, 0, 0
     memo.validity[VALID_UNTIL] = 0
-
-
-@jit_inline
-def reset_brackets(policy: LoweredPolicy, memo: Memo, context: int) -> None:
-    """Replace the brackets of a context by unbounded ones.
-
-    With ``top`` at -1 every level lies above it, so that the next arrival brackets it again.
-    """
-    memo.bottom[context], memo.top[context] = 0.0, -1.0
-    memo.low[context], memo.high[context] = -math.inf, math.inf
-    for action in range(policy.costs.shape[1]):
-        memo.least[context, action], memo.most[context, action] = -math.inf, math.inf

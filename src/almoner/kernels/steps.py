@@ -13,19 +13,17 @@ import math
 import numpy as np
 
 from almoner.jit import jit_callable, jit_inline
+from almoner.kernels.brackets import refresh, update_after_arrival, update_after_reward
 from almoner.kernels.draws import BINARISE_LANE, SERVE_LANE, uniform
 from almoner.kernels.explore_first import exploration_over, least_tried
+from almoner.kernels.freezing import freeze_due
 from almoner.kernels.priced import SKIP, allocate
 from almoner.kernels.ranking import (
     choose,
-    index_of,
     is_between,
     level_at,
     level_of,
     rank,
-    refresh,
-    update_after_arrival,
-    update_after_reward,
     value_of,
     weights_of,
 )
@@ -40,7 +38,7 @@ from almoner.policy.allocation import (
     SkipAlways,
 )
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
-from almoner.policy.lowering import BY_RULE, LEARNED_DEFAULTS, LoweredPolicy
+from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
 from almoner.policy.rewards import ExploreFirst, KnownRewards, Thompson
 from almoner.types import Mask
 
@@ -216,7 +214,7 @@ def take(
     state.context_counts[context] += 1.0
     if hulls is None:
         update_after_arrival(policy, state, memo, context)
-    if policy.context == _TRUNCATED and _freeze_due(policy, state, memo):
+    if policy.context == _TRUNCATED and freeze_due(policy, state, memo):
         state.progress[FROZEN] = state.progress[ROUND]
         memo.validity[VALID_UNTIL] = 0
 
@@ -256,45 +254,3 @@ def learn(
 def _is_closed(policy: LoweredPolicy, state: State, t: int) -> bool:
     """Return whether rewards of round t are not learned: exploration had ended, without update."""
     return policy.exploration.update == 0 and 0 < state.progress[EXPLORED] <= t
-
-
-@jit_inline
-def _freeze_due(policy: LoweredPolicy, state: State, memo: Memo) -> bool:
-    """Return whether to freeze context shares after this round (see `TruncatedContexts`)."""
-    t = state.progress[ROUND]
-    if policy.freeze != BY_RULE:
-        return t >= policy.freeze
-    contexts, log_horizon = policy.costs.shape[0], math.log(policy.horizon)
-    ratio = policy.budget / policy.horizon
-    widest = 0.5 * min(ratio, max(1.0 - ratio, 0.0))
-    if t * widest * widest < 16.0 * contexts**2 * log_horizon**3:
-        return False  # too early even for the widest gap possible at this ratio
-    gap = 0.5 * _boundary_gap(policy, state, memo, ratio)
-    return (
-        2.0 * gap * gap * t >= 2.0 * log_horizon
-        and t * gap * gap >= 16.0 * contexts**2 * log_horizon**3
-    )
-
-
-@jit_inline
-def _boundary_gap(policy: LoweredPolicy, state: State, memo: Memo, ratio: float) -> float:
-    """Return the distance of the ratio from the nearest boundary of the empirical shares."""
-    t, left = state.progress[ROUND] + 1, float(state.progress[LEFT])
-    none = np.uint64(0)
-    (contexts, actions), common = policy.costs.shape, level_at(policy, memo, t)
-    for context in range(contexts):
-        level, value = (
-            level_of(policy, common, state.context_counts[context] / t, t, left),
-            -math.inf,
-        )
-        for action in range(actions):
-            value = max(value, index_of(policy, state, memo, context, action, level, none))
-        memo.values[context] = value
-    gap = min(ratio, abs(1.0 - ratio))
-    for context in range(contexts):
-        boundary = 0.0
-        for other in range(contexts):
-            if memo.values[other] >= memo.values[context] - TOLERANCE:
-                boundary += state.context_counts[other] / (t - 1)
-        gap = min(gap, abs(boundary - ratio))
-    return gap

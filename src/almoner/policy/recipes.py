@@ -134,7 +134,7 @@ def thompson_rounded(*, contexts: ContextKnowledge | None = None) -> Policy:
 
 
 def thrifty() -> Policy:
-    """A Wilson score bound that falls with what is still to gain, eagerly rounded; no parameter.
+    """Wilson score bounds whose width falls with the plays left, eagerly rounded; no parameter.
 
     With n = max(1, min(w τ, b)) uses left in a context of share w, x = n/C,
     g = log(1 + x / (5 + 1.5 log(1 + x))) and d = g/C, the index is
