@@ -61,7 +61,7 @@ def test_outstanding_reservations_count(factory: AgentFactory) -> None:
     spent = sum(agent.settle(decision.id, cost=1.027).charged for decision in reserved)
     assert round(spent, 6) == 5.0  # 5.135 was billed
     assert agent.ledger == (5_000_000, 5_000_000, 0, 0)
-    assert agent.look(lambda campaign: campaign.ledger.overrun) == 5 * 127_000
+    assert agent.look(lambda campaign: campaign.overrun) == 5 * 127_000
 
 
 def test_reserve_then_settle_with_the_real_cost_and_refund(factory: AgentFactory) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almoner import BrokenLedger
-from almoner.live.ledger import Ledger, release, reserve, settle
+from almoner.live.ledger import Ledger, overrun, release, reserve, settle
 
 MONEY = st.integers(0, 20)
 
@@ -32,7 +32,7 @@ def test_a_bill_is_charged_up_to_its_reserve_and_the_money_left(
     after, bore = settle(ledger, reserve=4, cost=2, bill=bill)
     assert (bore, after.spent, after.reserved, after.planned) == (charged, charged, 3, 3)
     assert after.left == left
-    assert after.overrun == max(0, bill - 4), "also the part that is not charged"
+    assert overrun(reserve=4, bill=bill) == max(0, bill - 4), "also the part that is not charged"
 
 
 @pytest.mark.parametrize(("amount", "cost"), [(11, 1), (5, 6), (-1, -1), (5, -1), (-5, 0)])

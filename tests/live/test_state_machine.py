@@ -170,7 +170,7 @@ class Requests(RuleBasedStateMachine):
         assert ledger.left >= 0
         assert (ledger.budget, ledger.spent) == (model.budget, model.spent)
         assert (ledger.reserved, ledger.left) == (model.reserved, model.left)
-        assert self.agent.look(lambda campaign: campaign.ledger.overrun) == model.overrun
+        assert self.agent.look(lambda campaign: campaign.overrun) == model.overrun
 
     @invariant()
     def everything_is_learned_once(self) -> None:

@@ -28,7 +28,7 @@ from almoner.kernels.live import (
 from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
 from almoner.live.closing_time import ClosingTime, ForecastCorrections
-from almoner.live.ledger import Ledger, release, reserve, settle
+from almoner.live.ledger import Ledger, overrun, release, reserve, settle
 from almoner.live.names import NAME_RULE, is_name
 from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival, Row
 from almoner.live.status import SkipReason, Status
@@ -77,6 +77,8 @@ class Campaign:
         Contexts and actions by name, with their indices in the state.
     status
         ``"running"``, ``"paused"`` or ``"closed"``.
+    overrun
+        By how much bills have exceeded their reserves, in units.
     corrections
         Arrivals and periods excluded when scaling the forecast of a closing time.
     """
@@ -86,6 +88,7 @@ class Campaign:
         self.seq = 0
         self.ledger = Ledger(budget=terms.budget)
         self.status: str = _RUNNING
+        self.overrun = 0
         self.corrections = ForecastCorrections()
         self.policy = LivePolicy(terms)
         self.contexts, self.actions = self.policy.contexts, self.policy.actions
@@ -210,9 +213,9 @@ class Campaign:
         return {
             "seq": self.seq,
             "status": self.status,
-            "overrun": self.ledger.overrun,
+            "overrun": self.overrun,
             "attendance": list(self.corrections),
-            "ledger": list(self.ledger[:-1]),  # all but the overrun
+            "ledger": list(self.ledger),
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
         }
@@ -222,9 +225,9 @@ class Campaign:
         self.policy.reset(tuple(table["contexts"]))
         self.contexts = self.policy.contexts
         self.policy.restore(table["state"])
-        self.ledger = Ledger(*table["ledger"], overrun=table["overrun"])
+        self.ledger = Ledger(*table["ledger"])
         self.corrections = ForecastCorrections(*table["attendance"])
-        self.seq, self.status = table["seq"], table["status"]
+        self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
 
     def _horizon_at(self, now: int) -> int:
         """Return the total number of arrivals: with a closing time, a forecast."""
@@ -238,7 +241,8 @@ class Campaign:
     def _decide(self, arrivals: Sequence[PendingArrival], now: int) -> list[Event]:
         """Decide for a batch of arrivals, and reserve the money; return the events to log."""
         seq, counted = self.seq, self.arrivals
-        left = self.ledger.left
+        budget, spent, reserved, _ = self.ledger
+        left = budget - spent - reserved
         running = self.status == _RUNNING
         per_unit, offers = self.policy.per_unit, self.policy.offers
         choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
@@ -328,10 +332,12 @@ class Campaign:
             self._switch(kind, event.at)
             return []
         context, action = self.contexts[event.context or ""], self._action_index[event.action]
-        self.ledger, _ = self._ledger_after(kind, event, event.bill or 0)
+        bill = event.bill or 0
+        self.ledger, _ = self._ledger_after(kind, event, bill)
         if kind == CANCELLED:
             return [(CANCEL, context, action, self._units_left())]
         if kind == SETTLED:
+            self.overrun += overrun(reserve=event.reserve or 0, bill=bill)
             return [(SET_LEFT, self._units_left(), SKIP, -1)]
         raise ValueError(f"an event of kind {kind!r} is not known here")
 

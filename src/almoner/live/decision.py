@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from numbers import Integral
 
 from almoner.errors import UnknownDecision
+from almoner.live.ledger import overrun
 from almoner.live.status import EXPLANATIONS
 from almoner.money import Denomination
 from almoner.store.events import Event
@@ -107,7 +108,7 @@ class Settlement:
             billed=money.amount(bill),
             charged=money.amount(event.charged or 0),
             refunded=money.amount(max(0, reserve - bill)),
-            overrun=money.amount(max(0, bill - reserve)),
+            overrun=money.amount(overrun(reserve=reserve, bill=bill)),
             budget_left=money.amount(event.left),
         )
 

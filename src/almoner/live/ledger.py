@@ -10,22 +10,20 @@ from typing import NamedTuple
 
 from almoner.errors import BrokenLedger
 
-__all__ = ["Ledger", "release", "reserve", "settle"]
+__all__ = ["Ledger", "overrun", "release", "reserve", "settle"]
 
 
 class Ledger(NamedTuple):
     """A budget in whole units, with the parts of it that are spent and reserved.
 
     ``planned`` is the expected cost of the actions with a reserve, with which policies plan.
-    ``reserved`` is the most they may cost, which no other action can use. ``overrun`` is the sum of
-    what bills were above their reserves, charged or not.
+    ``reserved`` is the most they may cost, which no other action can use.
     """
 
     budget: int
     spent: int = 0
     reserved: int = 0
     planned: int = 0
-    overrun: int = 0
 
     @property
     def left(self) -> int:
@@ -47,19 +45,20 @@ def reserve(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
     >>> ledger.left, ledger.committed
     (6, 1)
     """
-    budget, spent, reserved, planned, overrun = ledger
+    budget, spent, reserved, planned = ledger
     if not 0 <= cost <= reserve <= budget - spent - reserved:
         raise BrokenLedger(
             f"a reserve of {reserve} for an expected {cost} does not fit the {ledger.left} left"
         )
-    return Ledger(budget, spent, reserved + reserve, planned + cost, overrun)
+    return Ledger(budget, spent, reserved + reserve, planned + cost)
 
 
 def release(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
     """Release the reserve of an action."""
     if not (0 <= reserve <= ledger.reserved and 0 <= cost <= ledger.planned):
         raise BrokenLedger(f"a reserve of {reserve} was never made: {ledger.reserved} is reserved")
-    return ledger._replace(reserved=ledger.reserved - reserve, planned=ledger.planned - cost)
+    budget, spent, reserved, planned = ledger
+    return Ledger(budget, spent, reserved - reserve, planned - cost)
 
 
 def settle(ledger: Ledger, *, reserve: int, cost: int, bill: int) -> tuple[Ledger, int]:
@@ -72,13 +71,17 @@ def settle(ledger: Ledger, *, reserve: int, cost: int, bill: int) -> tuple[Ledge
     --------
     >>> ledger = reserve(Ledger(budget=10), reserve=4, cost=1)
     >>> settle(ledger, reserve=4, cost=1, bill=3)
-    (Ledger(budget=10, spent=3, reserved=0, planned=0, overrun=0), 3)
+    (Ledger(budget=10, spent=3, reserved=0, planned=0), 3)
     >>> settle(ledger, reserve=4, cost=1, bill=12)
-    (Ledger(budget=10, spent=10, reserved=0, planned=0, overrun=8), 10)
+    (Ledger(budget=10, spent=10, reserved=0, planned=0), 10)
     """
     if bill < 0:
         raise BrokenLedger(f"a bill of {bill} is below 0")
     freed = release(ledger, reserve=reserve, cost=cost)
     charged = min(bill, freed.left)
-    overrun = freed.overrun + max(0, bill - reserve)
-    return freed._replace(spent=freed.spent + charged, overrun=overrun), charged
+    return freed._replace(spent=freed.spent + charged), charged
+
+
+def overrun(*, reserve: int, bill: int) -> int:
+    """Return the part of a bill above its reserve, whether or not it could be charged."""
+    return max(0, bill - reserve)

@@ -46,7 +46,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         planned=amount(ledger.planned),
         left=amount(ledger.left),
         unusable=amount(funds) if funds < cheapest else 0.0,
-        overrun=amount(ledger.overrun),
+        overrun=amount(campaign.overrun),
         uncharged=amount(history.uncharged),
         cheapest=amount(cheapest),
         blocked=_blocked(campaign, coming, cheapest),
