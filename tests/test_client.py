@@ -86,7 +86,7 @@ def test_it_refuses_what_an_agent_refuses_and_takes_numbers_of_numpy(url: str) -
 
 
 def test_it_has_the_verbs_of_the_agent() -> None:
-    within = {"open", "look", "ask_all", "now", "events"}  # what only the same process can have
+    within = {"open", "look", "ask_all", "now", "events"}  # only the same process can have these
     public = {name for name in vars(Agent) if not name.startswith("_")} - within
     verbs = {name for name in public if inspect.isfunction(getattr(Agent, name))}
     assert {"decide_many", "reward_many"} <= verbs

@@ -36,7 +36,7 @@ SENTENCES: list[tuple[dict[str, Any], str]] = [
     ({"budget": -3.0}, "budget must be at least 0, got budget=-3.0"),
     (
         {"costs": [[1, 2, -1], [1, 1, 1]]},
-        "costs[0, 2] must be greater than 0, got costs[0, 2]=-1.0; every action needs its price; "
+        "costs[0, 2] must be greater than 0, got costs[0, 2]=-1.0; every action needs its cost; "
         "what is free is skipping, see default_rewards",
     ),
 ]

@@ -164,7 +164,7 @@ def costs(
         of="contexts × actions",
         above=0,
         error=error,
-        remedy="every action needs its price; what is free is skipping, see default_rewards",
+        remedy="every action needs its cost; what is free is skipping, see default_rewards",
     )
 
 

@@ -92,7 +92,7 @@ def test_budget_that_no_round_can_use_exceeds_lemma_2(problem: Problem, room: fl
 
 
 def test_lemma_2_holds_while_learning() -> None:
-    """Whatever the ranking, UCB-ALP takes an action with probability b/τ (4 standard errors)."""
+    """UCB-ALP, under any ranking, takes an action with probability b/τ (4 standard errors)."""
     runs = 4000
     problem = three(120, 300)
     marks = [50, 151, 281]

@@ -119,7 +119,7 @@ def test_beta_draws_have_the_moments_and_the_law_of_beta(a: float, b: float) -> 
 
 
 def test_beta_with_shapes_near_zero_has_all_its_mass_at_the_ends() -> None:
-    """Both Gamma draws underflow to 0; what is left is a coin that shows 1 one time in four."""
+    """Both Gamma draws underflow to 0, and the draw is 1 with a probability of a quarter."""
     values = np.array([beta(1e-4, 3e-4, key) for key in keys()])
     inside = np.mean((values > 1e-9) & (values < 1 - 1e-9))
     assert values.min() >= 0.0

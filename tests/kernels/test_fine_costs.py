@@ -33,7 +33,7 @@ POLICIES = {
     ],
 )
 def test_the_same_costs_on_another_grid(name: str, costs: np.ndarray, budget: float) -> None:
-    """What is left after the last round may differ by a rounding; no choice may before that."""
+    """The money left after the last round may differ by a rounding; no earlier choice may."""
     policy = POLICIES[name]
     other = PROBLEM.replace(costs=costs, budget=budget)
     assert al.solve(other).value == pytest.approx(al.solve(PROBLEM).value, rel=1e-9)

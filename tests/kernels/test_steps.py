@@ -55,7 +55,7 @@ ALLOCATIONS = {
 @pytest.mark.parametrize(
     ("rule", "plentiful", "room", "own", "ahead", "tied", "share"),
     [
-        ("adaptive", False, -0.1, 0.4, 0.6, 0.0, 0.0),  # those ahead use it all
+        ("adaptive", False, -0.1, 0.4, 0.6, 0.0, 0.0),  # the contexts ahead use it all
         ("adaptive", False, 0.0, 0.4, 0.5, 0.0, 0.0),  # exactly on a boundary
         ("adaptive", False, 0.1, 0.4, 0.4, 0.0, 0.25),
         ("adaptive", False, 0.1, 0.4, 0.4, 0.1, 0.2),  # a common rate with the tied

@@ -131,7 +131,7 @@ def test_what_the_agent_writes_is_in_order(path: Path) -> None:
          "event 8 (resumed) comes after the campaign was closed for good"),
         ("UPDATE almoner_campaigns SET terms = replace(terms, '\"horizon\": 10', "
          "'\"horizon\": 4')", "event 8 (decided) takes an action in arrival 4, beyond the 4"),
-        # what became of decisions
+        # outcomes of decisions
         (change(4, "decision = 6"), "speaks of decision 6, which does not exist"),
         (change(3, "decision = 5"), "speaks of decision 5, which does not exist"),
         (change(4, "kind = 'settled', decision = 1, bill = 1"), "second of its kind for decision"),

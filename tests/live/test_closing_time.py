@@ -51,7 +51,7 @@ def test_a_profile_is_followed_from_point_to_point(hour: float, share: float) ->
         (100, 5, 500, 500.0),  # as forecast
         (100, 5, 900, 500 * 1000 / 600),
         (100, 5, 0, 500 * 100 / 600),
-        (0, 5, 250, 250.0),  # what came is all that is known
+        (0, 5, 250, 250.0),  # only the arrivals so far are known
         (0, 0, 0, 1000.0),  # nothing is known yet
         (100, 10, 5000, 0.0),
     ],

@@ -134,7 +134,7 @@ def test_memory_does_not_grow_with_the_log(
     factory = AgentFactory("sqlite", tmp_path)
     agent = factory.create(horizon=10**6)
     append_decisions(agent.store, agent.name, 2 * PAGE)
-    peak(agent, form)  # what is loaded once
+    peak(agent, form)  # loaded once
     short = peak(agent, form)
     append_decisions(agent.store, agent.name, 6 * PAGE)
     assert peak(agent, form) < 1.25 * short

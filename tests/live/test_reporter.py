@@ -171,7 +171,7 @@ def test_money_that_no_action_can_use_is_called_so() -> None:
 
 
 def test_the_plan_is_that_of_the_estimates() -> None:
-    """What a coupon brings nothing to is not served, and money is plentiful for the rest."""
+    """A context to which a coupon brings nothing is not served; money suffices for the rest."""
     agent = opened(horizon=1000, budget=5000.0)
     for context, value in (("new", 0.0), ("old", 1.0)):
         for _ in range(3):

@@ -24,7 +24,7 @@ def test_a_paused_campaign_skips_and_does_not_count(factory: AgentFactory) -> No
 
 
 def test_a_pause_moves_nothing_in_the_stream_of_decisions(memory: AgentFactory) -> None:
-    """What is decided after a pause is what would have been decided without it."""
+    """Decisions after a pause are the same as without it."""
     one, two = (memory.create(name=name, budget=20, policy="ucb-ealp") for name in "ab")
     for number in range(30):
         if number == 9:

@@ -1,4 +1,4 @@
-"""The terms of a campaign: what a person writes, checked, in whole units, through JSON and back."""
+"""Terms of a campaign: input of a person, checked, in whole units, through JSON and back."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         for amount in AMOUNTS
         if amount is not None
     ),
-    ({"actions": {"mail": None}}, "every action needs its price: what is free is a skip"),
+    ({"actions": {"mail": None}}, "every action needs its cost: what is free is a skip"),
     ({"actions": {"mail": al.Action(cost=2, reserve=1)}}, "reserve of 'mail' must be no less than"),
     ({"actions": {"mail": {"new": 1}}}, "the cost of 'mail' lacks the key 'returning'"),
     ({"actions": {"mail": {"new": 1, "returning": 1, "x": 1}}}, "has the unknown key 'x'"),

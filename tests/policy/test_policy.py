@@ -117,7 +117,7 @@ def combinations() -> list[tuple[Any, Any, Any]]:
 
 
 def test_every_combination_of_parts_is_a_policy_or_refused_for_one_of_three_reasons() -> None:
-    """What is left of the product: a rule weighs contexts, or there is nothing to weigh."""
+    """Combinations that remain: a rule weighs contexts, or there is nothing to weigh."""
     for rewards, contexts, allocation in combinations():
         weightless = contexts is NoContexts
         if allocation is Procrastinate:

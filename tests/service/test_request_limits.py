@@ -207,7 +207,7 @@ def test_too_many_connections_in_all_are_refused(quick: str) -> None:
     where = urlsplit(quick)
     deadline = time.monotonic() + PATIENCE
     statuses: list[int] = []
-    while statuses != [200] * 8 + [503]:  # those of earlier tests may not be closed yet
+    while statuses != [200] * 8 + [503]:  # connections of earlier tests may not be closed yet
         assert time.monotonic() < deadline
         statuses = []
         with ExitStack() as stack:

@@ -131,7 +131,7 @@ def test_the_optimum_is_the_best_of_all_policies(horizon: int, budget: int) -> N
 
 @pytest.mark.parametrize("ratio", [0.0, 0.1, 0.39, 0.4, 0.41, 0.9, 1.0])
 def test_the_optimum_of_two_contexts_has_a_closed_form(ratio: float) -> None:
-    """U* = u₁B − (u₁ − u₂)·E(B − Bin(T, π₁))⁺: what the better context leaves, the other takes."""
+    """U* = u₁B − (u₁ − u₂)·E(B − Bin(T, π₁))⁺: the other context takes the rest."""
     problem = PAPER_TWO(700, ratio)
     budget = int(problem.budget)
     left = np.arange(budget, 0, -1)

@@ -1,4 +1,4 @@
-"""Whatever is changed in a log without its checksums is found, on both databases."""
+"""Changes of a log without its checksums are found, on both databases."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Log:
         self.run(update, value, self.name, seq)
 
     def fault(self) -> str | None:
-        """What is wrong with the checksums, and that an audit says so."""
+        """Return the fault in the checksums, and check that an audit reports it."""
         log = self.agent.store.checked_log(self.name)
         for events in log.chunks():
             if [event.seq for event in events] != [*range(1, len(events) + 1)]:
@@ -250,7 +250,7 @@ def test_a_group_without_an_end_is_not_gathered_for_ever(kind: str) -> None:
 
 
 def test_what_is_read_back_has_the_checksum_of_what_was_written() -> None:
-    """Whatever a database makes of values at the edge of their types."""
+    """Values at the edge of their types have the same checksum after a round trip."""
     extreme = [
         EVENT._replace(left=2**62, price=float("inf"), available='["a\\n"]', key="k ? %s\t"),
         EVENT._replace(seq=2, decision=2, price=-0.0, probability=1.0, cost=0, reserve=2**53 + 1),

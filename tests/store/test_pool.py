@@ -112,7 +112,7 @@ def test_sessions_that_the_server_has_ended_are_replaced_without_an_error(
         assert [agent.decide("new", key="visit 1").id for agent in agents] == [1, 1, 1]
         assert len(store.campaigns()) == 3
     with pytest.raises(StoreError, match="terminat"), store.writing("0"):
-        end_sessions(url)  # what was asked before is lost with the session
+        end_sessions(url)  # earlier settings are lost with the session
     agents[0].decide("new", key="visit 1")
     end_sessions(url)
     connect, tried = postgres._Connection.connect, list[str]()

@@ -1,4 +1,4 @@
-"""What only reads changes nothing: no table, no version, no file beside the store, no right to it.
+"""Reading changes nothing: no table, no version, no file beside the store, no permission.
 
 The commands under ``almoner ledger`` open stores this way.
 """
@@ -146,7 +146,7 @@ def test_any_path_is_read(folder: Path, url: str, name: str) -> None:
 
 
 def test_who_may_only_read_can_verify(folder: Path, url: str) -> None:
-    ledger("verify", url)  # whatever is compiled is compiled
+    ledger("verify", url)  # all kernels are compiled by now
     with without_rights(folder):
         assert "3 events verified" in ledger("verify", url)[1]
 

@@ -158,7 +158,7 @@ def test_a_copy_put_in_place_with_nobody_there_is_a_restore(file: Path) -> None:
 
 
 def test_a_copy_written_into_the_open_file_spends_nothing_twice(file: Path) -> None:
-    """The file is still the same one: what SQLite makes of it is an error, or one log for all."""
+    """The file is still the same one: the result is an error, or one log for all."""
     url, backup = f"sqlite:///{file}", file.with_name("backup.db")
     with al.Agent.open(url, name="spring", **{**TERMS, "actions": {"mail": 1.0}}) as agent:
         agent.decide("new")

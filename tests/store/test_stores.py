@@ -1,4 +1,4 @@
-"""What every store promises: a transaction is done whole or not at all, and stays done."""
+"""Guarantees of every store: transactions are atomic and durable."""
 
 from __future__ import annotations
 

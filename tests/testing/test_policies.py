@@ -26,7 +26,7 @@ def test_the_tiny_problems_have_every_kind_of_cost_and_default() -> None:
 
 @pytest.mark.parametrize("name", al.RECIPES)
 def test_every_recipe_passes_on_every_tiny_problem_it_applies_to(name: str) -> None:
-    """Procrastination is for two contexts and equal costs; what it must learn, for actions only."""
+    """Procrastination applies to two contexts at equal costs, and learns of actions only."""
     refused = {
         "pb": {"one context", "three contexts"} | PRICED,
         "ucb_pb": {"one context", "three contexts"} | PRICED | DEFAULTS,

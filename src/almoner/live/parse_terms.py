@@ -136,7 +136,7 @@ def _costs(
 def _units(what: str, value: Any, contexts: tuple[str, ...], money: Denomination) -> PerContext:
     if value is None:
         raise InvalidTerms(
-            f"{what} is missing; every action needs its price: what is free is a skip"
+            f"{what} is missing; every action needs its cost: what is free is a skip"
         )
     if not isinstance(value, Mapping):
         return money.units(what, value, above=0, error=InvalidTerms)
