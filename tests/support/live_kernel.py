@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from almoner.kernels.live import Batch, advance, new_batch
+from almoner.kernels.live import ArrivalBatch, advance, new_batch
 from almoner.kernels.state import Hulls, Memo, State
 from almoner.policy.lowering import LoweredPolicy
 
@@ -27,7 +27,7 @@ def decide_one(
     return int(batch.choices[0, 0]), float(batch.figures[0, 0])
 
 
-def batch_of_one(lowered: LoweredPolicy, context: int, mask: Any) -> Batch:
+def batch_of_one(lowered: LoweredPolicy, context: int, mask: Any) -> ArrivalBatch:
     """Return a batch of one arrival."""
     batch = new_batch(lowered.costs.shape[1], size=1)
     batch.contexts[0], batch.allowed[0] = context, mask

@@ -30,7 +30,7 @@ __all__ = [
     "SET_LEFT",
     "TAKE",
     "UNAFFORDABLE",
-    "Batch",
+    "ArrivalBatch",
     "advance",
     "advance_without_gil",
     "new_batch",
@@ -46,7 +46,7 @@ ACTED, POLICY_SKIP, UNAFFORDABLE, PAST_HORIZON, NOT_ALLOWED = 0, 1, 2, 3, 4
 affordable; the horizon has passed; the request allows no action."""
 
 PROBABILITY, PRICE = 0, 1
-"""Columns of ``Batch.figures``."""
+"""Columns of ``ArrivalBatch.figures``."""
 
 REDRAWS = 256
 """Draws that estimate a probability: their share has a standard error of at most 1/32."""
@@ -54,7 +54,7 @@ REDRAWS = 256
 _THOMPSON = Thompson.code
 
 
-class Batch(NamedTuple):
+class ArrivalBatch(NamedTuple):
     """A batch of arrivals, a row for each, and their decisions.
 
     ``contexts`` and ``allowed`` (arrivals, actions) are the input. The output is in ``choices``,
@@ -71,9 +71,9 @@ class Batch(NamedTuple):
     price: Floats
 
 
-def new_batch(actions: int, *, size: int) -> Batch:
+def new_batch(actions: int, *, size: int) -> ArrivalBatch:
     """Return an empty batch, in which every action is allowed."""
-    return Batch(
+    return ArrivalBatch(
         contexts=np.zeros(size, np.int64),
         allowed=np.ones((size, actions), np.bool_),
         choices=np.zeros((size, 2), np.int64),
@@ -90,7 +90,7 @@ def advance(
     memo: Memo,
     hulls: Hulls | None,
     stream: np.uint64,
-    batch: Batch,
+    batch: ArrivalBatch,
     size: int,
     reserves: Ints,
     left: int,
@@ -126,7 +126,7 @@ def advance_without_gil(
     memo: Memo,
     hulls: Hulls | None,
     stream: np.uint64,
-    batch: Batch,
+    batch: ArrivalBatch,
     size: int,
     reserves: Ints,
     left: int,

@@ -101,7 +101,7 @@ class _Transaction:
         release(self.claim)
 
 
-class _Reader:
+class _MemoryReader:
     """The committed part of a log, which only grows: no lock is needed to read it."""
 
     def __init__(self, log: _Log) -> None:
@@ -144,9 +144,9 @@ class MemoryStore:
         """Begin a transaction on a campaign's log."""
         return _Transaction(self._log(name))
 
-    def reading(self, name: str) -> AbstractContextManager[_Reader]:
+    def reading(self, name: str) -> AbstractContextManager[_MemoryReader]:
         """Begin a transaction on a campaign's log that only reads."""
-        return nullcontext(_Reader(self._log(name)))
+        return nullcontext(_MemoryReader(self._log(name)))
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them."""

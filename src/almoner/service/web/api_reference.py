@@ -11,8 +11,8 @@ from almoner.service.web import schema_text
 from almoner.service.web.schema_text import Field, Piece
 
 __all__ = [
+    "DocumentedOperation",
     "Group",
-    "Operation",
     "OperationResponse",
     "Schema",
     "common_errors",
@@ -35,7 +35,7 @@ class OperationResponse(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Operation:
+class DocumentedOperation:
     """Operation: one method on one path."""
 
     anchor: str
@@ -55,7 +55,7 @@ class Group:
     """Group of operations on the same subject."""
 
     title: str
-    operations: list[Operation]
+    operations: list[DocumentedOperation]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Schema:
 
 def groups(document: dict[str, Any]) -> list[Group]:
     """Return all operations by subject."""
-    operations: dict[str, list[Operation]] = {}
+    operations: dict[str, list[DocumentedOperation]] = {}
     by_name = {schema.name: schema for schema in schemas(document)}
     for path, methods in document.get("paths", {}).items():
         for method in METHODS:
@@ -111,13 +111,13 @@ def _group(path: str) -> str:
 
 def _operation(
     path: str, method: str, operation: dict[str, Any], by_name: dict[str, Schema]
-) -> Operation:
+) -> DocumentedOperation:
     body = _content(operation.get("requestBody", {}))
     responses = [
         OperationResponse(status, _content(response), _meaning(status, response, by_name))
         for status, response in sorted(operation.get("responses", {}).items())
     ]
-    return Operation(
+    return DocumentedOperation(
         anchor=re.sub(r"\W+", "-", f"{method} {path}").strip("-"),
         method=method.upper(),
         path=re.sub(r"\{(\w+):\w+\}", r"{\1}", path),
