@@ -3,7 +3,7 @@
 Every recipe plays every scenario. Contexts, actions, probabilities and budgets must be those that
 were stored, to the last bit: a change of structure or of speed changes no number.
 
-``python tests/test_stored_results.py`` stores the digests anew, for a change that is meant to alter
+``python tests/simulation/test_stored_results.py`` stores the digests anew, for a change that is meant to alter
 results and says so in the changelog.
 """
 

@@ -268,7 +268,7 @@ def test_docstrings_are_shown_field_by_field(client: httpx.Client) -> None:
     assert "Attributes" not in str(document)
     assert "----" not in str(document)
     report = document["components"]["schemas"]["Report"]
-    assert report["description"] == "How a campaign is doing."
+    assert report["description"] == "State of a campaign, in numbers for people and pages."
     fields = report["properties"]
     assert fields["overrun"]["description"].startswith("By how much bills have exceeded")
     assert fields["served"]["description"] == (
