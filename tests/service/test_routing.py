@@ -40,7 +40,10 @@ def test_options_and_405_name_all_methods_of_a_path(
     assert refused.json()["message"] == f"{path} does not take DELETE; use {methods}"
 
 
-@pytest.mark.parametrize("path", ["/api/campaigns/", "//api//campaigns", "/health/"])
+@pytest.mark.parametrize(
+    "path",
+    ["/api/campaigns/", "//api//campaigns", "/health/", "/static//style.css", "/static/style.css/"],
+)
 def test_superfluous_slashes_are_ignored(client: httpx.Client, path: str) -> None:
     assert client.get(f"http://testserver{path}", follow_redirects=False).status_code == 200
 
@@ -50,3 +53,13 @@ def test_a_header_sent_twice_is_refused_on_a_page_too(client: httpx.Client) -> N
     answer = client.get("/", headers=twice)
     assert answer.status_code == 400
     assert "must be sent once" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/health%0a", "/api/campaigns%0a", "/static/style.css%0a"])
+def test_a_path_that_ends_with_a_line_feed_is_unknown(client: httpx.Client, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+def test_metrics_name_a_path_without_the_syntax_of_the_router(client: httpx.Client) -> None:
+    client.get("/static/style.css")
+    assert 'route="/static/{name}"' in client.get("/metrics").text

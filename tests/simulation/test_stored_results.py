@@ -3,8 +3,8 @@
 Every recipe plays every scenario. Contexts, actions, probabilities and budgets must be those that
 were stored, to the last bit: a change of structure or of speed changes no number.
 
-``python tests/simulation/test_stored_results.py`` stores the digests anew, for a change that is meant to alter
-results and says so in the changelog.
+``python tests/simulation/test_stored_results.py`` stores the digests anew, for a change that is
+meant to alter results and says so in the changelog.
 """
 
 from __future__ import annotations

@@ -126,7 +126,12 @@ class App(Router):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request; handlers find the application in its scope."""
         scope["app"] = self
-        await super().__call__(scope, receive, send)
+        path = scope.get("path", "")
+        if path.endswith("\n"):  # the pattern of a route would match it as the path without it
+            response = not_found(Request(scope), nothing_at(path))
+            await response(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
     async def _unmatched(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Try a path again without superfluous slashes; answer 404 if it has none."""

@@ -51,7 +51,8 @@ class ResponseMiddleware:
             await self._endpoint.on_error(Request(scope), error)(scope, receive, observed)
         finally:
             seconds = time.perf_counter() - started
-            self._metrics.answered(scope["method"], self._endpoint.path, status or 500, seconds)
+            path = self._endpoint.path.replace(":path}", "}")
+            self._metrics.answered(scope["method"], path, status or 500, seconds)
 
 
 class AccessMiddleware:

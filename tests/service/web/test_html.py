@@ -270,14 +270,14 @@ def test_docstrings_are_shown_field_by_field(client: httpx.Client) -> None:
     report = document["components"]["schemas"]["Report"]
     assert report["description"] == "State of a campaign, in numbers for people and pages."
     fields = report["properties"]
-    assert fields["overrun"]["description"].startswith("By how much bills have exceeded")
+    assert fields["overrun"]["description"].startswith("Sum by which bills have exceeded")
     assert fields["served"]["description"] == (
         "``served``, ``skips``: Actions taken, and skips by reason."
     )
     assert fields["skips"]["description"] == "See ``served``."
     text = client.get("/docs").text
     assert "Attributes" not in text
-    assert "By how much bills have exceeded what was reserved for them" in text
+    assert "Sum by which bills have exceeded their reserves" in text
 
 
 @pytest.mark.parametrize(

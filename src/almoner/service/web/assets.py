@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from starlette.requests import Request
@@ -23,6 +24,7 @@ async def static_file(request: Request, name: str) -> Response:
 
     The file system raises on some names, e.g. with a NUL byte or longer than 255 bytes.
     """
+    name = re.sub("/+", "/", name).strip("/")
     if name not in FILES:
         raise nothing_at(request.scope["path"])
     return FileResponse(

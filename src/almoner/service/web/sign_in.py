@@ -29,7 +29,8 @@ async def form(request: Request) -> Response:
 async def sign_in(request: Request) -> Response:
     """Start a session, if the key is valid."""
     body = await read_body(request.receive)
-    fields = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
+    pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
+    fields = dict(reversed(pairs))  # the first value of a field counts
     key, target = fields.get("key", "").strip(), _local_path(fields.get("next", "/"))
     services: Services = request.app.services
     session = services.access.sessions.begin(key)
