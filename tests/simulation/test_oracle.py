@@ -239,7 +239,9 @@ def test_the_optimum_at_costs_on_no_coarse_grid_is_refused() -> None:
 
 
 INTERRUPTED = """
+import signal
 import almoner as al
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 problem = al.Problem(
     context_probs=[0.4, 0.6], reward_means=[[0.8], [0.4]], horizon=1000, budget=400)
 al.optimal_value(problem)
