@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.agents import AgentFactory, agent_factory
+from support.postgres_server import fresh_database
 
 from almoner.store import ApiKey
 from almoner.store.database import Database, Statements
@@ -107,7 +108,6 @@ def use(store: SqlStore, name: str, many: Sequence[int] = range(1, 4)) -> None:
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_every_statement_finds_what_it_wants_by_an_index(kind: str, known: str) -> None:
     """Also where a planner knows nothing of a campaign, or only of others."""
-    explain = "EXPLAIN QUERY PLAN " if kind == "sqlite" else "EXPLAIN "
     with agent_factory(kind) as factory:
         recorder, store = recorded(factory)
         with recorder.database.transaction() as statements:
@@ -119,19 +119,40 @@ def test_every_statement_finds_what_it_wants_by_an_index(kind: str, known: str) 
             fill(store, name)
         recorder.noted.clear()
         use(store, name, range(1, 800, 2))
-        seen = 0
-        for statement, values in recorder.noted.items():
-            if "almoner_events" not in statement:
-                continue
+        check_plans(recorder, kind)
+
+
+def check_plans(recorder: Recorder, kind: str) -> None:
+    """Explain every recorded statement, and look for the condition on an index."""
+    explain = "EXPLAIN QUERY PLAN " if kind == "sqlite" else "EXPLAIN "
+    seen = 0
+    for statement, values in recorder.noted.items():
+        if "almoner_events" not in statement:
+            continue
+        with recorder.database.transaction() as statements:
+            rows = run(statements, explain + statement, *values)
+        plan = "\n".join(str(row[-1]) for row in rows)
+        seen += 1
+        if "LIMIT 1" not in statement:  # the first row of an index
+            assert INDEXED[kind].search(plan), f"{statement}\n{plan}"
+        assert "Seq Scan" not in plan
+        assert "SCAN almoner" not in plan  # a constant row may be scanned
+    assert seen >= 5
+
+
+def test_postgres_finds_events_by_an_index_whatever_others_have_written() -> None:
+    """From 45,000 to 90,000 events one index has a level more than another, and costs more."""
+    with agent_factory("postgres") as factory:
+        factory.url = fresh_database(str(factory.url))
+        recorder, store = recorded(factory)
+        for number in range(9):
             with recorder.database.transaction() as statements:
-                rows = run(statements, explain + statement, *values)
-            plan = "\n".join(str(row[-1]) for row in rows)
-            seen += 1
-            if "LIMIT 1" not in statement:  # the first row of an index
-                assert INDEXED[kind].search(plan), f"{statement}\n{plan}"
-            assert "Seq Scan" not in plan
-            assert "SCAN" not in plan
-        assert seen >= 5
+                run(statements, "ANALYZE almoner_events")
+            name = f"{factory.name} {number}"
+            fill(store, name)
+            recorder.noted.clear()
+            use(store, name, range(1, 800, 2))
+            check_plans(recorder, "postgres")
 
 
 @pytest.mark.parametrize("kind", ["sqlite"])

@@ -54,9 +54,10 @@ class PostgresDatabase:
 
     locking = " FOR UPDATE"
     # Not IN: for a campaign without statistics the planner expects few rows, and would read its
-    # whole log. OFFSET 0 keeps it from joining in another order.
+    # whole log. OFFSET 0 keeps it from joining in another order, and from seeing which campaign is
+    # asked for: of one that its statistics do not know it would expect a single row.
     among = """
-        SELECT {columns} FROM (SELECT CAST(? AS BIGINT) AS id) AS one
+        SELECT {columns} FROM (SELECT CAST(? AS BIGINT) AS id OFFSET 0) AS one
         CROSS JOIN unnest(ARRAY[{values}]) AS wanted (value)
         CROSS JOIN LATERAL (
             SELECT * FROM almoner_events

@@ -117,10 +117,15 @@ class SqlStore:
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
         """Return all events about the decisions after one and up to another, by decision."""
         campaign = self._id(name)
-        # A range of the index almoner_once; the plus keeps planners from the primary key.
-        where = "decision > ? AND decision <= ? AND +seq <= ? ORDER BY decision, kind"
+        # A range of the index almoner_once. The plus keeps planners from the primary key; so does
+        # the subquery, since of a campaign without statistics a planner expects a single row.
+        query = f"""
+            SELECT {_COLUMNS} FROM almoner_events
+            WHERE campaign = (SELECT CAST(? AS BIGINT)) AND decision > ? AND decision <= ?
+            AND +seq <= ? ORDER BY decision, kind
+        """  # noqa: S608
         with self._database.reading() as transaction:
-            rows = run(transaction, _SELECT + where, campaign, after, through, last)
+            rows = run(transaction, query, campaign, after, through, last)
         return [Event._make(row) for row in rows]
 
     def checked_log(self, name: str) -> CheckedLog:
