@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from almoner.service.auth.access import DECIDE
 from almoner.service.endpoint import Endpoint
 from almoner.service.errors import Refused, json_error
 from almoner.service.middleware import AccessMiddleware, ResponseMiddleware
@@ -36,7 +38,9 @@ class _Methods:
             for endpoint in endpoints
         }
         options = Response(status_code=204, headers={"Allow": self._allow})
-        self._apps["OPTIONS"] = _with_middleware(options, endpoints[0], services)
+        # The methods of a path are no secret: any valid key may ask for them.
+        endpoint = replace(endpoints[0], right=DECIDE)
+        self._apps["OPTIONS"] = _with_middleware(options, endpoint, services)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = self._apps.get(scope["method"])
