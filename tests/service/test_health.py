@@ -133,6 +133,15 @@ def test_decisions_requests_transactions_and_money_are_counted(spring: httpx.Cli
         assert found["almoner_money", "spring", part] == shown[part]
 
 
+def test_reading_a_campaign_takes_no_transaction(spring: httpx.Client) -> None:
+    series = "almoner_transaction_callers_count", "spring"
+    for path in ("/api/campaigns/spring", "/api/campaigns/spring/report", "/campaigns/spring"):
+        assert spring.get(path).status_code == 200
+    assert series not in figures(spring)
+    spring.post("/api/campaigns/spring/decisions", json={"context": "new"})
+    assert figures(spring)[series] == 1
+
+
 def test_a_decision_that_is_asked_for_again_is_counted_once(spring: httpx.Client) -> None:
     path = "/api/campaigns/spring/decisions"
     for _ in range(3):

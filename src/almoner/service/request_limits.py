@@ -15,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from almoner.service.api.responses import ErrorAnswer
 from almoner.service.errors import STATUS
+from almoner.service.joined_writes import JoinedWrites
 
 __all__ = ["BODY_LIMIT", "CONNECTIONS", "BoundedProtocol", "bounded_by"]
 
@@ -73,6 +74,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection, unless there are too many; wait for the first request."""
         super().connection_made(transport)
+        self.transport = JoinedWrites(transport, self.loop)  # type: ignore[assignment]
         address = self.client and self.client[0]
         same = sum(1 for other in self.connections if _address(other) == address)
         if len(self.connections) > self.most_connections or same > self.most_of_one_address:
