@@ -121,11 +121,11 @@ def test_tasks_of_other_sources_run_again_with_a_warning(
 ) -> None:
     run_sweep(SWEEP, tmp_path, jobs=1)
     assert not caplog.messages
-    for place, cell in enumerate(SWEEP.cells()[:5]):
+    for index, cell in enumerate(SWEEP.cells()[:5]):
         path = tmp_path / "cells" / f"{key_of(cell)}.json"
         content = json.loads(path.read_text())
         content["sources"] = "0123456789abcdef"
-        if place == 0:
+        if index == 0:
             del content["sources"]  # made before sources were noted
         for row in content["rows"]:
             row["regret_mean"] += 1.0

@@ -28,9 +28,9 @@ def test_kill_9_under_load_loses_nothing_and_overspends_nothing(tmp_path: Path) 
                 os.kill(process, signal.SIGKILL)
                 process, url = services.start()
             clients.wait_for(ANSWERS)
-    found = check_nothing_is_lost(store, "spring", clients)
+    balance = check_nothing_is_lost(store, "spring", clients)
     assert len(clients.decided) > KILLS * ANSWERS / 4
-    assert found.spent + found.reserved <= found.budget
+    assert balance.spent + balance.reserved <= balance.budget
 
 
 def test_so_it_is_with_the_command_itself_killed_and_stopped(tmp_path: Path) -> None:

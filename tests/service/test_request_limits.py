@@ -258,9 +258,9 @@ def test_empty_lines_do_not_keep_a_connection(quick: str, pieces: int) -> None:
 def test_a_body_is_not_taken_for_another_protocol(patient: str, body: bytes) -> None:
     """Nor is the error sent as the response to the next request."""
     upgrade = POST + b"Connection: Upgrade\r\nUpgrade: h2c\r\n" + body
-    status, told = sent(patient, upgrade + b"POST /api/campaigns/spring/pause HTTP/1.1\r\n\r\n")
+    status, error = sent(patient, upgrade + b"POST /api/campaigns/spring/pause HTTP/1.1\r\n\r\n")
     assert status == 400
-    assert "must have no Upgrade header" in told["message"]
+    assert "must have no Upgrade header" in error["message"]
 
 
 def test_an_upgrade_without_a_body_is_ignored(patient: str) -> None:
@@ -278,9 +278,9 @@ def test_an_address_that_is_none_is_refused(patient: str, before: bytes, target:
             connection.sendall(before)
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         connection.sendall(method + b" " + target + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        status, told = answer(connection)
+        status, error = answer(connection)
     assert status == 400
-    assert told["error"] == "malformed"
+    assert error["error"] == "malformed"
 
 
 @pytest.mark.parametrize("path", ["/", "/health", "/api/campaigns"])

@@ -31,9 +31,9 @@ def serve(*options: str) -> str:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])  # noqa: S104
 def test_without_keys_it_refuses_to_listen_elsewhere(tmp_path: Path, host: str) -> None:
-    said = serve("--store", f"sqlite:///{tmp_path / 'a.db'}", "--host", host)
-    assert "host must be a loopback address as long as there is no key" in said
-    assert "almoner keys create" in said
+    message = serve("--store", f"sqlite:///{tmp_path / 'a.db'}", "--host", host)
+    assert "host must be a loopback address as long as there is no key" in message
+    assert "almoner keys create" in message
 
 
 def test_revoked_keys_do_not_count(tmp_path: Path) -> None:
@@ -46,9 +46,9 @@ def test_revoked_keys_do_not_count(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        said = serve("--store", f"sqlite:///{tmp_path / 'a.db'}", "--port", port)
-    assert f"cannot listen on 127.0.0.1 port {port}" in said
-    assert "give another --port" in said
+        message = serve("--store", f"sqlite:///{tmp_path / 'a.db'}", "--port", port)
+    assert f"cannot listen on 127.0.0.1 port {port}" in message
+    assert "give another --port" in message
 
 
 def test_a_store_that_cannot_be_opened_is_one_sentence(tmp_path: Path) -> None:
@@ -131,5 +131,5 @@ def test_several_processes_share_a_campaign_on_postgresql(postgres_database: str
         views = [httpx.get(f"{url}/api/campaigns/spring").json() for url in (one.url, other.url)]
         assert views[0] == views[1]
         assert views[0]["arrivals"] == len(clients.decided)
-    found = check_nothing_is_lost(store, "spring", clients)
-    assert found.spent + found.reserved <= found.budget
+    balance = check_nothing_is_lost(store, "spring", clients)
+    assert balance.spent + balance.reserved <= balance.budget

@@ -181,11 +181,11 @@ def test_ended_sessions_are_remembered_no_longer_than_needed(store: Store, key: 
     assert len(sessions._ended) == 1
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_no_part_of_a_token_can_be_changed(store: Store, key: str, place: int) -> None:
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_no_part_of_a_token_can_be_changed(store: Store, key: str, index: int) -> None:
     sessions = Sessions(Keyring(store))
     parts = (sessions.begin(key) or "").split(".")
-    parts[place] = parts[place][:-1] + ("1" if parts[place][-1] != "1" else "2")
+    parts[index] = parts[index][:-1] + ("1" if parts[index][-1] != "1" else "2")
     assert sessions.find(".".join(parts)) is None
 
 
