@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -118,6 +119,20 @@ def memory() -> Iterator[AgentFactory]:
 def _database() -> str:
     """Return one database for all tests: campaigns have unique names, and creation is slow."""
     return fresh_database(postgres_url())
+
+
+def use(agent: Agent, seed: int) -> None:
+    """Decide for forty arrivals, and settle, reward or cancel the actions."""
+    draw = random.Random(seed)  # noqa: S311
+    for _ in range(40):
+        taken = agent.decide(draw.choice(["new", "returning"]))
+        if taken.action is None:
+            continue
+        if draw.random() < 0.3:
+            agent.cancel(taken.id)
+            continue
+        agent.settle(taken.id, cost=draw.choice([0.5, 2.0]))
+        agent.reward(taken.id, draw.random())
 
 
 def rewind(factory: AgentFactory, last: int) -> None:
