@@ -38,6 +38,7 @@ UNDER_TEST = frozenset(
         "store/memory.py",
         "store/postgres.py",
         "store/sql.py",
+        "store/sql_log.py",
         "store/sqlite.py",
     )
 )
