@@ -114,6 +114,12 @@ def memory() -> Iterator[AgentFactory]:
         yield fresh
 
 
+@pytest.fixture
+def postgres_database() -> str:
+    """Return the URL of an empty PostgreSQL database of its own."""
+    return fresh_database(postgres_url())
+
+
 @functools.cache
 def _database() -> str:
     """Return one database for all tests: campaigns have unique names, and creation is slow."""
