@@ -57,8 +57,10 @@ serve: $(VENV)/ready ## the service with its page and a demonstration campaign, 
 test: $(VENV)/ready $(VENV)/browser $(VENV)/node $(VENV)/compiler ## run all tests
 	$(BIN)/python -m pytest $(PARALLEL)
 
+# Without plugins that only slow tests use, and with a URL that refuses tests not marked postgres.
 test-fast: $(VENV)/ready ## run the tests without browser, PostgreSQL, processes to kill and other slow ones
-	$(BIN)/python -m pytest $(PARALLEL) -m "not browser and not postgres and not crash and not slow"
+	TEST_DATABASE_URL=excluded $(BIN)/python -m pytest $(PARALLEL) -p no:schemathesis -p no:playwright -p no:faker \
+	  -m "not browser and not postgres and not crash and not slow"
 
 test-all:        ## run all tests on every Python that is installed, each in an environment of its own
 	@for version in $(PYTHONS); do \

@@ -14,9 +14,9 @@ if worker := os.environ.get("PYTEST_XDIST_WORKER"):
     # Numba's cache is not safe for two processes that compile different types of one function.
     os.environ.setdefault("NUMBA_CACHE_DIR", str(TESTS.parent / "build" / "kernels" / worker))
 
-from support.agents import factory, memory  # noqa: E402
+from support.agents import factory, memory, postgres_database  # noqa: E402
 
-__all__ = ["factory", "memory"]
+__all__ = ["factory", "memory", "postgres_database"]
 
 settings.register_profile("almoner", derandomize=True, deadline=None, max_examples=100)
 settings.load_profile("almoner")
@@ -30,14 +30,22 @@ SLOW = (
 MARKERS = {"durability": "crash"} | dict.fromkeys(SLOW.split(), "slow")
 """Markers of all tests in a folder or file."""
 
+FOLDERS = {(TESTS / folder).resolve(): marker for folder, marker in MARKERS.items()}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out folders and files that ``-m`` excludes: their imports take seconds."""
+    marker = FOLDERS.get(collection_path)
+    return True if marker and f"not {marker}" in config.getoption("markexpr") else None
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by their folder, and those that need a browser or PostgreSQL."""
-    folders = {(TESTS / folder).resolve(): marker for folder, marker in MARKERS.items()}
     for item in items:
-        for folder in folders.keys() & {item.path, *item.path.parents}:
-            item.add_marker(folders[folder])
-        if "browser" in getattr(item, "fixturenames", ()):
+        for folder in FOLDERS.keys() & {item.path, *item.path.parents}:
+            item.add_marker(FOLDERS[folder])
+        fixtures = getattr(item, "fixturenames", ())
+        if "browser" in fixtures:
             item.add_marker("browser")
-        if "postgres" in item.nodeid:
+        if "postgres" in item.nodeid or "postgres_database" in fixtures:
             item.add_marker("postgres")

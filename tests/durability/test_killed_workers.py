@@ -8,7 +8,6 @@ from typing import Any
 
 from support.acknowledgements import check_log
 from support.crash_workers import CrashSettings, run_crash_workers
-from support.postgres_server import fresh_database, postgres_url
 from support.workload import CONTEXTS, NAME, TERMS
 
 from almoner import Agent
@@ -42,10 +41,9 @@ def assert_goes_on(agent: Agent, log: list[Event]) -> None:
     assert [event.kind for event in agent.events(after=len(log))] == [DECIDED, REWARDED]
 
 
-def test_processes_share_a_campaign_on_postgres(tmp_path: Path) -> None:
-    url = fresh_database(postgres_url())
+def test_processes_share_a_campaign_on_postgres(tmp_path: Path, postgres_database: str) -> None:
     size = {"decisions": MANY, "horizon": 40_000, "budget": 30_000}
-    run(url, tmp_path, **size, processes=8, threads=2, kills=12)
+    run(postgres_database, tmp_path, **size, processes=8, threads=2, kills=12)
 
 
 def test_processes_share_an_sqlite_file(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from support.agents import (
     observable_state,
     replayed_state,
 )
+from support.waiting import PATIENCE
 
 import almoner as al
 
@@ -140,7 +141,7 @@ def test_once_closed_it_says_so(factory: AgentFactory) -> None:
         await agent.close()
         for ask in (agent.decide("new"), agent.look(lambda campaign: campaign.seq)):
             with pytest.raises(al.StoreError, match="is closed; open it again"):
-                await asyncio.wait_for(ask, 5)
+                await asyncio.wait_for(ask, PATIENCE)
 
     asyncio.run(main())
     closed = factory.open()
@@ -156,7 +157,7 @@ def test_it_belongs_to_the_loop_it_was_opened_on(factory: AgentFactory) -> None:
     async def close(agent: al.AsyncAgent) -> None:
         with pytest.raises(al.StoreError, match="another event loop; open one on each loop"):
             await agent.decide("new")
-        await asyncio.wait_for(agent.close(), 5)
+        await asyncio.wait_for(agent.close(), PATIENCE)
 
     asyncio.run(close(asyncio.run(opened())))
     assert factory.open().ledger.reserved == 0
@@ -186,7 +187,7 @@ def test_whatever_goes_wrong_nobody_waits_for_ever(memory: AgentFactory) -> None
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
         threads = ThreadPoolExecutor(1)
         agent = al.AsyncAgent(memory.create(), threads=threads, on_batch=complains)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             calls = [agent.look(fails), agent.decide("new"), agent.decide("new")]
             failed, one, two = await asyncio.gather(*calls, return_exceptions=True)
             assert isinstance(failed, RuntimeError)
@@ -208,7 +209,7 @@ def test_closing_does_not_wait_for_those_who_ask_again_and_again(factory: AgentF
         agent = await al.AsyncAgent.open(factory.url, **{"name": factory.name, **TERMS})
         tasks = [asyncio.create_task(insist(agent)) for _ in range(5)]
         await asyncio.sleep(0.05)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await agent.close()
             return await asyncio.gather(*tasks, return_exceptions=True)
 

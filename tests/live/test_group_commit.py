@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event, Thread
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from support.interrupts import Interrupt, elsewhere, interrupted
+from support.waiting import wait_until
 
 from almoner.concurrency.mutex import Wakeup, release
 from almoner.errors import Conflict, StoreError
@@ -56,8 +56,9 @@ def submit_in_order(
 
 def wait_for(commits: GroupCommit, callers: int) -> None:
     """Wait until so many callers queue behind the leader."""
-    while sum(len(call.callers) for call in commits._queue) < callers:
-        time.sleep(0)
+    wait_until(
+        lambda: sum(len(call.callers) for call in commits._queue) >= callers, "the callers queue"
+    )
 
 
 @pytest.fixture
@@ -202,6 +203,7 @@ def test_a_leader_who_is_interrupted_anywhere_leaves_nobody_without_an_answer(
 ) -> None:
     """Each of three followers gets an answer, or an error that says to ask again."""
     monkeypatch.setattr("almoner.live.group_commit.POLL", 0.001)
+    monkeypatch.setattr("almoner.live.group_commit.WAKE_TIMEOUT", 0.0)  # no thread to wait for
     commits, done = GroupCommit(answer_all), set[str]()
 
     def lead(point: int) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.agents import TERMS, AgentFactory, agent_factory, replay
 from support.interrupts import elsewhere, interrupted
+from support.waiting import PATIENCE
 
 from almoner import AsyncAgent
 from almoner.concurrency import mutex
@@ -228,5 +229,5 @@ def test_an_interrupt_at_any_bytecode_leaves_no_caller_of_an_event_loop_waiting(
 
 
 async def unanswered(callers: list[asyncio.Task[Any]]) -> set[asyncio.Task[Any]]:
-    """Return the callers without an answer after ten seconds."""
-    return (await asyncio.wait(callers, timeout=10))[1]
+    """Return the callers that get no answer."""
+    return (await asyncio.wait(callers, timeout=PATIENCE))[1]

@@ -8,6 +8,7 @@ from threading import Event as Gate
 from typing import Any, TypeVar
 
 import pytest
+from support.waiting import wait_until_async
 
 from almoner.errors import Conflict, InvalidInput, StoreError, UnknownCampaign
 from almoner.live.async_agent import AsyncAgent
@@ -75,8 +76,9 @@ def test_those_who_come_during_a_commit_share_the_next_one() -> None:
 
     async def work(agent: AsyncAgent, sizes: list[int]) -> None:
         store.gate.clear()
+        begun = store.begun
         first = asyncio.create_task(agent.ask(Decide("a")))
-        await asyncio.sleep(0.01)
+        await wait_until_async(lambda: store.begun > begun, "the first transaction begins")
         others = [asyncio.create_task(agent.ask(Decide("b"))) for _ in range(20)]
         await asyncio.sleep(0.01)
         assert not first.done(), "nobody is answered before the commit"
@@ -127,8 +129,9 @@ def test_a_caller_who_leaves_takes_nothing_back_and_nobody_along() -> None:
 
     async def work(agent: AsyncAgent, sizes: list[int]) -> None:
         store.gate.clear()
+        begun = store.begun
         asked = [asyncio.create_task(agent.ask(Decide("a"))) for _ in range(3)]
-        await asyncio.sleep(0.01)
+        await wait_until_async(lambda: store.begun > begun, "the transaction begins")
         asked[1].cancel()
         await asyncio.sleep(0)
         store.gate.set()
@@ -148,8 +151,9 @@ def test_closing_answers_what_was_asked_and_refuses_what_is_asked_later() -> Non
         agents.warm.set()
         agent = await agents.get("spring", **TERMS)
         store.gate.clear()
+        begun = store.begun
         asked = [asyncio.create_task(agent.ask(Decide("a"))) for _ in range(10)]
-        await asyncio.sleep(0.01)
+        await wait_until_async(lambda: store.begun > begun, "the transaction begins")
         asked += [asyncio.create_task(agent.ask(Decide("a"))) for _ in range(10)]
         await asyncio.sleep(0)
         closing = asyncio.create_task(agents.close())

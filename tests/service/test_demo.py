@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import pytest
 from starlette.testclient import TestClient
+from support.waiting import wait_until
 
 from almoner.live.audit import audit
 from almoner.service import demo
@@ -25,9 +25,9 @@ def test_the_figures_belong_together() -> None:
 def test_the_page_has_something_to_show() -> None:
     with TestClient(create_app(MemoryStore(), demo=True)) as client:
         path = f"/api/campaigns/{NAME}/report"
-        while (answer := client.get(path)).status_code == 404 or answer.json()["rewarded"] < 5:
-            time.sleep(0.02)
-        assert answer.json()["served"] > 5
+        wait_until(lambda: client.get(path).status_code == 200, "the campaign is created")
+        wait_until(lambda: client.get(path).json()["rewarded"] >= 5, "rewards arrive")
+        assert client.get(path).json()["served"] > 5
 
 
 def shorten(monkeypatch: pytest.MonkeyPatch, **changes: object) -> None:

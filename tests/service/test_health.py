@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from threading import Event as Gate
 
@@ -11,6 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 from support.live_service import SPRING
+from support.waiting import wait_until
 
 from almoner.errors import StoreError
 from almoner.service import background, health
@@ -36,9 +36,8 @@ class Trying(MemoryStore):
 
 def ready(client: httpx.Client) -> httpx.Response:
     """Wait until the kernels are warm; return the response of ``/ready``."""
-    while "kernels" in (answer := client.get("/ready")).text:
-        time.sleep(0.02)
-    return answer
+    wait_until(lambda: "kernels" not in client.get("/ready").text, "the kernels are warm")
+    return client.get("/ready")
 
 
 def test_it_is_ready_only_once_the_kernels_are_warm(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,8 +92,7 @@ def test_a_warm_up_that_fails_is_logged_and_never_ready(
 
     monkeypatch.setattr(background, "warm_up", broken)
     with TestClient(create_app(MemoryStore())) as client:
-        while "no compiler here" not in caplog.text:
-            time.sleep(0.01)
+        wait_until(lambda: "no compiler here" in caplog.text, "the failure is logged")
         assert client.get("/ready").status_code == 503
 
 
@@ -133,6 +131,15 @@ def test_decisions_requests_transactions_and_money_are_counted(spring: httpx.Cli
     shown = spring.get("/api/campaigns/spring").json()
     for part in ("spent", "reserved", "left"):
         assert found["almoner_money", "spring", part] == shown[part]
+
+
+def test_reading_a_campaign_takes_no_transaction(spring: httpx.Client) -> None:
+    series = "almoner_transaction_callers_count", "spring"
+    for path in ("/api/campaigns/spring", "/api/campaigns/spring/report", "/campaigns/spring"):
+        assert spring.get(path).status_code == 200
+    assert series not in figures(spring)
+    spring.post("/api/campaigns/spring/decisions", json={"context": "new"})
+    assert figures(spring)[series] == 1
 
 
 def test_a_decision_that_is_asked_for_again_is_counted_once(spring: httpx.Client) -> None:

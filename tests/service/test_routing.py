@@ -63,3 +63,9 @@ def test_a_path_that_ends_with_a_line_feed_is_unknown(client: httpx.Client, path
 def test_metrics_name_a_path_without_the_syntax_of_the_router(client: httpx.Client) -> None:
     client.get("/static/style.css")
     assert 'route="/static/{name}"' in client.get("/metrics").text
+
+
+@pytest.mark.parametrize(("path", "status"), [("/health", 200), ("/", 200), ("/sign-out", 405)])
+def test_head_is_for_paths_that_take_get(client: httpx.Client, path: str, status: int) -> None:
+    assert client.head(path).status_code == status
+    assert client.get(path).status_code == status

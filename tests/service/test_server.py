@@ -6,7 +6,6 @@ import itertools
 import socket
 import sqlite3
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -14,8 +13,8 @@ import httpx
 import pytest
 from click.testing import CliRunner
 from support.live_service import SPRING, Process
-from support.postgres_server import fresh_database, postgres_url
 from support.service_clients import RetryingClients, check_nothing_is_lost
+from support.waiting import wait_until
 
 from almoner.cli import main
 from almoner.service.demo import NAME
@@ -83,8 +82,7 @@ def test_a_stop_signal_finishes_what_was_asked(tmp_path: Path) -> None:
 
         asking = threading.Thread(target=ask)
         asking.start()
-        while not under_way(path):
-            pass
+        wait_until(lambda: under_way(path) or not asking.is_alive(), "the transaction begins")
         status, logged = service.stop()
         asking.join()
     assert (status, logged) == (0, "")
@@ -95,22 +93,28 @@ def test_a_stop_signal_finishes_what_was_asked(tmp_path: Path) -> None:
         assert shown["arrivals"] == MANY
 
 
+def demo_arrivals(url: str, seen: int) -> int:
+    """Return the arrivals of the demonstration once there are more than were seen."""
+
+    def arrivals() -> int:
+        answer = httpx.get(f"{url}/api/campaigns/{NAME}")
+        return 0 if answer.status_code == 404 else int(answer.json()["arrivals"])
+
+    wait_until(lambda: arrivals() > seen, "visitors arrive")
+    return arrivals()
+
+
 def test_the_demonstration_stops_too_and_goes_on_later(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path / 'a.db'}"
     seen = 0
     for _ in range(2):
         with Process(store, "--demo") as service:
-            url = f"{service.url}/api/campaigns/{NAME}"
-            while (answer := httpx.get(url)).status_code == 404 or answer.json()[
-                "arrivals"
-            ] <= seen:
-                time.sleep(0.05)
-            seen = answer.json()["arrivals"]
+            seen = demo_arrivals(service.url, seen)
             assert service.stop() == (0, "")
 
 
-def test_several_processes_share_a_campaign_on_postgresql() -> None:
-    store = fresh_database(postgres_url())
+def test_several_processes_share_a_campaign_on_postgresql(postgres_database: str) -> None:
+    store = postgres_database
     with Process(store) as one, Process(store) as other:
         turns = itertools.cycle([one.url, other.url])
         clients = RetryingClients("spring", lambda: next(turns))

@@ -150,9 +150,9 @@ def test_a_store_that_looks_older_than_its_tables_is_refused(
         assert_sentence(raised.value)
 
 
-def test_rights_to_the_tables_are_enough_for_a_store_that_is_there() -> None:
+def test_rights_to_the_tables_are_enough_for_a_store_that_is_there(postgres_database: str) -> None:
     """Only the role that makes a store, or brings it up to date, must be able to make tables."""
-    url = fresh_database(postgres_url())
+    url = postgres_database
     al.Agent.open(url, name="spring", **TERMS).close()
     role = f"reader_{uuid4().hex}"
     alter(

@@ -14,30 +14,36 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 from support.agents import TERMS, assert_sentence
 from support.interrupts import elsewhere
-from support.postgres_server import fresh_database, postgres_url
+from support.waiting import wait_until
 
 from almoner import Agent, StoreError
 from almoner.store import open_store, postgres
 
 
+def observer(url: str) -> psycopg.Connection[Any]:
+    """Connect to a database beside a store; `connections` does not count this."""
+    return psycopg.connect(url, application_name="observer", autocommit=True)
+
+
 @contextmanager
 def locked(url: str, name: str) -> Iterator[None]:
-    """Have a transaction of somebody else's hold a campaign."""
-    with psycopg.connect(url) as other:
+    """Have a transaction of another client lock a campaign."""
+    with observer(url) as other, other.transaction(force_rollback=True):
         other.execute("SELECT 1 FROM almoner_campaigns WHERE name = %s FOR UPDATE", (name,))
         yield
-        other.rollback()
 
 
 def connections(url: str) -> int:
-    with psycopg.connect(url, autocommit=True) as other:
-        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    """Count the sessions of a store; the server takes a moment to end those of observers."""
+    sessions = "datname = current_database() AND application_name <> 'observer'"
+    with observer(url) as other:
+        query = f"SELECT count(*) FROM pg_stat_activity WHERE {sessions}"  # noqa: S608
         (count,) = other.execute(query).fetchone() or (0,)
-    return int(count) - 1
+    return int(count)
 
 
-def test_a_locked_campaign_holds_up_no_other() -> None:
-    url = fresh_database(postgres_url())
+def test_a_locked_campaign_holds_up_no_other(postgres_database: str) -> None:
+    url = postgres_database
     store = open_store(url)
     first = Agent.open(store, name="first", **TERMS)
     others = [Agent.open(store, name=f"other {n}", **TERMS) for n in range(10)]
@@ -61,10 +67,12 @@ def write(store: Any, name: str) -> None:
         writer.snapshot()
 
 
-def test_there_are_no_more_connections_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_are_no_more_connections_than_allowed(
+    monkeypatch: pytest.MonkeyPatch, postgres_database: str
+) -> None:
     """Five campaigns at once on three connections: two of them wait, and nobody for ever."""
     monkeypatch.setattr(postgres, "CONNECTIONS", 3)
-    url = fresh_database(postgres_url())
+    url = postgres_database
     store: Any = open_store(url)
     inside, go_on, counts = [Event() for _ in range(5)], Event(), list[int]()
 
@@ -78,8 +86,7 @@ def test_there_are_no_more_connections_than_allowed(monkeypatch: pytest.MonkeyPa
     threads = [Thread(target=work, args=(number,)) for number in range(5)]
     for thread in threads:
         thread.start()
-    while sum(event.is_set() for event in inside) < 3:
-        inside[0].wait(0.01)
+    wait_until(lambda: sum(event.is_set() for event in inside) == 3, "three transactions begin")
     counts.append(connections(url))
     go_on.set()
     for thread in threads:
@@ -88,18 +95,14 @@ def test_there_are_no_more_connections_than_allowed(monkeypatch: pytest.MonkeyPa
     assert all(event.is_set() for event in inside)
     assert [*counts, connections(url)] == [3, 3]
     store.close()
-    for _ in range(1000):  # a server takes a moment to end a session
-        if not connections(url):
-            break
-    else:
-        pytest.fail("connections are still open")
+    wait_until(lambda: not connections(url), "the store's sessions end")
 
 
 def test_sessions_that_the_server_has_ended_are_replaced_without_an_error(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, postgres_database: str
 ) -> None:
     """All connections of the pool: none of them is found out by a call that fails, much later."""
-    url = fresh_database(postgres_url())
+    url = postgres_database
     store: Any = open_store(url)
     agents = [Agent.open(store, name=f"{n}", **TERMS) for n in range(3)]
     for _ in range(2):
@@ -133,7 +136,7 @@ def test_sessions_that_the_server_has_ended_are_replaced_without_an_error(
 def end_sessions(url: str) -> None:
     """End all other sessions of a database, as a server does that is restarted."""
     others = "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    with psycopg.connect(url, autocommit=True) as admin:
+    with observer(url) as admin:
         admin.execute(f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity {others}")  # noqa: S608
 
 
@@ -215,12 +218,11 @@ class Proxy:
 
 
 def test_a_connection_that_swallows_everything_is_given_up_and_replaced(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, postgres_database: str
 ) -> None:
     """A decision and a report fail in bounded time, and work again later."""
     monkeypatch.setattr(postgres, "SILENCE", 0.5)
-    url = fresh_database(postgres_url())
-    parts = urlsplit(url)
+    parts = urlsplit(postgres_database)
     query = parse_qs(parts.query)
     if "host" not in query:
         pytest.fail("the test server listens on a socket in a folder")

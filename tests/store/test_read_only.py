@@ -17,7 +17,6 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 from support.agents import TERMS, assert_sentence
-from support.postgres_server import fresh_database, postgres_url
 
 import almoner as al
 from almoner.cli import main
@@ -217,8 +216,8 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_on_a_server(tmp_path: Path) -> None:
-    url = fresh_database(postgres_url())
+def test_on_a_server(tmp_path: Path, postgres_database: str) -> None:
+    url = postgres_database
     for code, output in reading(url, tmp_path):
         assert code == 2
         assert "the database holds no campaigns of almoner; check the path" in output

@@ -17,7 +17,7 @@ from almoner import Agent, AlmonerError, StoreError
 from almoner.kernels.state import State
 from almoner.live.campaign_state import Campaign
 from almoner.store import Store, Writer, open_store
-from almoner.store.sql import run
+from almoner.store.sql_log import run
 from support.postgres_server import fresh_database, postgres_url
 
 STORES = ("memory", "sqlite", "postgres")
@@ -113,6 +113,12 @@ def memory() -> Iterator[AgentFactory]:
     """Yield a factory in memory, for behaviour that does not depend on the store."""
     with agent_factory("memory") as fresh:
         yield fresh
+
+
+@pytest.fixture
+def postgres_database() -> str:
+    """Return the URL of an empty PostgreSQL database of its own."""
+    return fresh_database(postgres_url())
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import almoner
+from support.waiting import PATIENCE
 
 SOURCE = Path(almoner.__file__).parent
 UNDER_TEST = frozenset(
@@ -40,11 +41,10 @@ UNDER_TEST = frozenset(
         "store/memory.py",
         "store/postgres.py",
         "store/sql.py",
+        "store/sql_log.py",
         "store/sqlite.py",
     )
 )
-PATIENCE = 60.0
-"""Seconds after which a call counts as hanging."""
 
 
 class Interrupt(BaseException):

@@ -22,8 +22,7 @@ from almoner.service.app import create_app
 from almoner.service.request_limits import BoundedProtocol
 from almoner.service.server import server_config
 from almoner.store import Store, open_store
-
-PATIENCE = 120.0  # seconds, where two are usual: kernels may be compiled
+from support.waiting import PATIENCE
 
 SPRING = {
     "name": "spring",

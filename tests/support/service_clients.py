@@ -16,6 +16,7 @@ from almoner.live.audit import Audit, audit
 from almoner.live.terms import Terms
 from almoner.store import open_store
 from almoner.store.events import DECIDED, REWARDED, SETTLED
+from support.waiting import wait_until
 
 
 class RetryingClients:
@@ -57,8 +58,10 @@ class RetryingClients:
     def wait_for(self, more: int) -> None:
         """Wait for so many further acknowledgements."""
         wanted = self.acknowledged + more
-        while self.acknowledged < wanted and self._failure is None:
-            time.sleep(0.002)
+        wait_until(
+            lambda: self.acknowledged >= wanted or self._failure is not None,
+            f"{more} further acknowledgements",
+        )
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -32,7 +32,8 @@ class AgentPool:
         self.warm = asyncio.Event()
         self._on_batch = on_batch
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="agent")
-        self._tasks: dict[str, asyncio.Task[AsyncAgent]] = {}
+        self._agents: dict[str, AsyncAgent] = {}
+        self._opening: dict[str, asyncio.Task[AsyncAgent]] = {}
         self._closed = False
 
     async def names(self) -> list[str]:
@@ -47,45 +48,38 @@ class AgentPool:
         """Return the agent of a campaign; with terms, create it or check that it has them."""
         if self._closed:
             raise StoreError("the service is stopping; ask again when it has started anew")
-        opening = self._tasks.get(name)
-        if not terms and opening is not None and _succeeded(opening):
-            return opening.result()
-        await self.warm.wait()
         if terms:
+            await self.warm.wait()
             await asyncio.to_thread(self._agent, name, terms)
-        opening = self._tasks.get(name)
-        if opening is None:
-            opening = self._tasks[name] = asyncio.create_task(self._open_agent(name))
-        try:
-            return await asyncio.shield(opening)
-        except Exception:  # a failed opening is not kept: the next caller tries again
-            if self._tasks.get(name) is opening:
-                del self._tasks[name]
-            raise
+        if name in self._agents:
+            return self._agents[name]
+        await self.warm.wait()
+        if name not in self._opening:
+            self._opening[name] = asyncio.create_task(self._open_agent(name))
+        return await asyncio.shield(self._opening[name])
 
     def open_agents(self) -> list[AsyncAgent]:
         """Return the agents that are open."""
-        return [task.result() for task in self._tasks.values() if _succeeded(task)]
+        return list(self._agents.values())
 
     async def close(self) -> None:
         """Finish all transactions; reject new callers."""
         self._closed = True
-        for task in self._tasks.values():
-            if not task.done():
-                await asyncio.wait([task])
+        if self._opening:
+            await asyncio.wait(self._opening.values())
         for agent in self.open_agents():
             await agent.finish()
         self._threads.shutdown()
 
     async def _open_agent(self, name: str) -> AsyncAgent:
-        agent = await asyncio.to_thread(self._agent, name, {})
-        return AsyncAgent(
-            agent, threads=self._threads, on_batch=lambda size: self._on_batch(name, size)
-        )
+        try:
+            agent = await asyncio.to_thread(self._agent, name, {})
+            self._agents[name] = AsyncAgent(
+                agent, threads=self._threads, on_batch=lambda size: self._on_batch(name, size)
+            )
+            return self._agents[name]
+        finally:  # also of a failed opening: the next caller tries again
+            del self._opening[name]
 
     def _agent(self, name: str, terms: dict[str, Any]) -> Agent:
         return Agent.open(self.store, name=name, **terms)
-
-
-def _succeeded(task: asyncio.Task[AsyncAgent]) -> bool:
-    return task.done() and not task.cancelled() and task.exception() is None

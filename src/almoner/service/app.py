@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from starlette.requests import Request
 from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
@@ -18,15 +16,13 @@ from almoner.service.auth.api_keys import Keyring
 from almoner.service.background import background_tasks, refresh_keys, warm_kernels
 from almoner.service.demo import NAME, run_demo
 from almoner.service.endpoint import Endpoint
-from almoner.service.errors import nothing_at
 from almoner.service.export_pool import ExportPool
 from almoner.service.health import Readiness
 from almoner.service.metrics import Metrics
-from almoner.service.routing import routes
+from almoner.service.routing import RouteTable
 from almoner.service.services import Services
 from almoner.service.web import assets, sign_in
 from almoner.service.web import routes as pages
-from almoner.service.web.templating import not_found
 from almoner.store import Store
 
 __all__ = ["RATE", "App", "create_app"]
@@ -35,7 +31,7 @@ RATE = 1_000.0
 """Requests per second that one client may make in the long run; a batch counts as one."""
 
 OPERATIONS = [
-    *decisions.OPERATIONS,  # first, as the router tries paths in their order
+    *decisions.OPERATIONS,  # first, as paths are tried in their order
     *campaigns.OPERATIONS,
     *export.OPERATIONS,
     *preview.OPERATIONS,
@@ -120,24 +116,14 @@ class App(Router):
     """The application; its `services` are shared by all requests."""
 
     def __init__(self, services: Services, lifespan: Any) -> None:
-        super().__init__(routes(ENDPOINTS, services), False, self._unmatched, lifespan)
+        super().__init__(lifespan=lifespan)
         self.services = services
+        self._table = RouteTable(ENDPOINTS, services)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request; handlers find the application in its scope."""
-        scope["app"] = self
-        path = scope.get("path", "")
-        if path.endswith("\n"):  # the pattern of a route would match it as the path without it
-            response = not_found(Request(scope), nothing_at(path))
-            await response(scope, receive, send)
-        else:
+        if scope["type"] == "http":
+            scope["app"] = self
+            await self._table.find(scope)(scope, receive, send)
+        else:  # start and end of the process
             await super().__call__(scope, receive, send)
-
-    async def _unmatched(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Try a path again without superfluous slashes; answer 404 if it has none."""
-        path = re.sub("/+", "/", scope["path"]).rstrip("/") or "/"
-        if path == scope["path"]:
-            response = not_found(Request(scope), nothing_at(path))
-            await response(scope, receive, send)
-        else:
-            await super().__call__({**scope, "path": path}, receive, send)

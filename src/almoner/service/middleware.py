@@ -1,4 +1,4 @@
-"""ASGI middleware of every route: error responses, metrics, access."""
+"""ASGI middleware of every endpoint: access, error responses, metrics."""
 
 from __future__ import annotations
 
@@ -7,31 +7,19 @@ import time
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from almoner.service.auth.access import Access
 from almoner.service.endpoint import Endpoint
-from almoner.service.metrics import Metrics
+from almoner.service.services import Services
 
-__all__ = ["AccessMiddleware", "HeadMiddleware", "ResponseMiddleware"]
-
-
-class HeadMiddleware:
-    """Answers HEAD as GET; uvicorn leaves out the body."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request."""
-        if scope.get("method") == "HEAD":
-            scope = {**scope, "method": "GET"}
-        await self._app(scope, receive, send)
+__all__ = ["EndpointMiddleware"]
 
 
-class ResponseMiddleware:
-    """Turns exceptions into responses, and counts the responses of a route by status."""
+class EndpointMiddleware:
+    """Checks access to an endpoint, turns exceptions into responses, counts responses by status."""
 
-    def __init__(self, app: ASGIApp, endpoint: Endpoint, metrics: Metrics) -> None:
-        self._app, self._endpoint, self._metrics = app, endpoint, metrics
+    def __init__(self, app: ASGIApp, endpoint: Endpoint, services: Services) -> None:
+        self._app, self._endpoint = app, endpoint
+        self._admit, self._count = services.access.admit, services.metrics.answered
+        self._labels = endpoint.method, endpoint.path.replace(":path}", "}")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
@@ -44,24 +32,11 @@ class ResponseMiddleware:
             await send(message)
 
         try:
+            self._admit(scope, self._endpoint.path, self._endpoint.right)
             await self._app(scope, receive, observed)
         except Exception as error:
             if status is not None:  # too late for another response
                 raise
             await self._endpoint.on_error(Request(scope), error)(scope, receive, observed)
         finally:
-            seconds = time.perf_counter() - started
-            path = self._endpoint.path.replace(":path}", "}")
-            self._metrics.answered(scope["method"], path, status or 500, seconds)
-
-
-class AccessMiddleware:
-    """Rejects requests without the right to a route, or too many of them."""
-
-    def __init__(self, app: ASGIApp, endpoint: Endpoint, access: Access) -> None:
-        self._app, self._endpoint, self._access = app, endpoint, access
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request."""
-        self._access.admit(scope, self._endpoint.path, self._endpoint.right)
-        await self._app(scope, receive, send)
+            self._count(*self._labels, status or 500, time.perf_counter() - started)

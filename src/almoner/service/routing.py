@@ -1,53 +1,86 @@
-"""Routes from endpoints: one for each path, by method, behind the middleware."""
+"""Route table: the endpoint of a request by path and method, behind the middleware."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
+from almoner.service.auth.access import DECIDE
 from almoner.service.endpoint import Endpoint
-from almoner.service.errors import Refused, json_error
-from almoner.service.middleware import AccessMiddleware, ResponseMiddleware
+from almoner.service.errors import Refused, json_error, nothing_at
+from almoner.service.middleware import EndpointMiddleware
 from almoner.service.services import Services
+from almoner.service.web.templating import not_found
 
-__all__ = ["routes"]
-
-
-def routes(endpoints: Iterable[Endpoint], services: Services) -> list[Route]:
-    """Return the routes of endpoints; each path also takes OPTIONS."""
-    paths: dict[str, list[Endpoint]] = {}
-    for endpoint in endpoints:
-        paths.setdefault(endpoint.path, []).append(endpoint)
-    return [Route(path, _Methods(path, group, services)) for path, group in paths.items()]
+__all__ = ["RouteTable"]
 
 
-class _Methods:
-    """Dispatches a request to the endpoint of its method."""
+class RouteTable:
+    """The endpoints of a service by path, tried in their order.
 
-    def __init__(self, path: str, endpoints: list[Endpoint], services: Services) -> None:
-        methods = {"OPTIONS", *(endpoint.method for endpoint in endpoints)}
-        self._allow = ", ".join(sorted(methods))
-        self._apps = {
-            endpoint.method: _with_middleware(endpoint, endpoint, services)
+    Each path also takes OPTIONS, and HEAD where it takes GET.
+    """
+
+    def __init__(self, endpoints: Iterable[Endpoint], services: Services) -> None:
+        paths: dict[str, list[Endpoint]] = {}
+        for endpoint in endpoints:
+            paths.setdefault(endpoint.path, []).append(endpoint)
+        self._routes = [(_pattern(path), _Route(group, services)) for path, group in paths.items()]
+
+    def find(self, scope: Scope) -> ASGIApp:
+        """Return the application for a request, and put the parameters of its path into the scope.
+
+        A path that is unknown is tried again without superfluous slashes.
+        """
+        path = scope["path"]
+        for pattern, route in self._routes:
+            match = pattern.fullmatch(path)
+            if match is not None:
+                scope["path_params"] = match.groupdict()
+                return route.find(scope)
+        plain = re.sub("/+", "/", path).rstrip("/") or "/"
+        if plain == path:
+            return not_found(Request(scope), nothing_at(path))
+        scope["path"] = plain
+        return self.find(scope)
+
+
+class _Route:
+    """The endpoints of one path by method."""
+
+    def __init__(self, endpoints: list[Endpoint], services: Services) -> None:
+        self._allow = ", ".join(sorted({"OPTIONS", *(endpoint.method for endpoint in endpoints)}))
+        self._apps: dict[str, ASGIApp] = {
+            endpoint.method: EndpointMiddleware(endpoint, endpoint, services)
             for endpoint in endpoints
         }
+        if "GET" in self._apps:
+            self._apps["HEAD"] = self._apps["GET"]  # uvicorn leaves out the body
+        # The methods of a path are no secret: any valid key may ask for them.
+        endpoint = replace(endpoints[0], method="OPTIONS", right=DECIDE)
         options = Response(status_code=204, headers={"Allow": self._allow})
-        self._apps["OPTIONS"] = _with_middleware(options, endpoints[0], services)
+        self._apps["OPTIONS"] = EndpointMiddleware(options, endpoint, services)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self._apps.get(scope["method"])
-        if app is None:
-            path, method = scope["path"], scope["method"]
-            message = f"{path} does not take {method}; use {self._allow}"
-            error = Refused("method_not_allowed", message, Allow=self._allow)
-            app = json_error(Request(scope), error)
-        await app(scope, receive, send)
+    def find(self, scope: Scope) -> ASGIApp:
+        """Return the application for the method of a request."""
+        method = scope["method"]
+        app = self._apps.get(method)
+        if app is not None:
+            return app
+        message = f"{scope['path']} does not take {method}; use {self._allow}"
+        return json_error(Request(scope), Refused("method_not_allowed", message, Allow=self._allow))
 
 
-def _with_middleware(app: ASGIApp, endpoint: Endpoint, services: Services) -> ASGIApp:
-    guarded = AccessMiddleware(app, endpoint, services.access)
-    return ResponseMiddleware(guarded, endpoint, services.metrics)
+def _pattern(path: str) -> re.Pattern[str]:
+    r"""Return the pattern of a path: a parameter is one step, or with ``:path`` any number.
+
+    >>> _pattern("/campaigns/{name}").pattern, _pattern("/static/{name:path}").pattern
+    ('/campaigns/(?P<name>[^/]+)', '/static/(?P<name>.*)')
+    """
+    pattern = re.sub(r"\{(\w+):path\}", r"(?P<\1>.*)", path)
+    return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", pattern))

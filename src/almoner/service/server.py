@@ -22,9 +22,9 @@ from almoner.service.app import create_app
 from almoner.service.auth.access import LOOPBACK_HOSTS
 from almoner.service.auth.api_keys import Keyring
 from almoner.service.auth.sessions import SECRET
+from almoner.service.connection_limits import CONNECTIONS
 from almoner.service.health import COMPILING, PREPARING
-from almoner.service.middleware import HeadMiddleware
-from almoner.service.request_limits import CONNECTIONS, BoundedProtocol, bounded_by
+from almoner.service.request_limits import BoundedProtocol, bounded_by
 from almoner.store import open_store
 
 __all__ = ["serve", "server_config"]
@@ -85,7 +85,7 @@ def serve(
 def server_config(app: Any, http: type[BoundedProtocol] = BoundedProtocol) -> uvicorn.Config:
     """Return the configuration of uvicorn, with limited connections."""
     return uvicorn.Config(
-        HeadMiddleware(app),
+        app,
         http=http,
         timeout_keep_alive=KEEP_ALIVE,
         ws="none",  # unused, and its connections would have no limits

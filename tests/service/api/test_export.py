@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ import httpx
 import pytest
 from support.live_service import SPRING, in_thread
 from support.long_logs import append_decisions
+from support.waiting import PATIENCE, wait_until
 
 from almoner.errors import StoreError
 from almoner.live.export.rows import PAGE
@@ -26,7 +26,6 @@ from almoner.store.memory import MemoryStore
 
 LOG = "/api/campaigns/spring/log?format=jsonl"
 PAGES = 60
-PATIENCE = 30.0
 
 
 class Gated(MemoryStore):
@@ -94,22 +93,16 @@ def asked(client: httpx.Client, *, buffer: int | None = None) -> socket.socket:
     return connection
 
 
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def whole(client: httpx.Client) -> httpx.Response:
     """Return an export, retried while too many others are in progress."""
-    answer = client.get(LOG)
-    for _ in range(1000):
-        if answer.status_code == 200:
-            break
-        time.sleep(0.03)
-        answer = client.get(LOG)
-    return answer
+    answers: list[httpx.Response] = []
+
+    def export() -> bool:
+        answers[:] = [client.get(LOG)]
+        return answers[0].status_code == 200
+
+    wait_until(export, "an export is answered")
+    return answers[0]
 
 
 def test_an_export_is_whole(served: tuple[Gated, httpx.Client]) -> None:
@@ -123,7 +116,7 @@ def test_exports_wait_in_threads_of_their_own_and_too_many_are_refused(
     store, client = served
     store.gate.clear()
     waiting = [asked(client) for _ in range(LIMIT)]
-    until(lambda: store.exports.in_progress == LIMIT)
+    wait_until(lambda: store.exports.in_progress == LIMIT, "the exports begin")
     refused = client.get(LOG)
     others = [client.get(path).status_code for path in ("/ready", "/api/campaigns", "/docs")]
     store.gate.set()

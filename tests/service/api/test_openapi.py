@@ -79,3 +79,11 @@ def test_so_it_does_with_a_campaign_that_exists(case: Case[Any], url: str) -> No
             response_schema_conformance,
         ],
     )
+
+
+def test_the_component_of_a_status_keeps_its_name() -> None:
+    """Clients generated from the document have classes of these names."""
+    pause = DOCUMENT["paths"]["/api/campaigns/{name}/pause"]["post"]["responses"]["200"]
+    schema = pause["content"]["application/json"]["schema"]
+    assert schema == {"$ref": "#/components/schemas/State"}
+    assert set(DOCUMENT["components"]["schemas"]["State"]["properties"]) == {"name", "status"}

@@ -111,6 +111,14 @@ def test_only_the_right_to_administer_changes_campaigns_and_reads_their_logs(
     assert allowed.status_code == 200
 
 
+@pytest.mark.parametrize("path", [path for _, path, _ in ADMINISTERED])
+def test_options_of_an_administered_path_need_the_right_to_decide_only(
+    client: httpx.Client, keys: dict[str, str], path: str
+) -> None:
+    assert client.options(path, headers=bearer(keys["decide"])).status_code == 204
+    assert client.options(path).status_code == 401
+
+
 def test_keys_created_and_revoked_meanwhile_are_noticed(
     client: httpx.Client, store: Store, keys: dict[str, str]
 ) -> None:

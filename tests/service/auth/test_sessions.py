@@ -17,6 +17,7 @@ from almoner.service.app import create_app
 from almoner.service.auth.access import COOKIE
 from almoner.service.auth.api_keys import Keyring, create_key, revoke_key
 from almoner.service.auth.sessions import LIFETIME, SECRET, Sessions
+from almoner.service.web.sign_in import FORM
 from almoner.store import Store, open_store
 
 SHARED = "0123456789abcdef" * 4
@@ -67,6 +68,29 @@ def test_the_cookie_opens_page_and_api_and_holds_nothing_of_the_key(
     assert {"HttpOnly", "SameSite=strict", f"Max-Age={LIFETIME}", "Path=/"} <= set(
         attributes.split("; ")
     )
+
+
+@pytest.mark.parametrize(
+    ("headers", "got"),
+    [
+        ({}, "no Content-Type"),
+        ({"Content-Type": "text/plain"}, "Content-Type: text/plain"),
+        ({"Content-Type": "application/json"}, "Content-Type: application/json"),
+        ({"Content-Type": "multipart/form-data"}, "Content-Type: multipart/form-data"),
+    ],
+)
+def test_only_a_form_signs_in(
+    client: httpx.Client, key: str, headers: dict[str, str], got: str
+) -> None:
+    answer = client.post("/sign-in", content=f"key={key}", headers=headers)
+    assert (answer.status_code, answer.headers.get("set-cookie")) == (415, None)
+    assert f"The body must be a form, got {got}; send Content-Type: {FORM}." in answer.text
+
+
+def test_the_content_type_of_a_form_may_name_its_encoding(client: httpx.Client, key: str) -> None:
+    headers = {"Content-Type": f"{FORM.title()} ; charset=utf-8"}
+    answer = client.post("/sign-in", content=f"key={key}", headers=headers, follow_redirects=False)
+    assert answer.status_code == 303
 
 
 def test_neither_is_the_session_a_key_nor_the_key_a_session(client: httpx.Client, key: str) -> None:

@@ -21,11 +21,11 @@ from almoner.service.api.operation import get, post
 from almoner.service.api.requests import NewCampaign
 from almoner.service.api.responses import (
     CampaignList,
+    CampaignStatus,
     CampaignView,
     Curve,
     Latest,
     ListedCampaign,
-    State,
 )
 from almoner.service.auth.access import ADMINISTER
 from almoner.service.services import Services
@@ -69,19 +69,19 @@ async def show(services: Services, name: str) -> CampaignView:
 
 
 @post(f"{CAMPAIGN}/pause", right=ADMINISTER)
-async def pause(services: Services, name: str) -> State:
+async def pause(services: Services, name: str) -> CampaignStatus:
     """Skip all arrivals, without counting them, until the campaign is resumed."""
     return await _set_status(services, name, PAUSED)
 
 
 @post(f"{CAMPAIGN}/resume", right=ADMINISTER)
-async def resume(services: Services, name: str) -> State:
+async def resume(services: Services, name: str) -> CampaignStatus:
     """Go on after a pause."""
     return await _set_status(services, name, RESUMED)
 
 
 @post(f"{CAMPAIGN}/close", right=ADMINISTER)
-async def close(services: Services, name: str) -> State:
+async def close(services: Services, name: str) -> CampaignStatus:
     """Close a campaign for good; settlements and rewards are still taken."""
     return await _set_status(services, name, CLOSED)
 
@@ -139,10 +139,10 @@ async def _listed(agents: AgentPool, name: str) -> ListedCampaign:
     return ListedCampaign(**{field: getattr(view, field) for field in fields})
 
 
-async def _set_status(services: Services, name: str, kind: str) -> State:
+async def _set_status(services: Services, name: str, kind: str) -> CampaignStatus:
     agent = await services.agents.get(name)
     (status,) = await agent.ask(SetStatus(kind))
-    return State(name=name, status=status)
+    return CampaignStatus(name=name, status=status)
 
 
 OPERATIONS = [list_campaigns, create, show, pause, resume, close, report, curve, latest]

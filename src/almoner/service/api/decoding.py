@@ -17,7 +17,7 @@ from almoner.service.api.error_messages import error_message
 from almoner.service.errors import Refused
 from almoner.service.request_limits import BODY_LIMIT
 
-__all__ = ["BodyDecoder", "decode_query", "read_body"]
+__all__ = ["BodyDecoder", "check_content_type", "decode_query", "read_body"]
 
 JSON = "application/json"
 
@@ -53,7 +53,7 @@ class BodyDecoder:
         if not body:
             message = "the body is missing; send JSON as the document says, see /docs"
             raise Refused("malformed", message)
-        _check_content_type(scope)
+        check_content_type(scope, "JSON", JSON)
         try:
             return self._decoded(body)
         except RecursionError:
@@ -88,14 +88,13 @@ def decode_query(kind: Any, query: bytes) -> Any:
         raise Refused("malformed", message) from None
 
 
-def _check_content_type(scope: Scope) -> None:
+def check_content_type(scope: Scope, kind: str, media_type: str) -> None:
+    """Reject a body that is not declared to be of a kind, such as JSON."""
     value = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
-    if value == b"application/json":
-        return
     text = value.decode("latin-1")
-    if text.partition(";")[0].strip().lower() != JSON:
+    if text != media_type and text.partition(";")[0].strip().lower() != media_type:
         got = f"Content-Type: {text[:60]}" if text else "no Content-Type"
         raise Refused(
             "unsupported_media_type",
-            f"the body must be JSON, got {got}; send Content-Type: {JSON}",
+            f"the body must be {kind}, got {got}; send Content-Type: {media_type}",
         )

@@ -20,6 +20,7 @@ __all__ = [
     "ActionCost",
     "ActionPlan",
     "CampaignList",
+    "CampaignStatus",
     "CampaignView",
     "ContextPlan",
     "Curve",
@@ -29,7 +30,6 @@ __all__ = [
     "Latest",
     "ListedCampaign",
     "Plan",
-    "State",
 ]
 
 
@@ -40,11 +40,14 @@ class ErrorAnswer(Struct, kw_only=True):
     message: str
 
 
-class State(Struct, kw_only=True):
+class CampaignStatus(Struct, kw_only=True):
     """The status of a campaign."""
 
     name: str
     status: str
+
+
+CampaignStatus.__name__ = "State"  # its name in the OpenAPI document, for generated clients
 
 
 class ActionCost(Struct, kw_only=True):

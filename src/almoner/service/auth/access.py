@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -20,7 +21,7 @@ from almoner.service.auth.sessions import Sessions
 from almoner.service.errors import Refused
 from almoner.store import ApiKey
 
-__all__ = ["ADMINISTER", "COOKIE", "DECIDE", "LOOPBACK_HOSTS", "Access", "Credentials"]
+__all__ = ["ADMINISTER", "COOKIE", "DECIDE", "LOOPBACK_HOSTS", "NOBODY", "Access", "Credentials"]
 
 COOKIE = "almoner_session"
 """Cookie that holds the session of a signed-in browser."""
@@ -33,10 +34,14 @@ OPEN = ("/health", "/ready")
 GUARDED = ("/api", "/metrics")
 """Prefixes of paths that need a key, if any does; pages redirect to the sign-in form."""
 
+HOSTS_CACHED = 100
+"""Host headers whose names are kept: most requests have the same one."""
+
 ECHO = 100
 """Characters of a header shown in a message."""
 
 SAFE = ("GET", "HEAD", "OPTIONS")
+SAME_SITE = (b"same-origin", b"none")
 HEADERS = {b"authorization", b"cookie", b"host", b"origin", b"sec-fetch-site"}
 
 
@@ -51,6 +56,9 @@ class Credentials(NamedTuple):
     def right(self) -> str | None:
         """The right of the key, None without a valid one."""
         return None if self.key is None else self.key.permits
+
+
+NOBODY = Credentials(None, None, None)
 
 
 class Access:
@@ -98,6 +106,8 @@ class Access:
         return self._credentials(_headers(scope))
 
     def _credentials(self, headers: dict[bytes, bytes]) -> Credentials:
+        if b"authorization" not in headers and b"cookie" not in headers:
+            return NOBODY
         bearer = _bearer(headers)
         if bearer is not None:
             return Credentials(bearer, None, self.keyring.find(bearer))
@@ -109,7 +119,8 @@ class Access:
         headers = _headers(scope)
         if path in OPEN:
             return
-        if self._hosts is not None and not self.needs_key:
+        needs_key = self.needs_key
+        if self._hosts is not None and not needs_key:
             self._check_host(headers)
         credentials = self._credentials(headers)
         # A browser adds cookies and passwords by itself, but no key in the header.
@@ -117,7 +128,7 @@ class Access:
         if scope["method"] not in SAFE and not by_program:
             _check_origin(headers)
         self._check_rate(_address(scope) if credentials.key is None else credentials.key.digest)
-        if self.needs_key and path.startswith(GUARDED):
+        if needs_key and path.startswith(GUARDED):
             _check_right(credentials, right)
 
     def _check_rate(self, client: str) -> None:
@@ -176,7 +187,7 @@ def _check_right(credentials: Credentials, right: str) -> None:
 def _check_origin(headers: dict[bytes, bytes]) -> None:
     """Reject requests that a page of another site makes a browser send."""
     refusal = "requests from pages of other sites are refused"
-    if headers.get(b"sec-fetch-site", b"none") not in {b"same-origin", b"none"}:
+    if headers.get(b"sec-fetch-site", b"none") not in SAME_SITE:
         raise Refused("forbidden", f"{refusal}; ask from a program")
     origin, host = headers.get(b"origin"), headers.get(b"host", b"")
     if origin is not None and origin.partition(b"//")[2] != host:
@@ -188,6 +199,7 @@ def _check_origin(headers: dict[bytes, bytes]) -> None:
         )
 
 
+@lru_cache(HOSTS_CACHED)
 def _host_name(host: bytes) -> str | None:
     try:
         return urlsplit(f"//{host.decode('latin-1')}").hostname

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from almoner.service.api.decoding import read_body
+from almoner.service.api.decoding import check_content_type, read_body
 from almoner.service.auth.access import COOKIE
 from almoner.service.auth.sessions import LIFETIME
 from almoner.service.services import Services
@@ -15,6 +15,8 @@ from almoner.service.web.page import SIGN_IN, Page
 from almoner.service.web.templating import html
 
 __all__ = ["PAGES"]
+
+FORM = "application/x-www-form-urlencoded"
 
 KEY_COOKIE = "almoner_key"
 """Cookie in which earlier versions kept the key itself; deleted at sign-in and sign-out."""
@@ -29,6 +31,7 @@ async def form(request: Request) -> Response:
 async def sign_in(request: Request) -> Response:
     """Start a session, if the key is valid."""
     body = await read_body(request.receive)
+    check_content_type(request.scope, "a form", FORM)
     pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
     fields = dict(reversed(pairs))  # the first value of a field counts
     key, target = fields.get("key", "").strip(), _local_path(fields.get("next", "/"))

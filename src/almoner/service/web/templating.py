@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from almoner.service.auth.access import ADMINISTER, Access, Credentials
+from almoner.service.auth.access import ADMINISTER, NOBODY, Access
 from almoner.service.errors import Refused, failure, json_error
 from almoner.service.web import formatting, svg
 
@@ -53,7 +53,7 @@ def html(request: Request, template: str, *, status: int = 200, **context: Any) 
     try:
         credentials = access.credentials(request.scope)
     except Refused:  # an error page must not fail for the same reason as the page itself
-        credentials = Credentials(None, None, None)
+        credentials = NOBODY
     text = TEMPLATES.get_template(template).render(
         here=request.scope["path"],
         signed_in=credentials.session is not None and credentials.key is not None,
