@@ -35,7 +35,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_after_an_interrupt_at_any_bytecode_the_next_call_works(factory: AgentFactory) -> None:
-    """From another thread, then from the same one with the same key; and the books balance."""
+    """From another thread, then from the same one with the same key; books and report agree."""
     points = elsewhere(lambda: interrupt_decisions(factory, STEPS[factory.kind]), 600)
     agent = factory.open()
     keyed = [event for event in agent.events() if event.key]
@@ -46,6 +46,7 @@ def test_after_an_interrupt_at_any_bytecode_the_next_call_works(factory: AgentFa
 
 def interrupt_decisions(factory: AgentFactory, step: int) -> int:
     agent, second = factory.create(horizon=10_000, budget=10_000), factory.open()
+    agent.report()  # from now on events are kept for the next one
     kept = None
     for points, error in enumerate(
         interrupted(lambda point: agent.decide("new", key=f"visit {point}"), step), 1
@@ -58,6 +59,7 @@ def interrupt_decisions(factory: AgentFactory, step: int) -> int:
     assert agent.look(Campaign.to_dict) == replay(agent)
     second.decide("new", key="a second connection")
     agent.decide("returning")
+    assert agent.report() == second.report()
     return points + 1
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from threading import Event, Thread
 from typing import Any, NoReturn
 
 import pytest
-from support.agents import AgentFactory, rewind
+from support.agents import AgentFactory, rewind, use
 from support.interrupts import elsewhere
 
 import almoner as al
@@ -93,20 +92,6 @@ def reports_of_prefixes(agent: al.Agent) -> list[Report]:
     return reports
 
 
-def write(agent: al.Agent, seed: int) -> None:
-    """Decide, settle, cancel and reward, some of each."""
-    draw = random.Random(seed)  # noqa: S311
-    for _ in range(40):
-        taken = agent.decide(draw.choice(["new", "returning"]))
-        if taken.action is None:
-            continue
-        if draw.random() < 0.3:
-            agent.cancel(taken.id)
-            continue
-        agent.settle(taken.id, cost=draw.choice([0.5, 2.0]))
-        agent.reward(taken.id, draw.random())
-
-
 def test_each_report_is_that_of_one_prefix_of_the_log(factory: AgentFactory) -> None:
     """Ten viewers refresh in threads while two agents write."""
     agent = factory.create(horizon=2_000, budget=3_000.0)
@@ -117,7 +102,7 @@ def test_each_report_is_that_of_one_prefix_of_the_log(factory: AgentFactory) -> 
             reports.append(agent.report())
 
     viewers = [Thread(target=refresh) for _ in range(VIEWERS)]
-    writers = [Thread(target=write, args=(one, n)) for n, one in enumerate((agent, factory.open()))]
+    writers = [Thread(target=use, args=(one, n)) for n, one in enumerate((agent, factory.open()))]
     for thread in (*viewers, *writers):
         thread.start()
     for thread in writers:

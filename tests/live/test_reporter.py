@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import almoner as al
-from almoner.live import estimates, history
+from almoner.live import curve, estimates, history
 from almoner.live.reporter import Reporter
 from almoner.lp import solve
 from almoner.policy.allocation import AdaptiveLP
@@ -199,7 +199,7 @@ def test_a_reporter_reads_on_where_it_stopped() -> None:
 
 
 def test_a_curve_stays_short_and_ends_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "POINTS", 16)
+    monkeypatch.setattr(curve, "POINTS", 16)
     agent = opened(horizon=1000, budget=500.0)
     reporter = fresh_reporter(agent)
     for visit in range(300):
@@ -297,7 +297,7 @@ def test_a_read_that_fails_does_not_throw_the_history_away(
     apply = history.History.apply
 
     def counted(self: Any, events: list[Any]) -> None:
-        folded.extend(event.seq for event in events)
+        folded.extend(event[0] for event in events)
         apply(self, events)
 
     def fails(name: str) -> Any:

@@ -11,7 +11,8 @@ import almoner as al
 from almoner.store import Store, open_store
 from almoner.store.events import CANCELLED, Event
 from almoner.testing import check_store
-from almoner.testing.store_checks import CHECKS, DECISION, REWARD, SKIP
+from almoner.testing.store_checks import CHECKS
+from almoner.testing.store_opener import DECISION, REWARD, SKIP
 
 
 def opened(factory: AgentFactory) -> tuple[Store, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from almoner import Agent, AlmonerError, StoreError
 from almoner.kernels.state import State
 from almoner.live.campaign_state import Campaign
 from almoner.store import Store, Writer, open_store
-from almoner.store.sql import run
+from almoner.store.sql_log import run
 from support.postgres_server import fresh_database, postgres_url
 
 STORES = ("memory", "sqlite", "postgres")
@@ -124,6 +125,20 @@ def postgres_database() -> str:
 def _database() -> str:
     """Return one database for all tests: campaigns have unique names, and creation is slow."""
     return fresh_database(postgres_url())
+
+
+def use(agent: Agent, seed: int) -> None:
+    """Decide for forty arrivals, and settle, reward or cancel the actions."""
+    draw = random.Random(seed)  # noqa: S311
+    for _ in range(40):
+        taken = agent.decide(draw.choice(["new", "returning"]))
+        if taken.action is None:
+            continue
+        if draw.random() < 0.3:
+            agent.cancel(taken.id)
+            continue
+        agent.settle(taken.id, cost=draw.choice([0.5, 2.0]))
+        agent.reward(taken.id, draw.random())
 
 
 def rewind(factory: AgentFactory, last: int) -> None:

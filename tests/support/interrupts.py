@@ -29,8 +29,10 @@ UNDER_TEST = frozenset(
         "live/async_agent.py",
         "live/async_group_commit.py",
         "live/catch_up.py",
+        "live/curve.py",
         "live/group_commit.py",
         "live/history.py",
+        "live/recent_events.py",
         "live/reporter.py",
         "store/connections.py",
         "store/database.py",
@@ -39,6 +41,7 @@ UNDER_TEST = frozenset(
         "store/memory.py",
         "store/postgres.py",
         "store/sql.py",
+        "store/sql_log.py",
         "store/sqlite.py",
     )
 )

@@ -13,7 +13,9 @@ from almoner.store import Store
 from almoner.store.base import ALL
 from almoner.store.events import Event
 from almoner.store.memory import MemoryStore
-from almoner.testing import check_store, store_checks
+from almoner.testing import check_store, concurrent_store_checks
+from almoner.testing.store_checks import CHECKS
+from almoner.testing.store_opener import Opener
 
 
 class Wrapped:
@@ -159,14 +161,14 @@ def test_a_broken_store_is_told_what_it_breaks(
     kind: type[MemoryStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if kind is ReadersWait:  # its check is the first one in which a thread could wait
-        monkeypatch.setattr(store_checks, "PATIENCE", 0.1)
+        monkeypatch.setattr(concurrent_store_checks, "PATIENCE", 0.1)
     store: Store = kind()
     with pytest.raises(AssertionError, match=f"^{MUTANTS[kind]}"):
         check_store(lambda: store)
 
 
 def check_alone(name: str, open_store: Callable[[], Store]) -> None:
-    store_checks.CHECKS[name](store_checks.Opener(open_store))
+    CHECKS[name](Opener(open_store))
 
 
 def test_writers_that_do_not_exclude_each_other_are_caught_by_their_check() -> None:

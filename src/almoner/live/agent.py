@@ -22,6 +22,7 @@ from almoner.live.group_commit import GroupCommit
 from almoner.live.ledger import Ledger
 from almoner.live.names import campaign_name
 from almoner.live.opening import agreed_terms, warn_unaffordable
+from almoner.live.recent_events import RecentEvents
 from almoner.live.report import Report
 from almoner.live.reporter import Reporter
 from almoner.live.terms import Terms
@@ -53,10 +54,11 @@ class Agent:
     ) -> None:
         self.store, self.name, self.terms = store, name, terms
         self._process = Process()
-        self._transactions = TransactionRunner(store, name, terms, clock=clock)
+        recent = RecentEvents()
+        self._transactions = TransactionRunner(store, name, terms, clock=clock, recent=recent)
         self._commits = GroupCommit(self._transactions.run)
         self._owns_store = True
-        self.reporter = Reporter(store, name, terms, self.now)
+        self.reporter = Reporter(store, name, terms, self.now, recent)
 
     @classmethod
     def open(

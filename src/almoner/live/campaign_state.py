@@ -46,7 +46,7 @@ from almoner.store.events import (
     EventRow,
 )
 
-__all__ = ["Campaign"]
+__all__ = ["Campaign", "unreadable"]
 
 _RUNNING = Status.RUNNING.value
 
@@ -155,10 +155,7 @@ class Campaign:
         try:
             self._fold(events, compare=True)
         except (KeyError, TypeError, ValueError, BrokenLedger) as reason:
-            raise BrokenLedger(
-                f"the log cannot be read beyond event {self.seq}: {reason}; "
-                "almoner ledger verify says what is wrong with it"
-            ) from reason
+            raise unreadable(self.seq, reason) from reason
 
     def known_context(self, context: object, coming: Collection[str] = ()) -> str:
         """Return a context that may arrive here; refuse one that may not.
@@ -366,3 +363,11 @@ class Campaign:
     def _units_left(self) -> int:
         """Return the money left after expected costs, in the kernels' units."""
         return self.policy.units(self.ledger.budget - self.ledger.committed)
+
+
+def unreadable(seq: int, reason: Exception) -> BrokenLedger:
+    """Return the error for a log whose events after ``seq`` cannot be folded."""
+    return BrokenLedger(
+        f"the log cannot be read beyond event {seq}: {reason}; "
+        "almoner ledger verify says what is wrong with it"
+    )

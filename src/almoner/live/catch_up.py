@@ -18,11 +18,12 @@ from typing import Any
 
 from almoner.errors import StoreError
 from almoner.live.campaign_state import Campaign
+from almoner.live.recent_events import RecentEvents, rows_after
 from almoner.live.snapshot import read_snapshot, write_snapshot
 from almoner.live.terms import Terms
 from almoner.live.transaction import Command, execute
 from almoner.store.base import Reader, Store, Writer
-from almoner.store.events import Event
+from almoner.store.events import Event, EventRow
 
 __all__ = ["CATCH_UP", "SNAPSHOT_EVERY", "Replica", "TransactionRunner", "closed"]
 
@@ -46,6 +47,9 @@ class Replica:
         The event that was folded last.
     saved
         The ``seq`` of the last known snapshot.
+    latest
+        The events of the last transaction: the one folded last before it, if any, all that it has
+        read after that one, and all that it has appended.
     """
 
     def __init__(self, store: Store, name: str, terms: Terms) -> None:
@@ -53,6 +57,7 @@ class Replica:
         self.campaign: Campaign | None = None
         self.tip: Event | None = None
         self.saved = 0
+        self.latest: list[Event] = []
 
     def catch_up(self, reader: Reader, limit: int) -> Campaign | None:
         """Return the campaign after all events of the log; None if more than ``limit`` are missing.
@@ -71,11 +76,19 @@ class Replica:
         if len(tail) > limit:
             self.campaign, self.tip = campaign, tail[0]
             return None
-        if tail:
-            self.tip = tail[-1]
+        self.latest, self.tip = tail, tail[-1] if tail else None
         if len(tail) > 1 or (tail and not campaign.seq):
             campaign.apply(tail[1:] if campaign.seq else tail)
         return campaign
+
+    def advance(self, rows: Sequence[EventRow]) -> None:
+        """Fold those of some consecutive committed events that follow the one folded last."""
+        following = rows_after(self.tip, rows)
+        campaign, self.campaign = self.campaign, None
+        if campaign is not None and following:
+            campaign.apply(following)
+            self.tip = Event._make(following[-1])
+        self.campaign = campaign
 
     def fold(self) -> None:
         """Fold the log up to its present end outside any transaction, a chunk at a time."""
@@ -107,6 +120,7 @@ class Replica:
     def append(self, writer: Writer, campaign: Campaign, events: list[Event]) -> None:
         """Append events to the log, and a snapshot if one is due."""
         self.tip = events[-1]
+        self.latest += events
         writer.append(events)
         if campaign.seq - self.saved >= SNAPSHOT_EVERY:
             writer.save_snapshot(write_snapshot(campaign))
@@ -132,12 +146,21 @@ class Replica:
 
 
 class TransactionRunner:
-    """Runs commands in transactions on the up-to-date campaign, until it is ``closed``."""
+    """Runs commands in transactions on the up-to-date campaign, until it is ``closed``.
+
+    Committed events are added to ``recent``.
+    """
 
     def __init__(
-        self, store: Store, name: str, terms: Terms, *, clock: Callable[[], float]
+        self,
+        store: Store,
+        name: str,
+        terms: Terms,
+        *,
+        clock: Callable[[], float],
+        recent: RecentEvents,
     ) -> None:
-        self._store, self._name, self._clock = store, name, clock
+        self._store, self._name, self._clock, self._recent = store, name, clock, recent
         self._replica = Replica(store, name, terms)
         self.closed = False
 
@@ -165,6 +188,7 @@ class TransactionRunner:
             replica.keep_snapshot()
             limit *= 8  # others cannot write faster than this for ever
         replica.campaign = campaign
+        self._recent.extend(replica.latest)
         return answers
 
 

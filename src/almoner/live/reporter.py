@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from almoner.concurrency.mutex import Mutex, release
@@ -11,10 +11,11 @@ from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import Replica
 from almoner.live.history import History
 from almoner.live.make_report import make_report
+from almoner.live.recent_events import RecentEvents, rows_after
 from almoner.live.report import CurvePoint, Report
 from almoner.live.terms import Terms
-from almoner.store.base import ALL, Reader, Store
-from almoner.store.events import Event
+from almoner.store.base import Store
+from almoner.store.events import Event, EventRow
 
 __all__ = ["Reporter"]
 
@@ -28,7 +29,7 @@ class Reporter:
     """Reads a campaign for reports and pages, and goes on from the event that it read last.
 
     It follows the log with a campaign and a history of its own, in transactions that only read, so
-    that no report makes a decision wait.
+    that no report makes a decision wait. Events of this process come from memory if possible.
 
     Parameters
     ----------
@@ -36,10 +37,20 @@ class Reporter:
         The campaign.
     now
         Returns the time in microseconds since 1970.
+    recent
+        The events that this process commits to the log, if it does.
     """
 
-    def __init__(self, store: Store, name: str, terms: Terms, now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        terms: Terms,
+        now: Callable[[], int],
+        recent: RecentEvents | None = None,
+    ) -> None:
         self._store, self._name, self._terms, self._now = store, name, terms, now
+        self._recent = recent or RecentEvents()
         self._process = Process()
         self._mutex = Mutex()
         self._replica = Replica(store, name, terms)
@@ -55,7 +66,7 @@ class Reporter:
 
     def view(self, read: Callable[[Campaign], Result]) -> Result:
         """Return the result of ``read`` on the campaign as its log has it now."""
-        return self._locked(lambda: read(self._catch_up()[0]))
+        return self._locked(lambda: read(self._catch_up()))
 
     def _locked(self, use: Callable[[], Result]) -> Result:
         self._process.check()
@@ -63,6 +74,7 @@ class Reporter:
         try:
             return use()
         finally:
+            self._replica.latest = []  # which may be many
             release(claim)
 
     def _report(self) -> Report:
@@ -70,57 +82,56 @@ class Reporter:
         return make_report(self._name, campaign, history, self._now())
 
     def _points(self) -> list[CurvePoint]:
-        return self._up_to_date()[1].points()
+        return self._up_to_date()[1].curve.points()
 
     def _up_to_date(self) -> tuple[Campaign, History]:
         """Return campaign and history after the same event."""
         while True:
-            campaign, tail = self._catch_up()
-            if self._follow(tail[-1] if tail else None, tail):
+            campaign = self._catch_up()
+            if self._follow(self._replica.latest):
                 return campaign, self._history
             self._history = History(self._terms)  # the log was rewound
 
-    def _catch_up(self) -> tuple[Campaign, list[Event]]:
-        """Return the campaign after all events of its log, and the last of them as they were read.
-
-        There is at least one unless the log is empty.
-        """
+    def _catch_up(self) -> Campaign:
+        """Return the campaign after all events of its log."""
         replica, limit = self._replica, PAGE
+        self._fold_recent()
         while True:
             with self._store.reading(self._name) as reader:
-                keeper = _Keeper(reader)
-                campaign = replica.catch_up(keeper, limit)
+                campaign = replica.catch_up(reader, limit)
             if campaign is not None:
                 replica.campaign = campaign
-                return campaign, keeper.events_read
+                return campaign
             replica.fold()
             limit *= 8  # others cannot write faster than this for ever
 
-    def _follow(self, tip: Event | None, tail: list[Event]) -> bool:
-        """Fold the log up to an event into the history; return whether they are of one log."""
+    def _fold_recent(self) -> None:
+        """Fold the events that this process has committed; the store is asked for the others.
+
+        If the log was rewound meanwhile, it does not contain the last one of them.
+        """
+        rows = self._recent.take()  # before a transaction begins, so that it sees all of them
+        self._replica.advance(rows)
+        self._fold(rows_after(self._history.tip, rows))
+
+    def _follow(self, tail: list[Event]) -> bool:
+        """Fold the log up to the end of its tail into the history; return whether they match."""
+        tip = self._replica.tip
         last = 0 if tip is None else tip.seq
         while (seq := self._history.seq) < last:
-            overlap = min(seq, 1)  # the event folded last must still be there
-            page = tail[seq - overlap - last :]
-            if len(page) < last - seq + overlap:
+            start = max(seq, 1)  # the event folded last must still be there
+            page = tail[start - 1 - last :]
+            if len(page) <= last - start:
                 with self._store.reading(self._name) as reader:
-                    page = reader.events(seq - overlap, min(PAGE, last - seq) + overlap)
-            if len(page) <= overlap or (overlap and page[0] != self._history.tip):
+                    page = reader.events(start - 1, min(PAGE, last - start) + 1)
+            following = rows_after(self._history.tip, page) if seq else page
+            if not following:
                 return False
-            # Out of place until the page is folded: an interrupt must not count events twice.
-            history, self._history = self._history, History(self._terms)
-            history.apply(page[overlap:])
-            self._history = history
+            self._fold(following)
         return self._history.tip == tip
 
-
-class _Keeper:
-    """A reader that keeps the events read last, so that they need not be read a second time."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader, self.snapshot = reader, reader.snapshot
-        self.events_read: list[Event] = []
-
-    def events(self, after: int, limit: int = ALL) -> list[Event]:
-        self.events_read = self._reader.events(after, limit)
-        return self.events_read
+    def _fold(self, rows: Sequence[EventRow]) -> None:
+        # Out of place meanwhile: an interrupt must not count events twice.
+        history, self._history = self._history, History(self._terms)
+        history.apply(rows)
+        self._history = history

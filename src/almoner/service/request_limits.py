@@ -1,4 +1,4 @@
-"""Limits of HTTP connections: bytes, headers, time, and number of connections.
+"""Limits of HTTP requests: bytes, headers and time.
 
 uvicorn's protocol reads heads of any length, waits for the rest of a request for ever, and copies a
 long header again with each piece of it. These limits apply before any code of the service runs.
@@ -10,14 +10,9 @@ import asyncio
 from enum import Enum, auto
 from typing import NoReturn
 
-import msgspec
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from almoner.service.connection_limits import CountedProtocol, error_response
 
-from almoner.service.api.responses import ErrorAnswer
-from almoner.service.errors import STATUS
-from almoner.service.joined_writes import JoinedWrites
-
-__all__ = ["BODY_LIMIT", "CONNECTIONS", "BoundedProtocol", "bounded_by"]
+__all__ = ["BODY_LIMIT", "BoundedProtocol", "bounded_by"]
 
 BODY_LIMIT = 2_000_000
 """Bytes of a body: room for the largest batch with keys."""
@@ -30,12 +25,6 @@ HEADERS_LIMIT = 100
 
 MESSAGE_LIMIT = 2 * BODY_LIMIT
 """Bytes of a whole request as it is sent: a body in chunks has a line for each of them."""
-
-CONNECTIONS = 800
-"""Connections at a time: below the 1,024 files that a process may commonly have open."""
-
-RETRY_AFTER = 1
-"""Seconds after which a rejected client may connect again."""
 
 
 class _Phase(Enum):
@@ -50,7 +39,7 @@ class _Refusal(Exception):
     """Raised in a callback of the parser, which stops there."""
 
 
-class BoundedProtocol(HttpToolsProtocol):
+class BoundedProtocol(CountedProtocol):
     """One connection. Deadlines are for a whole head or body: slow bytes do not extend them."""
 
     head_seconds = 10.0
@@ -60,37 +49,18 @@ class BoundedProtocol(HttpToolsProtocol):
     linger_seconds = 5.0
     """Time to read and discard after a rejection: closed at once, the socket would be reset, and
     the client would lose the response."""
-    most_connections = CONNECTIONS
-    most_of_one_address = CONNECTIONS * 3 // 4
-    """Less than all; but a proxy in front of the service is one address."""
 
     _phase = _Phase.BETWEEN
-    _refused = False
     _refusal: tuple[str, str] | None = None
     _body = _size = _received = 0
     _deadline: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept a connection, unless there are too many; wait for the first request."""
+        """Wait for the first request, if the connection is accepted."""
         super().connection_made(transport)
-        self.transport = JoinedWrites(transport, self.loop)  # type: ignore[assignment]
-        address = self.client and self.client[0]
-        same = sum(1 for other in self.connections if _address(other) == address)
-        if len(self.connections) > self.most_connections or same > self.most_of_one_address:
-            self._refused = True
-            self.connections.discard(self)
-            transport.write(
-                _answer(
-                    "not_ready",
-                    f"there must be at most {self.most_connections} connections, and "
-                    f"{self.most_of_one_address} from one address; close some, or ask again later",
-                    f"retry-after: {RETRY_AFTER}\r\n".encode(),
-                )
-            )
-            transport.close()
-            return
-        self._deadline = self.loop.call_later(self.head_seconds, self._expire)
+        if not self._refused:
+            self._deadline = self.loop.call_later(self.head_seconds, self._expire)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timers."""
@@ -237,7 +207,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
         if not begun:
-            self.transport.write(_answer(code, message))
+            self.transport.write(error_response(code, message))
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self._cancel_stalled()
@@ -273,15 +243,3 @@ def bounded_by(connections: int) -> type[BoundedProtocol]:
 
 _TOO_LARGE = f"the body must be at most {BODY_LIMIT:,} bytes; split it"
 _TOO_LONG = f"the address and the headers must be at most {HEAD_LIMIT:,} bytes; shorten them"
-
-
-def _address(connection: object) -> str | None:
-    client: tuple[str, int] | None = getattr(connection, "client", None)
-    return client and client[0]
-
-
-def _answer(code: str, message: str, headers: bytes = b"") -> bytes:
-    """Return the bytes of an error response."""
-    body = msgspec.json.encode(ErrorAnswer(error=code, message=message))
-    head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n"
-    return STATUS_LINE[STATUS[code]] + head % len(body) + headers + b"\r\n" + body

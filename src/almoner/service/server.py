@@ -22,8 +22,9 @@ from almoner.service.app import create_app
 from almoner.service.auth.access import LOOPBACK_HOSTS
 from almoner.service.auth.api_keys import Keyring
 from almoner.service.auth.sessions import SECRET
+from almoner.service.connection_limits import CONNECTIONS
 from almoner.service.health import COMPILING, PREPARING
-from almoner.service.request_limits import CONNECTIONS, BoundedProtocol, bounded_by
+from almoner.service.request_limits import BoundedProtocol, bounded_by
 from almoner.store import open_store
 
 __all__ = ["serve", "server_config"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from almoner.store.base import Store
-from almoner.testing.store_checks import CHECKS, Opener
+from almoner.testing.store_checks import CHECKS
+from almoner.testing.store_opener import Opener
 
 __all__ = ["check_store"]
 

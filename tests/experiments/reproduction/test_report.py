@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from almoner.experiments.reproduction.claims import BEYOND, CLAIMS
+from almoner.experiments.reproduction.claims import CLAIMS
 from almoner.experiments.reproduction.figures import FIGURES, draw, report
+from almoner.experiments.reproduction.further_claims import FURTHER_CLAIMS
 from almoner.experiments.reproduction.report import write_report
 from almoner.experiments.reproduction.results import Results
 from almoner.experiments.reproduction.verdicts import Verdict, judge
@@ -207,7 +208,7 @@ def test_the_page_names_its_version_and_command(tmp_path: Path) -> None:
     assert "![Two contexts, rewards known](./two-known.svg)" in page
     assert "two-unknown.svg" not in page  # not drawn
     assert "| EALP against FLP, ρ = 0.39 | 3.00 ± 0.10 against 4.00 ± 0.10 ✓ |" in page
-    for claim in (*CLAIMS, *BEYOND):
+    for claim in (*CLAIMS, *FURTHER_CLAIMS):
         assert page.count(f". {claim.says}**") == 1
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from almoner.experiments.reproduction.claims import BEYOND, CLAIMS, PaperClaim
+from almoner.experiments.reproduction.claim import PaperClaim
+from almoner.experiments.reproduction.claims import CLAIMS
 from almoner.experiments.reproduction.criteria import Check, Outcome
+from almoner.experiments.reproduction.further_claims import FURTHER_CLAIMS
 from almoner.experiments.reproduction.results import Results
 
 __all__ = ["Judgement", "Verdict", "judge", "verdict_of"]
@@ -34,7 +36,7 @@ class Judgement(NamedTuple):
 def judge(results: Results) -> list[Judgement]:
     """Judge every claim, the paper's first."""
     judged = []
-    for claim in (*CLAIMS, *BEYOND):
+    for claim in (*CLAIMS, *FURTHER_CLAIMS):
         checks = claim.criterion(results) if claim.criterion else []
         judged.append(Judgement(claim, checks, verdict_of(claim, checks)))
     return judged
