@@ -11,6 +11,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 from support.live_service import SPRING, Process
+from support.waiting import PATIENCE
 
 from almoner.errors import InvalidInput
 from almoner.service.app import create_app
@@ -216,7 +217,10 @@ def test_services_share_sessions_by_an_environment_variable(
         key = create_key(store, "ops", right="administer")
     monkeypatch.setenv(SECRET, SHARED)
     with Process(url) as one, Process(url) as two:
-        with httpx.Client(base_url=one.url) as client:
+        with httpx.Client(base_url=one.url, timeout=PATIENCE) as client:
             token, _ = sign_in(client, key)
         cookie = {"Cookie": f"{COOKIE}={token}"}
-        assert httpx.get(f"{two.url}/api/campaigns", headers=cookie).status_code == 200
+        assert (
+            httpx.get(f"{two.url}/api/campaigns", headers=cookie, timeout=PATIENCE).status_code
+            == 200
+        )
