@@ -120,11 +120,11 @@ def test_all_kinds_of_terms_are_sent(url: str) -> None:
         profile=(("2050-01-01T00:00Z", 0.5),),  # type: ignore[arg-type]
     )
     with opened(url, "a name with spaces, ümlauts and %2F") as campaign:
-        told = {**TERMS, "horizon": horizon, "policy": kl_ucb_rounded(), "contexts": ("a", "b")}
-        shown = campaign.create(**told)
+        terms = {**TERMS, "horizon": horizon, "policy": kl_ucb_rounded(), "contexts": ("a", "b")}
+        shown = campaign.create(**terms)
         assert shown["closes"] == "2099-01-01T00:00:00+00:00"
         assert shown["policy"] == kl_ucb_rounded().to_dict()
-        assert campaign.create(**told)["name"] == campaign.campaign
+        assert campaign.create(**terms)["name"] == campaign.campaign
 
 
 def test_errors_are_those_of_the_library(url: str) -> None:
@@ -228,8 +228,8 @@ def test_what_is_tried_again_is_done_once(url: str, store: Store, slept: list[fl
         campaign.reward(decision.id, 1.0)
         campaign.reward_many({entry.id: 1.0 for entry in batch})
         assert campaign.report()["rewarded"] == 3
-    found = audit(store, "flaky")
-    assert found.decisions == 3, "although the answers were lost"
+    balance = audit(store, "flaky")
+    assert balance.decisions == 3, "although the answers were lost"
     assert [entry.context for entry in batch] == ["new", "returning"]
     assert flaky.sent > 5
     assert len(slept) == 8, "once for each fault"

@@ -143,9 +143,9 @@ def test_a_declared_amount_is_a_whole_number_of_units(amount: Any) -> None:
 def test_what_is_wrong_with_an_amount_is_said_as_it_was_given(amount: Any, sentence: str) -> None:
     cent = denomination("0.01")
     for read in (cent.units, cent.units_up):
-        with pytest.raises(InvalidInput) as said:
+        with pytest.raises(InvalidInput) as raised:
             read("cost", amount)
-        assert str(said.value).startswith(f"cost must {sentence}")
+        assert str(raised.value).startswith(f"cost must {sentence}")
 
 
 @pytest.mark.parametrize("unit", ["1", "0.01", "1e-06", "0.123456789", "1e-320"])

@@ -83,6 +83,7 @@ def test_a_busy_campaign_holds_up_no_other(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.usefixtures("patient")
 def test_those_who_wait_for_any_lock_are_served_in_their_order() -> None:
     """A thread that comes later gets no lock while another waits, though one is free."""
     queue = WaitQueue()

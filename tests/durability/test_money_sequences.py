@@ -192,7 +192,7 @@ def test_a_campaign_adds_up_to_the_last_unit(unit: str, caplog: pytest.LogCaptur
             rng, rng.sample([*balances.open_reserves], len(balances.open_reserves) * 2 // 3)
         )
         balances.check()
-    found = audit(agent.store, "spring")
-    assert found.spent + found.reserved + found.left == found.budget
-    assert found.spent * balances.worth == balances.spent
+    balance = audit(agent.store, "spring")
+    assert balance.spent + balance.reserved + balance.left == balance.budget
+    assert balance.spent * balances.worth == balances.spent
     assert balances.short > 0

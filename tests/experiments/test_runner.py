@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -27,13 +26,22 @@ SETTINGS = {
 SWEEP = Sweep.from_dict(SETTINGS)
 
 PROGRAM = """
-import json, sys
+import json, os, signal, sys, threading, time
 from almoner.experiments.sweep import Sweep, run_sweep
-folder, jobs, settings = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
+folder, jobs, more, delay, settings = (json.loads(argument) for argument in sys.argv[1:])
+calls = []
+
+def kill_oneself(done, total):
+    calls.append(done)
+    if len(calls) == 1 + more:
+        threading.Timer(delay, os.kill, (os.getpid(), signal.SIGKILL)).start()
+    if len(calls) == 4 + more:  # long before the end of the sweep
+        time.sleep(600)
+
 if __name__ == "__main__":
-    tell = lambda done, total: print(done, flush=True)
-    run_sweep(Sweep.from_dict(settings), folder, jobs=jobs, progress=tell)
+    run_sweep(Sweep.from_dict(settings), folder, jobs=jobs, progress=kill_oneself)
 """
+"""Runs a sweep, and kills itself so many seconds after so many more cells were finished."""
 
 
 @pytest.fixture(scope="module")
@@ -44,21 +52,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "rows.csv").read_bytes()
 
 
-def start(folder: Path, jobs: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(folder), str(jobs), json.dumps(SETTINGS)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
+def run_until_killed(folder: Path, jobs: int, *, more: int, delay: float) -> None:
+    """Run a sweep in a process until it has killed itself."""
+    arguments = map(json.dumps, (str(folder), jobs, more, delay, SETTINGS))
+    process = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments], check=False, capture_output=True, text=True
     )
-
-
-def wait_for(process: subprocess.Popen[str], more: int) -> None:
-    """Wait until a process has finished so many more cells."""
-    assert process.stdout is not None
-    first = int(process.stdout.readline())
-    while more > 0 and int(process.stdout.readline()) < first + more:
-        pass
+    assert process.returncode == -signal.SIGKILL, process.stderr
 
 
 @pytest.mark.slow
@@ -67,12 +67,7 @@ def test_a_killed_sweep_resumes(tmp_path: Path, whole: bytes) -> None:
     cells = tmp_path / "cells"
     for jobs in (2, 1, 1):
         before = {file.name: file.stat().st_mtime_ns for file in cells.glob("*.json")}
-        process = start(tmp_path, jobs)
-        wait_for(process, more=chance.randint(0, 3))
-        time.sleep(chance.uniform(0, 0.03))
-        process.kill()
-        process.communicate()
-        assert process.returncode == -signal.SIGKILL
+        run_until_killed(tmp_path, jobs, more=chance.randint(0, 3), delay=chance.uniform(0, 0.03))
         assert not (tmp_path / "rows.csv").exists()
         after = {file.name: file.stat().st_mtime_ns for file in cells.glob("*.json")}
         assert before.items() <= after.items()  # nothing finished is lost or done again
@@ -121,11 +116,11 @@ def test_tasks_of_other_sources_run_again_with_a_warning(
 ) -> None:
     run_sweep(SWEEP, tmp_path, jobs=1)
     assert not caplog.messages
-    for place, cell in enumerate(SWEEP.cells()[:5]):
+    for index, cell in enumerate(SWEEP.cells()[:5]):
         path = tmp_path / "cells" / f"{key_of(cell)}.json"
         content = json.loads(path.read_text())
         content["sources"] = "0123456789abcdef"
-        if place == 0:
+        if index == 0:
             del content["sources"]  # made before sources were noted
         for row in content["rows"]:
             row["regret_mean"] += 1.0

@@ -88,13 +88,13 @@ def test_lanes_rounds_and_streams_are_uncorrelated() -> None:
 
 
 def test_every_stream_of_every_replication_and_seed_has_its_own_key() -> None:
-    found = {
+    keys = {
         stream_key(np.uint64(root), run, stream)
         for root in (0, 1, 2**63)
         for run in range(1000)
         for stream in (CONTEXTS, REWARDS, POLICY)
     }
-    assert len(found) == 3 * 1000 * 3
+    assert len(keys) == 3 * 1000 * 3
 
 
 def test_streams_of_one_replication_are_uncorrelated_round_by_round() -> None:

@@ -163,23 +163,23 @@ SMALL = al.Problem(
 
 def runs_with_a_pair_untried(problem: al.Problem, policy: al.Policy, rounds: int) -> int:
     """Of 50 runs, from the record of all that happened; the third context never comes."""
-    found = 0
+    count = 0
     for run in range(50):
         played = al.trace(problem, policy, seed=3, run=run)
         done = zip(played.contexts[:rounds], played.actions[:rounds], strict=True)
-        found += not {(0, 0), (0, 1), (1, 0), (1, 1)} <= set(done)
-    return found
+        count += not {(0, 0), (0, 1), (1, 0), (1, 1)} <= set(done)
+    return count
 
 
 @pytest.mark.parametrize("rounds", [3, 6, 12])
 def test_ending_exploration_with_a_pair_untried_is_warned_of_once(rounds: int) -> None:
     policy = al.epsilon_first_alp(rounds=rounds)
-    found = runs_with_a_pair_untried(SMALL, policy, rounds)
-    assert 0 < found <= 50
+    count = runs_with_a_pair_untried(SMALL, policy, rounds)
+    assert 0 < count <= 50
     with pytest.warns(al.UntriedPairs) as caught:
         al.simulate(SMALL, policy, runs=50, seed=3)
     assert [str(warning.message) for warning in caught] == [
-        f"in {found} of 50 runs exploration ended with a pair untried, which then counts as 1; "
+        f"in {count} of 50 runs exploration ended with a pair untried, which then counts as 1; "
         "explore for more rounds, or raise the cap"
     ]
     assert caught[0].filename == __file__

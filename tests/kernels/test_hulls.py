@@ -66,9 +66,9 @@ def rewritten(kernels: Kernels, *, context: int = 0) -> list[int]:
     before = hulls.gains.copy()
     hulls.gains[marked] = MARK
     decide_for(kernels, context)
-    found = np.flatnonzero(marked & (hulls.gains != MARK).all(axis=1))
+    rows = np.flatnonzero(marked & (hulls.gains != MARK).all(axis=1))
     hulls.gains[:] = np.where(hulls.gains == MARK, before, hulls.gains)
-    return found.tolist()
+    return rows.tolist()
 
 
 @pytest.mark.parametrize("defaults", [False, True])

@@ -144,8 +144,8 @@ def test_a_batch_is_decided_as_single_arrivals_in_order(name: str, kind: str) ->
             done = decide_one(lowered, apart, STREAM, context, mask, price)
             expected += (*done, price[0])
         advance(lowered, *together, STREAM, batch, size, free, 0)
-        found = np.column_stack((batch.choices[:size, 0], batch.figures[:size]))
-        assert found.ravel().tolist() == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        decided = np.column_stack((batch.choices[:size, 0], batch.figures[:size]))
+        assert decided.ravel().tolist() == pytest.approx(expected, abs=1e-12, nan_ok=True)
         assert batch.allowed.all()
     assert state_values(together[0]) == state_values(apart[0])
 

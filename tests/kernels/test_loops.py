@@ -106,9 +106,9 @@ def endless(kernel: ast.FunctionDef) -> list[int]:
 
 
 def test_every_loop_of_a_kernel_counts_towards_its_end() -> None:
-    found = dict(kernels())
-    assert len(found) > 50  # or they were not found
-    assert {name: endless(node) for name, node in found.items() if endless(node)} == {}
+    nodes = dict(kernels())
+    assert len(nodes) > 50  # or they were not found
+    assert {name: endless(node) for name, node in nodes.items() if endless(node)} == {}
 
 
 @pytest.mark.parametrize(

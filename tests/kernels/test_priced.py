@@ -258,13 +258,13 @@ def test_a_converged_learner_never_charges_a_context_whose_actions_gain_nothing(
 @pytest.mark.parametrize("policy", [al.thrifty(), al.horizon_alp()])
 def test_knowing_the_default_rewards_is_better_than_learning_them(policy: al.Policy) -> None:
     """About 39 against 49 on the same arrivals; 3 standard errors of the difference."""
-    learned, told = (
+    learned, known = (
         al.simulate(problem, policy, runs=600, seed=1, against="upper bound")
         for problem in (DEFAULTS, TOLD)
     )
-    saved = al.Sample(learned.regret.values - told.regret.values)
+    saved = al.Sample(learned.regret.values - known.regret.values)
     assert saved.mean > 3 * saved.stderr
-    assert told.spend.max() <= TOLD.budget
+    assert known.spend.max() <= TOLD.budget
 
 
 def test_known_default_rewards_are_taken_from_the_indices() -> None:
@@ -337,7 +337,7 @@ def test_a_fixed_plan_told_to_drop_its_frugality_does_so_with_unequal_costs_too(
         budget=300,
     )
     best = al.optimal_value(problem)
-    plain, bold = (al.exact_value(problem, al.flp(override=told)) for told in (False, True))
+    plain, bold = (al.exact_value(problem, al.flp(override=override)) for override in (False, True))
     assert best > bold > plain + 1
     measured = al.simulate(problem, al.flp(override=True), runs=400, seed=1).regret
     assert abs(measured.mean - (best - bold)) < 4 * measured.stderr

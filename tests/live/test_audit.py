@@ -84,12 +84,16 @@ def followed(seq: int, kind: str, decision: int) -> str:
 
 def test_what_the_agent_writes_is_in_order(path: Path) -> None:
     with al.Agent.open(f"sqlite:///{path}", name="spring") as agent:
-        found = audit(agent.store, "spring")
+        balance = audit(agent.store, "spring")
         ledger = agent.ledger
-    assert (found.events, found.decisions) == (8, 5)
-    assert (found.spent, found.reserved, found.left) == (ledger.spent, ledger.reserved, ledger.left)
-    assert found.spent + found.reserved + found.left == found.budget == 60_000_000
-    assert found.overrun == 3_000_000
+    assert (balance.events, balance.decisions) == (8, 5)
+    assert (balance.spent, balance.reserved, balance.left) == (
+        ledger.spent,
+        ledger.reserved,
+        ledger.left,
+    )
+    assert balance.spent + balance.reserved + balance.left == balance.budget == 60_000_000
+    assert balance.overrun == 3_000_000
 
 
 @pytest.mark.parametrize(

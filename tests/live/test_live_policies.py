@@ -83,7 +83,7 @@ def refusal(policy: al.Policy, **changes: Any) -> str | None:
 
 
 def exists(argument: str) -> bool:
-    parts = {name: part for _, found in PARTS.values() for name, part in found.items()}
+    parts = {name: part for _, axis in PARTS.values() for name, part in axis.items()}
     takers: list[Any] = [make_terms, al.Policy, *RECIPES.values(), *parts.values()]
     return any(argument in signature(taker).parameters for taker in takers)
 

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import pytest
 from support.agents import AgentFactory, rewind, use
 from support.interrupts import elsewhere
+from support.waiting import wait_until
 
 import almoner as al
 from almoner.live.campaign_state import Campaign
@@ -103,14 +104,17 @@ def test_each_report_is_that_of_one_prefix_of_the_log(factory: AgentFactory) -> 
 
     viewers = [Thread(target=refresh) for _ in range(VIEWERS)]
     writers = [Thread(target=use, args=(one, n)) for n, one in enumerate((agent, factory.open()))]
-    for thread in (*viewers, *writers):
+    for thread in viewers:
+        thread.start()
+    wait_until(lambda: reports, "the first report")
+    for thread in writers:
         thread.start()
     for thread in writers:
         thread.join(300)
+    wait_until(lambda: reports[-1].arrivals > reports[0].arrivals, "they see it grow")
     done.set()
     for thread in viewers:
         thread.join(300)
-    assert len({report.arrivals for report in reports}) > 1, "they have seen it grow"
     possible = [repr(report) for report in reports_of_prefixes(agent)]
     for report in reports:
         assert report.spent + report.reserved + report.left == pytest.approx(report.budget)

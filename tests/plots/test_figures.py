@@ -27,12 +27,12 @@ def results(**more: Any) -> list[dict[str, Any]]:
             "ratio": ratio,
             "boundary_distance": abs(ratio - 0.4),
             "against": against,
-            "regret_mean": 0.01 * place + 0.001 * horizon**0.5,
+            "regret_mean": 0.01 * index + 0.001 * horizon**0.5,
             "regret_stderr": 0.001 if policy == "ealp" else 0.0,
         }
         | more
         for ratio in (0.39, 0.4, 0.41)
-        for place, policy in enumerate(POLICIES)
+        for index, policy in enumerate(POLICIES)
         for horizon in (100, 1000, 10_000)
         for against in ("oracle", "upper bound")
     ]
@@ -109,8 +109,8 @@ def test_nothing_overlaps_or_is_clipped(kind: str, stacked: bool) -> None:
             assert box.x1 <= page.x1
             assert page.y0 <= box.y0
             assert box.y1 <= page.y1
-        for place, box in enumerate(names):
-            assert not any(box.overlaps(other) for other in names[place + 1 :])
+        for index, box in enumerate(names):
+            assert not any(box.overlaps(other) for other in names[index + 1 :])
             others = [other for other in figure.axes if other is not axes]
             assert not any(box.overlaps(other.get_window_extent()) for other in others)
         for box in labels:

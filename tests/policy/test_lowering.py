@@ -108,8 +108,8 @@ def test_a_learner_starts_from_ones_whatever_the_truth() -> None:
 
 
 def test_a_learner_needs_no_truth() -> None:
-    lowered, told = lower(thrifty(), **TERMS), lower(thrifty(), **TERMS, **TRUTH)
-    for mine, theirs in zip(lowered, told, strict=True):
+    lowered, with_truth = lower(thrifty(), **TERMS), lower(thrifty(), **TERMS, **TRUTH)
+    for mine, theirs in zip(lowered, with_truth, strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
 

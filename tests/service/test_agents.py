@@ -175,9 +175,9 @@ def test_a_campaign_is_opened_once_for_all_who_ask_for_it() -> None:
         agents = AgentPool(store)
         agents.warm.set()
         await agents.get("spring", **TERMS)
-        found = await asyncio.gather(*[agents.get("spring") for _ in range(20)])
-        assert len(set(map(id, found))) == 1
-        assert agents.open_agents() == [found[0]]
+        opened = await asyncio.gather(*[agents.get("spring") for _ in range(20)])
+        assert len(set(map(id, opened))) == 1
+        assert agents.open_agents() == [opened[0]]
         await agents.close()
 
     asyncio.run(main())

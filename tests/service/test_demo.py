@@ -59,7 +59,7 @@ def test_it_goes_on_where_it_was_and_ends_with_its_horizon(monkeypatch: pytest.M
 
     asyncio.run(watched(0.005))
     asyncio.run(watched(60))
-    found = audit(store, NAME)
-    assert found.decisions >= 300
+    balance = audit(store, NAME)
+    assert balance.decisions >= 300
     kinds = {event.kind for event in store.events(NAME)}
     assert {"decided", "settled", "rewarded", "cancelled"} <= kinds

@@ -56,15 +56,15 @@ def test_it_is_ready_only_once_the_kernels_are_warm(monkeypatch: pytest.MonkeyPa
 def test_kernels_that_take_longer_than_to_load_are_mentioned(
     monkeypatch: pytest.MonkeyPatch, slow: bool
 ) -> None:
-    gate, said = Gate(), Gate()
+    gate, mentioned = Gate(), Gate()
     monkeypatch.setattr(background, "warm_up", gate.wait)
     monkeypatch.setattr(background, "LOADING_SECONDS", 0.01 if slow else 60.0)
-    with TestClient(create_app(MemoryStore(), when_slow=said.set)) as client:
+    with TestClient(create_app(MemoryStore(), when_slow=mentioned.set)) as client:
         if slow:
-            assert said.wait(60)
+            assert mentioned.wait(60)
         gate.set()
         ready(client)
-        assert said.is_set() == slow
+        assert mentioned.is_set() == slow
 
 
 def test_it_is_ready_only_while_the_store_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,18 +119,18 @@ def test_decisions_requests_transactions_and_money_are_counted(spring: httpx.Cli
     made = [spring.post(path, json={"context": "new"}).json() for _ in range(5)]
     batch = spring.post(f"{path}/batch", json={"contexts": ["new"] * 3}).json()["decisions"]
     spring.post(path, json={"context": "nobody"})
-    found = figures(spring)
+    metrics = figures(spring)
     served = sum(decision["action"] is not None for decision in made + batch)
-    skipped = found.get(("almoner_decisions_total", "spring", "policy"), 0)
-    assert found["almoner_decisions_total", "spring", "served"] == served
+    skipped = metrics.get(("almoner_decisions_total", "spring", "policy"), 0)
+    assert metrics["almoner_decisions_total", "spring", "served"] == served
     assert served + skipped == 8
     route = "/api/campaigns/{name}/decisions"
-    assert found["almoner_request_seconds_count", "POST", route, "200"] == 5
-    assert found["almoner_request_seconds_count", "POST", route, "422"] == 1
-    assert found["almoner_transaction_callers_count", "spring"] >= 7
+    assert metrics["almoner_request_seconds_count", "POST", route, "200"] == 5
+    assert metrics["almoner_request_seconds_count", "POST", route, "422"] == 1
+    assert metrics["almoner_transaction_callers_count", "spring"] >= 7
     shown = spring.get("/api/campaigns/spring").json()
     for part in ("spent", "reserved", "left"):
-        assert found["almoner_money", "spring", part] == shown[part]
+        assert metrics["almoner_money", "spring", part] == shown[part]
 
 
 def test_reading_a_campaign_takes_no_transaction(spring: httpx.Client) -> None:

@@ -33,12 +33,12 @@ def refused(answer: httpx.Response) -> dict[str, str]:
     """Return the error of a response, after checking its form."""
     assert 400 <= answer.status_code < 500, answer.text
     assert answer.headers["content-type"] == "application/json"
-    found: dict[str, str] = answer.json()
-    assert set(found) == {"error", "message"}
-    assert found["error"].islower()
-    assert len(found["message"].split()) >= 3, "a sentence"
-    assert "Expected `" not in found["message"], "a sentence of ours"
-    return found
+    error: dict[str, str] = answer.json()
+    assert set(error) == {"error", "message"}
+    assert error["error"].islower()
+    assert len(error["message"].split()) >= 3, "a sentence"
+    assert "Expected `" not in error["message"], "a sentence of ours"
+    return error
 
 
 BODIES: dict[str, bytes] = {
@@ -200,8 +200,8 @@ def test_what_is_wrong_with_a_parameter_is_named(
 def test_a_key_that_looks_like_a_path_of_the_decoder(client: httpx.Client, path: str) -> None:
     body = {f"x - at `${path}": 1, "nosuch": 1, "context": "new", "contexts": []}
     for where in (DECIDE, f"{DECIDE}/batch", "/api/plan"):
-        said = refused(client.post(where, json=body))["message"]
-        assert said.startswith("the body has the unknown key 'x - at")
+        message = refused(client.post(where, json=body))["message"]
+        assert message.startswith("the body has the unknown key 'x - at")
 
 
 NUMBERS = [
@@ -290,21 +290,23 @@ def test_hostile_terms(client: httpx.Client, change: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         (rb'{"context": "\ud800"}', r"a \u escape is half of a surrogate pair"),
         (rb'{"context": "new", "key": "\u0000"}', "1 to 200 characters, none of them NUL or half"),
     ],
 )
-def test_text_that_no_store_can_hold_is_named(client: httpx.Client, body: bytes, said: str) -> None:
-    assert said in refused(client.post(DECIDE, content=body, headers=JSON))["message"]
+def test_text_that_no_store_can_hold_is_named(
+    client: httpx.Client, body: bytes, message: str
+) -> None:
+    assert message in refused(client.post(DECIDE, content=body, headers=JSON))["message"]
 
 
 def test_a_reward_told_twice_in_one_batch_is_told_so(client: httpx.Client) -> None:
     rewards = [{"id": 1, "value": 1}, {"id": 1, "value": 0}]
     answer = client.post("/api/campaigns/spring/rewards", json={"rewards": rewards})
-    said = "decision 1 is rewarded twice in one batch; send it once"
-    assert refused(answer)["message"] == said
+    message = "decision 1 is rewarded twice in one batch; send it once"
+    assert refused(answer)["message"] == message
 
 
 PATHS = [

@@ -33,12 +33,17 @@ class Quick(BoundedProtocol):
     """A protocol with short deadlines that counts closed connections."""
 
     head_seconds = body_seconds = stall_seconds = 0.3
-    most_connections, most_of_one_address = 8, 4
     ended = threading.Semaphore(0)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self.ended.release()
+
+
+class Small(BoundedProtocol):
+    """A protocol for few connections."""
+
+    most_connections, most_of_one_address = 8, 4
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +56,14 @@ def quick() -> Iterator[str]:
     yield from _serving(Quick)
 
 
+@pytest.fixture(scope="module")
+def small() -> Iterator[str]:
+    yield from _serving(Small)
+
+
 def _serving(protocol: type[BoundedProtocol]) -> Iterator[str]:
     with in_thread(http=protocol) as url:
-        assert httpx.post(f"{url}/api/campaigns", json=SPRING).status_code == 201
+        assert httpx.post(f"{url}/api/campaigns", json=SPRING, timeout=PATIENCE).status_code == 201
         yield url
 
 
@@ -189,22 +199,22 @@ def test_a_client_that_does_not_read_is_disconnected(quick: str) -> None:
         assert Quick.ended.acquire(timeout=PATIENCE)
 
 
-def test_too_many_connections_of_one_address_are_refused_until_some_are_closed(quick: str) -> None:
-    held = [httpx.Client(base_url=quick, timeout=PATIENCE) for _ in range(4)]
+def test_too_many_connections_of_one_address_are_refused_until_some_are_closed(small: str) -> None:
+    held = [httpx.Client(base_url=small, timeout=PATIENCE) for _ in range(4)]
     for client in held:
         assert client.get("/health").status_code == 200
-    status, body = sent(quick)
+    status, body = sent(small)
     assert status == 503
     assert body["message"].startswith("there must be at most 8 connections, and 4 from one address")
     for client in held:
         client.close()
     request = GET + b"Connection: close\r\n\r\n"
-    wait_until(lambda: sent(quick, request)[0] == 200, "a connection is accepted")
+    wait_until(lambda: sent(small, request)[0] == 200, "a connection is accepted")
 
 
-def test_too_many_connections_in_all_are_refused(quick: str) -> None:
+def test_too_many_connections_in_all_are_refused(small: str) -> None:
     """Of several addresses, none of which has too many: all of 127.0.0.0/8 is this machine."""
-    where = urlsplit(quick)
+    where = urlsplit(small)
 
     def statuses() -> list[int]:
         with ExitStack() as stack:
@@ -258,9 +268,9 @@ def test_empty_lines_do_not_keep_a_connection(quick: str, pieces: int) -> None:
 def test_a_body_is_not_taken_for_another_protocol(patient: str, body: bytes) -> None:
     """Nor is the error sent as the response to the next request."""
     upgrade = POST + b"Connection: Upgrade\r\nUpgrade: h2c\r\n" + body
-    status, told = sent(patient, upgrade + b"POST /api/campaigns/spring/pause HTTP/1.1\r\n\r\n")
+    status, error = sent(patient, upgrade + b"POST /api/campaigns/spring/pause HTTP/1.1\r\n\r\n")
     assert status == 400
-    assert "must have no Upgrade header" in told["message"]
+    assert "must have no Upgrade header" in error["message"]
 
 
 def test_an_upgrade_without_a_body_is_ignored(patient: str) -> None:
@@ -278,18 +288,21 @@ def test_an_address_that_is_none_is_refused(patient: str, before: bytes, target:
             connection.sendall(before)
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         connection.sendall(method + b" " + target + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        status, told = answer(connection)
+        status, error = answer(connection)
     assert status == 400
-    assert told["error"] == "malformed"
+    assert error["error"] == "malformed"
 
 
 @pytest.mark.parametrize("path", ["/", "/health", "/api/campaigns"])
 def test_head_is_answered_as_get_without_the_body(patient: str, path: str) -> None:
-    asked, only_head = httpx.get(patient + path), httpx.head(patient + path)
+    asked, only_head = (
+        httpx.get(patient + path, timeout=PATIENCE),
+        httpx.head(patient + path, timeout=PATIENCE),
+    )
     assert (only_head.status_code, only_head.content) == (asked.status_code, b"")
     assert only_head.headers["content-type"] == asked.headers["content-type"]
 
 
-def test_after_all_that_the_service_is_well(patient: str, quick: str) -> None:
-    for url in (patient, quick):
+def test_after_all_that_the_service_is_well(patient: str, quick: str, small: str) -> None:
+    for url in (patient, quick, small):
         assert httpx.get(f"{url}/ready", timeout=PATIENCE).status_code == 200

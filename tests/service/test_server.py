@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from support.live_service import SPRING, Process
 from support.service_clients import RetryingClients, check_nothing_is_lost
-from support.waiting import wait_until
+from support.waiting import PATIENCE, wait_until
 
 from almoner.cli import main
 from almoner.service.demo import NAME
@@ -31,9 +31,9 @@ def serve(*options: str) -> str:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])  # noqa: S104
 def test_without_keys_it_refuses_to_listen_elsewhere(tmp_path: Path, host: str) -> None:
-    said = serve("--store", f"sqlite:///{tmp_path / 'a.db'}", "--host", host)
-    assert "host must be a loopback address as long as there is no key" in said
-    assert "almoner keys create" in said
+    message = serve("--store", f"sqlite:///{tmp_path / 'a.db'}", "--host", host)
+    assert "host must be a loopback address as long as there is no key" in message
+    assert "almoner keys create" in message
 
 
 def test_revoked_keys_do_not_count(tmp_path: Path) -> None:
@@ -46,9 +46,9 @@ def test_revoked_keys_do_not_count(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        said = serve("--store", f"sqlite:///{tmp_path / 'a.db'}", "--port", port)
-    assert f"cannot listen on 127.0.0.1 port {port}" in said
-    assert "give another --port" in said
+        message = serve("--store", f"sqlite:///{tmp_path / 'a.db'}", "--port", port)
+    assert f"cannot listen on 127.0.0.1 port {port}" in message
+    assert "give another --port" in message
 
 
 def test_a_store_that_cannot_be_opened_is_one_sentence(tmp_path: Path) -> None:
@@ -70,7 +70,10 @@ def test_a_stop_signal_finishes_what_was_asked(tmp_path: Path) -> None:
     """The signal comes during the transaction of a large batch."""
     path = tmp_path / "a.db"
     answers: list[httpx.Response] = []
-    with Process(f"sqlite:///{path}") as service, httpx.Client(base_url=service.url) as client:
+    with (
+        Process(f"sqlite:///{path}") as service,
+        httpx.Client(base_url=service.url, timeout=PATIENCE) as client,
+    ):
         terms = {**SPRING, "horizon": 10**6, "budget": 10**6}
         assert client.post("/api/campaigns", json=terms).status_code == 201
         batch = {"contexts": ["new"] * MANY}
@@ -89,7 +92,7 @@ def test_a_stop_signal_finishes_what_was_asked(tmp_path: Path) -> None:
     assert answers[0].status_code == 200
     assert len(answers[0].json()["decisions"]) == MANY
     with Process(f"sqlite:///{path}") as again:
-        shown = httpx.get(f"{again.url}/api/campaigns/spring").json()
+        shown = httpx.get(f"{again.url}/api/campaigns/spring", timeout=PATIENCE).json()
         assert shown["arrivals"] == MANY
 
 
@@ -97,7 +100,7 @@ def demo_arrivals(url: str, seen: int) -> int:
     """Return the arrivals of the demonstration once there are more than were seen."""
 
     def arrivals() -> int:
-        answer = httpx.get(f"{url}/api/campaigns/{NAME}")
+        answer = httpx.get(f"{url}/api/campaigns/{NAME}", timeout=PATIENCE)
         return 0 if answer.status_code == 404 else int(answer.json()["arrivals"])
 
     wait_until(lambda: arrivals() > seen, "visitors arrive")
@@ -120,16 +123,22 @@ def test_several_processes_share_a_campaign_on_postgresql(postgres_database: str
         clients = RetryingClients("spring", lambda: next(turns))
         terms = {**SPRING, "budget": 300.0}
         for url in (one.url, other.url):
-            assert httpx.post(f"{url}/api/campaigns", json=terms).is_success
+            assert httpx.post(f"{url}/api/campaigns", json=terms, timeout=PATIENCE).is_success
         with clients.running(6):
             clients.wait_for(400)
         visit = {"context": "new", "key": "both"}
         path = "/api/campaigns/spring/decisions"
-        answers = [httpx.post(f"{url}{path}", json=visit).json() for url in (one.url, other.url)]
+        answers = [
+            httpx.post(f"{url}{path}", json=visit, timeout=PATIENCE).json()
+            for url in (one.url, other.url)
+        ]
         assert answers[0] == answers[1]
         clients.decided["both"] = answers[0]
-        views = [httpx.get(f"{url}/api/campaigns/spring").json() for url in (one.url, other.url)]
+        views = [
+            httpx.get(f"{url}/api/campaigns/spring", timeout=PATIENCE).json()
+            for url in (one.url, other.url)
+        ]
         assert views[0] == views[1]
         assert views[0]["arrivals"] == len(clients.decided)
-    found = check_nothing_is_lost(store, "spring", clients)
-    assert found.spent + found.reserved <= found.budget
+    balance = check_nothing_is_lost(store, "spring", clients)
+    assert balance.spent + balance.reserved <= balance.budget

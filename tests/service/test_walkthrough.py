@@ -17,14 +17,14 @@ HERE = "http://127.0.0.1:8000"
 
 def commands(text: str) -> list[tuple[str, str]]:
     """Every curl command with the line of output shown under it, if any."""
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for session in SESSION.findall(text):
         for line in session.splitlines():
             if line.startswith("$ "):
-                found.append((line.removeprefix("$ "), ""))
+                pairs.append((line.removeprefix("$ "), ""))
             else:
-                found[-1] = found[-1][0], line
-    return found
+                pairs[-1] = pairs[-1][0], line
+    return pairs
 
 
 def pattern(shown: str) -> re.Pattern[str]:

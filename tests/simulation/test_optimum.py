@@ -150,10 +150,10 @@ def test_a_search_by_doubling_equals_a_linear_search(
     numbers: list[int], start: int, rise: int
 ) -> None:
     gains = np.array(sorted(numbers, reverse=True), np.float64)
-    place = start = min(start, len(gains))
-    while place < len(gains) and gains[place] > rise:
-        place += 1
-    assert _first_at_most(gains, start, float(rise)) == place
+    index = start = min(start, len(gains))
+    while index < len(gains) and gains[index] > rise:
+        index += 1
+    assert _first_at_most(gains, start, float(rise)) == index
 
 
 class Counted:
@@ -164,9 +164,9 @@ class Counted:
     def __len__(self) -> int:
         return 100_000
 
-    def __getitem__(self, place: int) -> float:
+    def __getitem__(self, index: int) -> float:
         self.read += 1
-        return -float(place)
+        return -float(index)
 
 
 def test_a_distant_index_takes_few_steps() -> None:

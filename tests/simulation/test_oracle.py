@@ -270,9 +270,9 @@ def test_ctrl_c_interrupts_a_long_computation() -> None:
     assert child.stdout.readline() == "inside\n"
     time.sleep(0.5)  # until the main thread waits for the kernel
     child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=60)
+    _, output = child.communicate(timeout=60)
     assert child.returncode != 0
-    assert "KeyboardInterrupt" in said
+    assert "KeyboardInterrupt" in output
 
 
 @pytest.mark.parametrize("ratio", [0.05, 0.4, 0.93])

@@ -82,23 +82,25 @@ def test_bounds_for_equal_costs_are_computed_or_refused(answers: dict[str, list[
     refused = "the bounds need every action to cost the same, got costs from "
     for call in UNIT:
         assert answers[call].count("answered") == 5
-        assert sum(said.startswith(refused) for said in answers[call]) == 3
+        assert sum(message.startswith(refused) for message in answers[call]) == 3
 
 
 def test_dynamic_programming_is_refused_in_a_sentence(answers: dict[str, list[str]]) -> None:
     """Only the optimum of 10⁵ contexts is within reach, at equal costs and in 10³ rounds."""
     for call, name, answered in (OPTIMUM, "the exact oracle", 1), (EXACT, "exact_value", 0):
-        refusals = [said for said in answers[call] if said.startswith(f"{name} needs ")]
+        refusals = [message for message in answers[call] if message.startswith(f"{name} needs ")]
         assert all(", got " in refusal and "; " in refusal for refusal in refusals)
         assert len(refusals) == 8 - answered
         assert answers[call].count("answered") == answered
 
 
 def test_a_trace_too_long_to_keep_is_refused(answers: dict[str, list[str]]) -> None:
-    for said in answers[TRACE]:
-        assert said.startswith("trace needs fewer rounds, got horizon=1000000000 with ")
+    for message in answers[TRACE]:
+        assert message.startswith("trace needs fewer rounds, got horizon=1000000000 with ")
 
 
 def test_a_simulation_that_would_take_days_is_refused(answers: dict[str, list[str]]) -> None:
-    for said in answers[SIMULATE]:
-        assert said.startswith("simulate needs fewer rounds, got horizon=1000000000000 and runs=")
+    for message in answers[SIMULATE]:
+        assert message.startswith(
+            "simulate needs fewer rounds, got horizon=1000000000000 and runs="
+        )

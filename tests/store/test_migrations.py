@@ -53,13 +53,13 @@ def test_a_log_of_an_older_version_opens_and_goes_on(
         assert again.id == first.seq  # the key is remembered
         assert audit(agent.store, "spring").sealed_from is None
         assert agent.decide("returning").id == events + 1
-        found = audit(agent.store, "spring")
-        assert (found.events, found.sealed_from) == (events + 1, events + 1)
+        balance = audit(agent.store, "spring")
+        assert (balance.events, balance.sealed_from) == (events + 1, events + 1)
         assert agent.store.campaigns() == ["spring", "autumn"]
         autumn = al.Agent.open(agent.store, name="autumn")
         autumn.decide(autumn.terms.contexts[0])
-        found = audit(agent.store, "autumn")
-        assert found.sealed_from == found.events
+        balance = audit(agent.store, "autumn")
+        assert balance.sealed_from == balance.events
 
 
 def test_every_version_has_a_log_kept() -> None:

@@ -62,8 +62,8 @@ def test_what_is_not_a_url_is_refused() -> None:
 
 
 def test_every_server_on_this_machine_runs_with_its_default_durability() -> None:
-    found = (postgres_server.debian_binaries(), postgres_server.wheel_binaries())
-    for binaries in filter(None, found):
+    folders = (postgres_server.debian_binaries(), postgres_server.wheel_binaries())
+    for binaries in filter(None, folders):
         with postgres_server.running(binaries) as url:
             for setting in ("fsync", "synchronous_commit", "full_page_writes"):
                 assert value(url, f"show {setting}") == "on"

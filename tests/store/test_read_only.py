@@ -96,11 +96,11 @@ def test_a_database_of_others_is_left_alone(folder: Path, tmp_path: Path) -> Non
 def test_a_store_is_read_and_left_as_it_was(folder: Path, url: str, tmp_path: Path) -> None:
     before = contents(folder)
     assert list(before) == ["shop.db"]
-    for (code, output), said in zip(
+    for (code, output), text in zip(
         reading(url, tmp_path), ("spring", "3 events verified", "3 decisions"), strict=True
     ):
         assert code == 0, output
-        assert said in output
+        assert text in output
     assert contents(folder) == before
 
 

@@ -14,6 +14,8 @@ from typing import Any
 import httpx
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
+from support.waiting import PATIENCE
+
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -25,7 +27,7 @@ FLAGS = [
     "--disable-sync",
 ]
 
-expect.set_options(timeout=20_000)  # milliseconds; one second is usual
+expect.set_options(timeout=PATIENCE * 1000)
 
 PHONE = {"width": 360, "height": 740}
 
@@ -84,7 +86,7 @@ def open_page(
     context = browser.new_context(base_url=url, locale="en-GB", timezone_id="UTC", **settings)
     try:
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE * 1000)
         page.on("console", on_console)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", on_request)
@@ -98,7 +100,7 @@ class ApiClient:
     """Client of one campaign in the HTTP API."""
 
     def __init__(self, url: str, campaign: str) -> None:
-        self._client = httpx.Client(base_url=f"{url}/api/campaigns/{campaign}")
+        self._client = httpx.Client(base_url=f"{url}/api/campaigns/{campaign}", timeout=PATIENCE)
 
     def __enter__(self) -> ApiClient:
         return self
@@ -134,7 +136,7 @@ class ApiClient:
 def create(url: str, **changes: Any) -> str:
     """Create a campaign like `SHOP`, and return its name."""
     terms = {**SHOP, **changes}
-    answer = httpx.post(f"{url}/api/campaigns", json=terms)
+    answer = httpx.post(f"{url}/api/campaigns", json=terms, timeout=PATIENCE)
     assert answer.is_success, answer.text
     return str(terms["name"])
 

@@ -14,10 +14,10 @@ DEFAULTS = {name for name, problem in TINY.items() if problem.default_rewards.an
 
 def test_the_tiny_problems_have_every_kind_of_cost_and_default() -> None:
     """Unequal costs and default rewards, known and not, each alone and together."""
-    found = {
+    kinds = {
         (name in PRICED, name in DEFAULTS, problem.defaults_known) for name, problem in TINY.items()
     }
-    assert found == {
+    assert kinds == {
         (unequal, defaults, known)
         for unequal in (False, True)
         for defaults, known in ((False, False), (True, False), (True, True))

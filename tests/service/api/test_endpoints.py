@@ -51,8 +51,8 @@ def spring(client: httpx.Client) -> httpx.Client:
 def decide(client: httpx.Client, context: str = "new", **more: Any) -> dict[str, Any]:
     answer = client.post(f"{PATH}/decisions", json={"context": context, **more})
     assert answer.status_code == 200, answer.text
-    found: dict[str, Any] = answer.json()
-    return found
+    decision: dict[str, Any] = answer.json()
+    return decision
 
 
 def served(client: httpx.Client) -> dict[str, Any]:
@@ -67,8 +67,8 @@ def test_a_campaign_over_http_is_the_campaign_of_the_library(spring: httpx.Clien
     twin = al.Agent.open("memory:", **TERMS)
     for number in range(60):
         context = "new" if number % 3 else "returning"
-        found, wanted = decide(spring, context), twin.decide(context)
-        assert al.Decision(**found) == wanted
+        decision, wanted = decide(spring, context), twin.decide(context)
+        assert al.Decision(**decision) == wanted
         if wanted.action is not None:
             bill = 1.25 if wanted.action == "call" else 5.0
             answer = spring.post(f"{PATH}/decisions/{wanted.id}/settle", json={"cost": bill})
@@ -173,7 +173,7 @@ def test_a_batch_is_decided_in_its_order(spring: httpx.Client) -> None:
 
 def test_rewards_in_a_batch_are_learned_all_or_none(spring: httpx.Client) -> None:
     made = [decide(spring)["id"] for _ in range(3)]
-    values = [{"id": identity, "value": 0.25 * place} for place, identity in enumerate(made, 1)]
+    values = [{"id": identity, "value": 0.25 * number} for number, identity in enumerate(made, 1)]
     for _ in range(2):  # to say it again is to say it once
         answer = spring.post(f"{PATH}/rewards", json={"rewards": values})
         assert (answer.status_code, answer.content) == (204, b"")
@@ -254,9 +254,9 @@ def test_the_log_is_streamed_as_csv_and_as_json_lines(spring: httpx.Client) -> N
     answer = spring.get(f"{PATH}/log", params={"format": "jsonl"})
     assert answer.headers["content-type"] == "application/x-ndjson"
     lines = [json.loads(line) for line in answer.text.splitlines()]
-    for found in (rows, lines):
-        assert [int(row["decision"]) for row in found] == [entry["id"] for entry in made]
-        assert [row["action"] for row in found] == [entry["action"] or "skip" for entry in made]
+    for export in (rows, lines):
+        assert [int(row["decision"]) for row in export] == [entry["id"] for entry in made]
+        assert [row["action"] for row in export] == [entry["action"] or "skip" for entry in made]
 
 
 def test_all_campaigns_are_listed_oldest_first(spring: httpx.Client) -> None:
@@ -341,6 +341,6 @@ def test_guesses_must_be_complete(
 
 def test_the_ledger_over_http_is_sound(spring: httpx.Client, store: Store) -> None:
     spring.post(f"{PATH}/decisions/batch", json={"contexts": ["new"] * 500})
-    found = audit(store, "spring")
-    assert found.decisions == 500
-    assert found.reserved + found.spent <= found.budget
+    balance = audit(store, "spring")
+    assert balance.decisions == 500
+    assert balance.reserved + balance.spent <= balance.budget

@@ -48,7 +48,7 @@ class Gated(MemoryStore):
 class Quick(BoundedProtocol):
     """A protocol that does not wait long for a client to read."""
 
-    stall_seconds = 0.3
+    stall_seconds = 1.0
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 from support.live_service import SPRING, in_thread
+from support.waiting import PATIENCE
 
 from almoner.service.app import create_app
 from almoner.store import open_store
@@ -50,7 +51,7 @@ SCHEMA = schemathesis.openapi.from_dict(DOCUMENT, config=CONFIG)
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """A service with a campaign that has some decisions."""
-    with in_thread() as url, httpx.Client(base_url=url) as client:
+    with in_thread() as url, httpx.Client(base_url=url, timeout=PATIENCE) as client:
         assert client.post("/api/campaigns", json=SPRING).status_code == 201
         decisions = "/api/campaigns/spring/decisions"
         for _ in range(3):

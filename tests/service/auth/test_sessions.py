@@ -11,6 +11,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 from support.live_service import SPRING, Process
+from support.waiting import PATIENCE
 
 from almoner.errors import InvalidInput
 from almoner.service.app import create_app
@@ -181,11 +182,11 @@ def test_ended_sessions_are_remembered_no_longer_than_needed(store: Store, key: 
     assert len(sessions._ended) == 1
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_no_part_of_a_token_can_be_changed(store: Store, key: str, place: int) -> None:
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_no_part_of_a_token_can_be_changed(store: Store, key: str, index: int) -> None:
     sessions = Sessions(Keyring(store))
     parts = (sessions.begin(key) or "").split(".")
-    parts[place] = parts[place][:-1] + ("1" if parts[place][-1] != "1" else "2")
+    parts[index] = parts[index][:-1] + ("1" if parts[index][-1] != "1" else "2")
     assert sessions.find(".".join(parts)) is None
 
 
@@ -216,7 +217,10 @@ def test_services_share_sessions_by_an_environment_variable(
         key = create_key(store, "ops", right="administer")
     monkeypatch.setenv(SECRET, SHARED)
     with Process(url) as one, Process(url) as two:
-        with httpx.Client(base_url=one.url) as client:
+        with httpx.Client(base_url=one.url, timeout=PATIENCE) as client:
             token, _ = sign_in(client, key)
         cookie = {"Cookie": f"{COOKIE}={token}"}
-        assert httpx.get(f"{two.url}/api/campaigns", headers=cookie).status_code == 200
+        assert (
+            httpx.get(f"{two.url}/api/campaigns", headers=cookie, timeout=PATIENCE).status_code
+            == 200
+        )

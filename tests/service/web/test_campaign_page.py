@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from support import live_service
 from support.browser import PHONE, ApiClient, create, open_browser, open_page, overflow
 from support.live_service import in_thread
+from support.waiting import PATIENCE, wait_until
 
 from almoner.service import background
 from almoner.service.demo import NAME
@@ -92,8 +93,7 @@ def test_a_first_start_shows_a_notice_and_then_the_demonstration(
             expect(notice).to_be_visible()
         finally:
             gate.set()
-        while NAME not in httpx.get(url).text:
-            pass
+        wait_until(lambda: NAME in httpx.get(url, timeout=PATIENCE).text, "the campaign is listed")
         two_seconds_pass(page)
         expect(page.get_by_role("link", name=NAME)).to_be_visible()
         expect(notice).to_have_count(0)
@@ -249,7 +249,7 @@ def test_estimates_of_each_pair_are_drawn_and_written(page: Page, url: str) -> N
     table = page.get_by_role("table", name="Counts, mean reward")
     expect(table.get_by_role("row")).to_have_count(1 + 4)
     expect(table.locator("svg.whisker")).to_have_count(4)
-    report = httpx.get(f"{url}/api/campaigns/{name}/report").json()
+    report = httpx.get(f"{url}/api/campaigns/{name}/report", timeout=PATIENCE).json()
     for context in report["contexts"]:
         for action in context["actions"]:
             if action["mean"] is not None:
@@ -296,7 +296,7 @@ def test_an_error_is_shown_with_the_message_of_the_service(browser: Browser, url
     with open_page(browser, url, expected=("409",)) as page:
         page.clock.install()
         page.goto(f"/campaigns/{name}")
-        httpx.post(f"{url}/api/campaigns/{name}/close").raise_for_status()
+        httpx.post(f"{url}/api/campaigns/{name}/close", timeout=PATIENCE).raise_for_status()
         page.get_by_role("button", name="Pause").click()
         expect(page.get_by_role("status")).to_have_text(
             "the campaign is closed for good; open another one"

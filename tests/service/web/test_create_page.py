@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from support.browser import ApiClient, create, open_browser, open_page
 from support.live_service import in_thread
+from support.waiting import PATIENCE
 
 from almoner.service.auth.api_keys import create_key
 from almoner.store import open_store
@@ -77,7 +78,7 @@ def test_the_plan_is_shown_and_then_the_campaign_starts(page: Page, url: str) ->
     start.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("autumn & winter")
     expect(page).to_have_url(f"{url}/campaigns/autumn%20%26%20winter")
-    campaign = httpx.get(f"{url}/api/campaigns/autumn%20%26%20winter").json()
+    campaign = httpx.get(f"{url}/api/campaigns/autumn%20%26%20winter", timeout=PATIENCE).json()
     assert (campaign["budget"], campaign["horizon"], campaign["contexts"]) == (
         2500,
         1000,
@@ -113,7 +114,7 @@ def test_rows_come_and_go_and_reserves_are_kept(page: Page, url: str) -> None:
     page.get_by_role("button", name="Preview the plan").click()
     page.get_by_role("button", name="Start the campaign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("rows")
-    campaign = httpx.get(f"{url}/api/campaigns/rows").json()
+    campaign = httpx.get(f"{url}/api/campaigns/rows", timeout=PATIENCE).json()
     assert campaign["contexts"] == ["newcomer", "lapsed"]
     assert campaign["actions"]["call"] == {"cost": 2.0, "reserve": 3.5}
     assert "Thompson" in str(campaign["policy"]["rewards"])
@@ -143,7 +144,7 @@ def test_a_closing_time_with_expected_arrivals(page: Page, url: str) -> None:
     page.get_by_role("button", name="Start the campaign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("until-new-year")
     expect(page.locator(".figures")).to_contain_text("31 Dec 2099, 23:30")
-    campaign = httpx.get(f"{url}/api/campaigns/until-new-year").json()
+    campaign = httpx.get(f"{url}/api/campaigns/until-new-year", timeout=PATIENCE).json()
     assert campaign["closes"] == "2099-12-31T23:30:00+00:00"
 
 
@@ -167,7 +168,7 @@ def test_known_rewards_of_doing_nothing_are_in_the_plan_and_in_the_terms(
     expect(plan.locator(".served li").nth(1)).to_contain_text("coupon 50 %")
     page.get_by_role("button", name="Start the campaign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("known")
-    campaign = httpx.get(f"{url}/api/campaigns/known").json()
+    campaign = httpx.get(f"{url}/api/campaigns/known", timeout=PATIENCE).json()
     assert campaign["default_rewards"] == {"newcomer": 0.2, "returning": 0.15}
     assert (campaign["unit"], campaign["seed"], campaign["new_contexts"]) == (0.5, 2**53 - 1, False)
 
@@ -192,7 +193,7 @@ def test_doing_nothing_is_learned_and_contexts_are_added(page: Page, url: str) -
     expect(page.get_by_role("heading", level=1)).to_contain_text("learned")
     with ApiClient(url, "learned") as api:
         api.decide("stranger")
-    campaign = httpx.get(f"{url}/api/campaigns/learned").json()
+    campaign = httpx.get(f"{url}/api/campaigns/learned", timeout=PATIENCE).json()
     assert (campaign["default_rewards"], campaign["new_contexts"]) == ("learned", True)
     assert campaign["contexts"] == ["newcomer", "returning", "stranger"]
 
@@ -290,7 +291,7 @@ def test_errors_of_the_service_are_shown_beside_the_form(browser: Browser, url: 
         expect(message).to_have_text(
             "Two contexts are called “newcomer”; give them different names."
         )
-    assert httpx.get(f"{url}/api/campaigns/taken").json()["budget"] == 3
+    assert httpx.get(f"{url}/api/campaigns/taken", timeout=PATIENCE).json()["budget"] == 3
 
 
 def test_a_preview_needs_a_context_that_comes(page: Page) -> None:
@@ -366,7 +367,7 @@ def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> 
     keys.press("Tab")
     keys.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("typed")
-    campaign = httpx.get(f"{url}/api/campaigns/typed").json()
+    campaign = httpx.get(f"{url}/api/campaigns/typed", timeout=PATIENCE).json()
     assert (campaign["contexts"], campaign["budget"], campaign["horizon"]) == (
         ["new", "old"],
         50,

@@ -12,6 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 from support.browser import ApiClient, create
 from support.live_service import SPRING, in_thread
+from support.waiting import PATIENCE, wait_until
 
 from almoner.errors import BrokenLedger
 from almoner.service import background
@@ -27,7 +28,7 @@ PAGES = ["/", "/campaigns/watched", "/new", "/docs", "/sign-in", "/campaigns/now
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[httpx.Client]:
-    with in_thread() as url, httpx.Client(base_url=url) as client:
+    with in_thread() as url, httpx.Client(base_url=url, timeout=PATIENCE) as client:
         with ApiClient(url, create(url, name="watched")) as api:
             api.decide_many(["newcomer", "returning"] * 5)
         yield client
@@ -118,11 +119,11 @@ def test_a_campaign_that_cannot_be_read_does_not_hide_the_others(
 
     monkeypatch.setattr(store, "terms", terms)
     with in_thread(store) as url:
-        text = httpx.get(url).text
+        text = httpx.get(url, timeout=PATIENCE).text
         assert "What the store holds does not add up." in text
         assert text.count("Nobody has come yet.") == 1, "nothing is said of the damaged one"
         assert "sound" in text
-        answer = httpx.get(f"{url}/campaigns/damaged")
+        answer = httpx.get(f"{url}/campaigns/damaged", timeout=PATIENCE)
         assert answer.status_code == 500
         assert "What the store holds does not add up." in answer.text
 
@@ -144,8 +145,8 @@ def test_while_the_kernels_are_compiled_the_list_says_so(
         assert ("There is no campaign yet." in text) == (not demo)
         assert 'id="live"' in text, "it is kept up to date"
         gate.set()
-        while COMPILES in (text := client.get("/").text):
-            pass
+        wait_until(lambda: COMPILES not in client.get("/").text, "the kernels are warm")
+        text = client.get("/").text
         assert ("There is no campaign yet." in text) == (not demo)
         assert client.post("/api/campaigns", json=SPRING).status_code == 201
     gate.clear()
@@ -165,8 +166,8 @@ def test_kernels_that_cannot_be_compiled_are_not_waited_for(
 
     monkeypatch.setattr(background, "warm_up", broken)
     with TestClient(create_app(open_store("memory:"), demo=True)) as client:
-        while COMPILES in (text := client.get("/").text):
-            pass
+        wait_until(lambda: COMPILES not in client.get("/").text, "the failure is noticed")
+        text = client.get("/").text
         assert "The kernels could not be compiled, so nothing can be decided" in text
 
 
@@ -207,7 +208,10 @@ def test_a_program_gets_json_for_an_unknown_address(
 def test_without_a_valid_key_every_page_redirects_to_the_sign_in_form() -> None:
     store = open_store("memory:")
     key = create_key(store, "me", right="administer")
-    with in_thread(store, locked=True) as url, httpx.Client(base_url=url) as client:
+    with (
+        in_thread(store, locked=True) as url,
+        httpx.Client(base_url=url, timeout=PATIENCE) as client,
+    ):
         for path in ("/", "/new", "/docs", "/campaigns/spring"):
             answer = client.get(path)
             assert answer.status_code == 303
@@ -229,7 +233,7 @@ def test_the_log_is_linked_for_keys_that_may_read_it(right: str, status: int) ->
     store = open_store("memory:")
     key = create_key(store, "me", right=right)
     admin = {"Authorization": f"Bearer {create_key(store, 'ops', right='administer')}"}
-    with in_thread(store) as url, httpx.Client(base_url=url) as client:
+    with in_thread(store) as url, httpx.Client(base_url=url, timeout=PATIENCE) as client:
         assert client.post("/api/campaigns", json=SPRING, headers=admin).status_code == 201
         client.post("/api/campaigns/spring/decisions", json={"context": "new"}, headers=admin)
         client.post("/sign-in", data={"key": key})
