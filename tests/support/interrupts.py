@@ -59,6 +59,8 @@ class Tracer:
 
     def call(self, function: Callable[[], Any]) -> Any:
         """Call a function under the tracer."""
+        # Python 3.12 reports bytecodes only if some frame has asked for them before settrace.
+        sys._getframe().f_trace_opcodes = True
         sys.settrace(self._enter)
         try:
             return function()
