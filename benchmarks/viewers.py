@@ -24,7 +24,7 @@ CALLERS, VIEWERS = 64, 10
 REFRESH = 1.0
 """Seconds between two refreshes of a viewer."""
 
-ROUNDS, SECONDS = 5, 2.0
+ROUNDS, SECONDS = 5, 3.0
 """Both cases in turn, and the median of each: disks have good and bad moments."""
 
 
@@ -60,6 +60,7 @@ def _viewing(agent: al.Agent) -> Iterator[None]:
             agent.report()
             agent.reporter.curve()
 
+    agent.report()  # reads the events since the last viewer left
     threads = [Thread(target=refresh) for _ in range(VIEWERS)]
     for thread in threads:
         thread.start()

@@ -123,9 +123,8 @@ def work(thread):
                 done[key] = agent.decide("returning", key=key).id
                 break
             except Exception as error:
-                # The leader checks each request by itself; a limit striking there is its answer.
-                limited = isinstance(error, Limit) or isinstance(error.__cause__, Limit)
-                if "interrupted" not in str(error) and not limited:
+                # A limit is raised in the main thread alone; others may see it as the cause.
+                if "interrupted" not in str(error) and not isinstance(error.__cause__, Limit):
                     errors.append(error)
                     return
 

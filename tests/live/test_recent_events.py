@@ -149,11 +149,11 @@ def test_an_agent_far_behind_its_log_leaves_no_gap_unnoticed(
 
 def test_a_buffer_is_empty_while_nobody_watches(agent: al.Agent) -> None:
     agent.decide_many(["new"] * 3)
-    assert agent.reporter._recent._buffer is None
+    assert agent.reporter._recent.buffer is None
     agent.report()
     agent.decide("new")
-    assert agent.reporter._recent._buffer is not None
-    assert len(agent.reporter._recent._buffer.rows) == 2
+    assert agent.reporter._recent.buffer is not None
+    assert len(agent.reporter._recent.buffer.rows) == 2
 
 
 def test_a_full_buffer_is_dropped_until_the_next_report(
@@ -165,11 +165,11 @@ def test_a_full_buffer_is_dropped_until_the_next_report(
     assert reads.since() == TIP
     agent.decide_many(["new"] * 4)
     agent.decide("new")
-    assert agent.reporter._recent._buffer is None
+    assert agent.reporter._recent.buffer is None
     assert agent.report().arrivals == 49
     assert reads.since() == TIP + 5
     agent.decide("new", available=["mail"] * 300)
-    assert agent.reporter._recent._buffer is None, "long lists of actions count"
+    assert agent.reporter._recent.buffer is None, "long lists of actions count"
 
 
 def numbered(*seqs: int) -> list[Event]:

@@ -14,6 +14,7 @@ import pytest
 
 import almoner as al
 from almoner.live import curve, estimates, history
+from almoner.live.audit import audit
 from almoner.live.reporter import Reporter
 from almoner.lp import solve
 from almoner.policy.allocation import AdaptiveLP
@@ -328,3 +329,19 @@ def test_a_report_can_be_asked_for_inside_a_look() -> None:
     assert agent.look(look).arrivals == 1
     other.join(60)
     assert len(reports) == 1
+
+
+@pytest.mark.parametrize("at", [None, "soon", math.nan, 10**30, -(10**18)])
+def test_a_time_that_is_none_is_damage_of_the_ledger(at: Any) -> None:
+    agent = opened()
+    agent.decide_many(["new"] * 2)
+    with agent.store.writing(agent.name) as writer:
+        [_, last] = writer.events(0)
+        writer.append(
+            [last._replace(seq=3, decision=3, round=2, left=last.left - 5_000_000, at=at)]
+        )
+    for read in (agent.report, agent.reporter.curve):
+        with pytest.raises(al.BrokenLedger, match=r"cannot be read beyond event .*ledger verify"):
+            read()
+    with pytest.raises(al.BrokenLedger, match=r"event 3 .*has no valid time"):
+        audit(agent.store, agent.name)

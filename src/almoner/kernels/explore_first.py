@@ -64,7 +64,7 @@ def _tries(state: State, context: int, action: int) -> float:
 def _is_available(
     policy: LoweredPolicy, state: State, context: int, action: int, available: Mask | None
 ) -> bool:
-    """Return whether an action is affordable and available to this request."""
+    """Return whether an action is affordable and available to this arrival."""
     if action == SKIP:
         return True
     if available is not None and not available[action]:

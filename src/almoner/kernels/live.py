@@ -43,7 +43,7 @@ reward), set the units left."""
 
 ACTED, POLICY_SKIP, UNAFFORDABLE, PAST_HORIZON, NOT_ALLOWED = 0, 1, 2, 3, 4
 """Reasons of a skip: none, as an action was taken; the policy's choice; no allowed action is
-affordable; the horizon has passed; the request allows no action."""
+affordable; the horizon has passed; the arrival allows no action."""
 
 PROBABILITY, PRICE = 0, 1
 """Columns of ``ArrivalBatch.figures``."""

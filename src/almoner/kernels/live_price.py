@@ -1,4 +1,4 @@
-"""Price of a live request: the value of one more unit of budget when it is decided.
+"""Price of a live arrival: the value of one more unit of budget when it is decided.
 
 With unequal costs the decision has found it (`almoner.kernels.price`). With equal costs it is the
 value of the context at which the budget runs out. A search from the last price over the brackets of

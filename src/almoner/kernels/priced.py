@@ -44,7 +44,7 @@ def allocate(
 ) -> tuple[int, float]:
     """Return the action for the context that has arrived, or SKIP, and its probability.
 
-    The price is that of all actions in all contexts; the actions available to this request are then
+    The price is that of all actions in all contexts; the actions available to this arrival are then
     compared at that price.
     """
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]

@@ -65,7 +65,7 @@ def decide(
 ) -> tuple[int, float]:
     """Return the action for the context that has arrived, or SKIP, and its probability.
 
-    ``available`` restricts the actions of this request; other arrivals are taken to have all.
+    ``available`` restricts the actions of this arrival; other arrivals are taken to have all.
     """
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     remaining = policy.horizon - t + 1
@@ -178,7 +178,7 @@ def _ranks_lower(
     key: np.uint64,
     value: float,
 ) -> bool:
-    """Return whether a request with restricted actions ranks below others of its context."""
+    """Return whether an arrival with restricted actions ranks below others of its context."""
     return value_of(policy, state, memo, context, level, key) > value + TOLERANCE
 
 

@@ -130,7 +130,7 @@ class Agent:
         context
             The context that arrived.
         available
-            The actions that this request allows; all of them if left out.
+            The actions that this arrival allows; all of them if left out.
         key
             An idempotency key: a repeated call returns the same decision and is charged once.
         """

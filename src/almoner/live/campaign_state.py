@@ -13,6 +13,7 @@ from math import isnan, nan
 from typing import Any
 
 from almoner import checks
+from almoner.concurrency.signals import raise_from_handler
 from almoner.errors import BrokenLedger
 from almoner.kernels.live import (
     ACTED,
@@ -146,6 +147,7 @@ class Campaign:
         try:
             fold(self, events, compare=True)
         except (KeyError, TypeError, ValueError, BrokenLedger) as reason:
+            raise_from_handler(reason)
             raise unreadable(self.seq, reason) from reason
 
     def known_context(self, context: object, coming: Collection[str] = ()) -> str:
@@ -174,7 +176,7 @@ class Campaign:
             self.policy.admit(context)
 
     def known_actions(self, available: Any) -> list[str] | None:
-        """Return the actions that a request allows, checked; None for all."""
+        """Return the actions that an arrival allows, checked; None for all."""
         if available is None:
             return None
         if isinstance(available, str) or not isinstance(available, Iterable):

@@ -188,7 +188,8 @@ class TransactionRunner:
             replica.keep_snapshot()
             limit *= 8  # others cannot write faster than this for ever
         replica.campaign = campaign
-        self._recent.extend(replica.latest)
+        if self._recent.buffer is not None:  # seldom, and a call takes longer
+            self._recent.extend(replica.latest)
         return answers
 
 

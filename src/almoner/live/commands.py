@@ -13,7 +13,7 @@ from typing import Any
 from almoner import checks
 from almoner.errors import Conflict, InvalidInput
 from almoner.live.campaign_state import Campaign
-from almoner.live.decision import Settlement, is_id
+from almoner.live.decision import Settlement, is_id, plain_id
 from almoner.live.status import Status
 from almoner.live.transaction import Command, Decide, Transaction
 from almoner.store.events import CANCELLED, CLOSED, PAUSED, RESUMED, REWARDED, SETTLED, Event
@@ -33,10 +33,15 @@ class _FollowUp(Command):
     decided: Event | None = field(init=False, default=None, repr=False, compare=False)
     event: Event | None = field(init=False, default=None, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        # Here, before it shares a transaction: methods of other types may raise anything.
+        if type(self.id) is not int:
+            self.id = plain_id(self.id)
+
     def lookups(self, keys: set[str], ids: set[int]) -> None:
         """Add the decision."""
         if is_id(self.id):
-            ids.add(int(self.id))
+            ids.add(self.id)
 
     def _claim(self, transaction: Transaction, kind: str) -> dict[str, Event]:
         """Find the decision, refuse a ``kind`` of event that it cannot have; return its history.

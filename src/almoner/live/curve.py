@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from almoner.live.ledger import Ledger
 from almoner.live.report import CurvePoint
@@ -13,6 +13,9 @@ __all__ = ["Curve"]
 
 POINTS = 512
 """Points of a curve: at most these, and at least half as many once it had that many."""
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Curve:
@@ -51,7 +54,7 @@ class Curve:
         event = Event._make(decided)
         return CurvePoint(
             arrivals=(event.round or 0) + 1,
-            at=datetime.fromtimestamp(event.at / 1e6, UTC).isoformat(),
+            at=(EPOCH + timedelta(microseconds=event.at)).isoformat(),
             spent=self._amount(ledger.spent),
             reserved=self._amount(ledger.reserved),
             planned=self._amount(ledger.planned),

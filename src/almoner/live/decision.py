@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 from almoner.errors import UnknownDecision
 from almoner.live.ledger import overrun
@@ -11,7 +12,7 @@ from almoner.live.status import EXPLANATIONS
 from almoner.money import Denomination
 from almoner.store.events import Event
 
-__all__ = ["Decision", "Settlement", "is_id", "unknown"]
+__all__ = ["Decision", "Settlement", "is_id", "plain_id", "unknown"]
 
 
 @dataclass(slots=True, unsafe_hash=True)  # creating a frozen one takes five times as long
@@ -116,6 +117,13 @@ class Settlement:
 def is_id(decision: object) -> bool:
     """Return whether a value can be the id of a decision."""
     return _is_whole(decision) and decision > 0  # type: ignore[operator]
+
+
+def plain_id(decision: Any) -> Any:
+    """Return a whole number of another type as an exact int; anything else unchanged."""
+    if isinstance(decision, Integral) and not isinstance(decision, bool):
+        return int(decision)
+    return decision
 
 
 def unknown(decision: object) -> UnknownDecision:

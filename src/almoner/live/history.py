@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from almoner.concurrency.signals import raise_from_handler
 from almoner.errors import BrokenLedger
 from almoner.live.campaign_state import unreadable
 from almoner.live.curve import Curve
@@ -78,7 +79,8 @@ class History:
                 self._fold(kind, run)
             if self._latest is not None:
                 self.curve.end(*self._latest)
-        except (TypeError, ValueError, OverflowError, OSError, BrokenLedger) as reason:
+        except (TypeError, ValueError, OverflowError, BrokenLedger) as reason:
+            raise_from_handler(reason)
             raise unreadable(self.seq, reason) from reason
         self._count(events)
         self._count_idle(events)

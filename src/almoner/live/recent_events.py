@@ -41,27 +41,32 @@ class RecentEvents:
     It keeps nothing until events are first taken, and nothing more once it is full: no report was
     asked for in a long time then. Events may be missing, as after an interrupt, but the events in
     the buffer are always consecutive.
+
+    Attributes
+    ----------
+    buffer
+        The events kept; None if none are to be.
     """
 
     def __init__(self) -> None:
-        self._buffer: _Buffer | None = None
+        self.buffer: _Buffer | None = None
 
     def extend(self, events: Sequence[Event]) -> None:
         """Add committed events, of which the first one is known already or begins the log."""
-        buffer = self._buffer
+        buffer = self.buffer
         if buffer is None or not events:
             return
         if buffer.rows and buffer.rows[-1] == events[0]:
             buffer.add(events[1:])
         else:
-            self._buffer = buffer = _Buffer()
+            self.buffer = buffer = _Buffer()
             buffer.add(events)
         if buffer.size > LIMIT:
-            self._buffer = None
+            self.buffer = None
 
     def take(self) -> list[EventRow]:
         """Return the events kept, and keep those that follow."""
-        buffer, self._buffer = self._buffer, _Buffer()
+        buffer, self.buffer = self.buffer, _Buffer()
         return [] if buffer is None else buffer.rows[:]  # another thread may be adding to it
 
 

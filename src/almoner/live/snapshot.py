@@ -10,6 +10,7 @@ import hashlib
 import json
 import logging
 
+from almoner.concurrency.signals import raise_from_handler
 from almoner.live.campaign_state import Campaign
 
 __all__ = ["VERSION", "read_snapshot", "write_snapshot"]
@@ -38,6 +39,7 @@ def read_snapshot(campaign: Campaign, text: str | None) -> bool:
             raise ValueError("its checksum is wrong")
         campaign.restore(json.loads(table["body"]))
     except Exception as reason:  # of any type: a snapshot is only a cache
+        raise_from_handler(reason)
         log.warning("a damaged snapshot is ignored, the log is read instead: %s", reason)
         return False
     return True

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from almoner import checks
+from almoner.concurrency.signals import raise_from_handler
 from almoner.errors import Conflict
 from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Decision, is_id, unknown
@@ -127,6 +128,7 @@ class Transaction:
             for command in commands:
                 command.check(self)
         except Exception as error:  # of any type: callers hand in objects of their own
+            raise_from_handler(error)  # which has interrupted the leader, whosever command this is
             return error
         for command in commands:
             command.carry_out(self)

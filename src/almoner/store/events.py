@@ -63,7 +63,7 @@ class Event(NamedTuple):
     probability, price
         The probability of the choice, and the worth of a unit of budget.
     reason, key, available
-        The reason of a skip, the caller's key, the actions that the request allowed (JSON).
+        The reason of a skip, the caller's key, the actions that the arrival allowed (JSON).
     bill, charged
         The cost of a settled action, and the part of it that the budget bore.
     reward

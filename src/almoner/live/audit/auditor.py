@@ -59,6 +59,9 @@ _OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4}
 Offer = tuple[str | None, str | None, int | None, int | None]
 """Context, action, cost and reserve of a decision; the last three are None for a skip."""
 
+TIMES = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
+"""Microseconds since 1970 in the years 1 to 9999, as dates can be."""
+
 OFFER = slice(Event._fields.index("context"), Event._fields.index("reserve") + 1)
 """The columns of an offer."""
 
@@ -124,6 +127,8 @@ class Auditor:
                 self._broken(row, f"follows event {self.last}")
             if kind not in kinds:
                 self._broken(row, f"is of the unknown kind {kind!r}")
+            if type(row[2]) is not int or row[2] not in TIMES:
+                self._broken(row, f"has no valid time: {row[2]!r}")
             check, unused, empty = kinds[kind]
             self.last = seq
             try:

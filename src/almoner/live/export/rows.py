@@ -18,7 +18,7 @@ __all__ = ["COLUMNS", "LoggedDecision", "decisions"]
 
 @dataclass(kw_only=True)  # frozen, it takes three times as long to make
 class LoggedDecision:
-    """A decision and what has become of it; the action of a skip is ``skip``.
+    """A decision with its outcome so far; the action of a skip is ``skip``.
 
     ``cost`` is the money charged, or reserved so far.
     """
