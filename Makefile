@@ -46,7 +46,7 @@ $(VENV)/compiler: $(VENV)/ready
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 setup: $(VENV)/ready ## set everything up in .venv, and do nothing else
-	@echo "run source .venv/bin/activate to have almoner in this terminal"
+	@echo "run source $(BIN)/activate to have almoner in this terminal"
 
 run: $(VENV)/ready ## reproduce the paper's experiments in quick form, into results/
 	$(BIN)/almoner reproduce $(PAPER) --quick --out results

@@ -49,7 +49,7 @@ async def main():
     watcher.start()
     child = os.fork()
     if child == 0:
-        signal.alarm(60)  # ends a child that hangs
+        signal.alarm(150)  # ends a child that hangs
         refused([
             lambda: agent.decide("new"),
             lambda: agent.decide_many(["new"]),

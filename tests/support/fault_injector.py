@@ -38,7 +38,7 @@ from support.file_faults import (
 from support.fixed_workload import AnswerFile, Script, Session, make_script, verify
 from support.power_loss import ACKNOWLEDGED, CREATE, WRITE, Call, read_calls, states
 
-CHILD_PATIENCE = 30  # seconds, where a tenth is usual: a hang is a failure
+CHILD_PATIENCE = 120  # seconds, where a tenth is usual: a hang is a failure
 FOREVER = 2**31
 STEPS_AFTER = 4
 """Steps to perform after an error, to see that the agent goes on."""
