@@ -12,7 +12,7 @@ from support.postgres_server import fresh_database, postgres_url
 
 from almoner import Agent
 from almoner.store.events import DECIDED
-from almoner.store.sql_log import run
+from almoner.store.sql_logs import run
 
 
 def new_database(**defaults: str) -> str:

@@ -27,7 +27,7 @@ from almoner.live.export import COLUMNS, as_csv, as_jsonl, decisions, export
 from almoner.live.export.rows import PAGE
 from almoner.store import sql
 from almoner.store.events import Event
-from almoner.store.sql_log import run
+from almoner.store.sql_logs import run
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from almoner.live.audit import audit
 from almoner.live.campaign_state import Campaign
 from almoner.store.events import Event, EventKind
 from almoner.store.hash_chain import COLUMNS, GROUP, link, marked, root
-from almoner.store.sql_log import run
+from almoner.store.sql_logs import run
 
 EVENT = Event(1, "decided", 1_770_000_000_000_000, 5, 1, 0, "Grüße 🌷", "mail", 1, 2, 0.1, 1e-300)
 

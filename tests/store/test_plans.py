@@ -18,7 +18,7 @@ from almoner.store import ApiKey
 from almoner.store.database import Database, Statements
 from almoner.store.events import DECIDED, REWARDED, Event
 from almoner.store.sql import SqlStore
-from almoner.store.sql_log import run
+from almoner.store.sql_logs import run
 
 LONG = 5_000
 """Decisions, each of them with a key and a reward."""

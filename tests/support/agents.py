@@ -17,7 +17,7 @@ from almoner import Agent, AlmonerError, StoreError
 from almoner.kernels.state import State
 from almoner.live.campaign_state import Campaign
 from almoner.store import Store, Writer, open_store
-from almoner.store.sql_log import run
+from almoner.store.sql_logs import run
 from support.postgres_server import fresh_database, postgres_url
 
 STORES = ("memory", "sqlite", "postgres")

@@ -41,7 +41,7 @@ UNDER_TEST = frozenset(
         "store/memory.py",
         "store/postgres.py",
         "store/sql.py",
-        "store/sql_log.py",
+        "store/sql_logs.py",
         "store/sqlite.py",
     )
 )

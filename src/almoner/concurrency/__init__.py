@@ -1,1 +1,1 @@
-"""Locks and process identity, for stores and agents."""
+"""Locks, process identity and errors of signal handlers, for stores and agents."""

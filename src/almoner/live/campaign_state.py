@@ -17,32 +17,23 @@ from almoner.concurrency.signals import raise_from_handler
 from almoner.errors import BrokenLedger
 from almoner.kernels.live import (
     ACTED,
-    CANCEL,
-    LEARN,
     NOT_ALLOWED,
     PAST_HORIZON,
     POLICY_SKIP,
-    SET_LEFT,
-    TAKE,
     UNAFFORDABLE,
 )
 from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
 from almoner.live.closing_time import ClosingTime, ForecastCorrections
-from almoner.live.ledger import Ledger, overrun, release, reserve, settle
+from almoner.live.fold import fold, ledger_after
+from almoner.live.ledger import Ledger, reserve
 from almoner.live.names import NAME_RULE, is_name
-from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival, Row
+from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival
 from almoner.live.status import SkipReason, Status
 from almoner.live.terms import PAIRS_LIMIT, Terms
 from almoner.money import LARGEST
 from almoner.store.events import (
-    CANCELLED,
-    CLOSED,
     DECIDED,
-    PAUSED,
-    RESUMED,
-    REWARDED,
-    SETTLED,
     Event,
     EventRow,
 )
@@ -50,8 +41,6 @@ from almoner.store.events import (
 __all__ = ["Campaign", "unreadable"]
 
 _RUNNING = Status.RUNNING.value
-
-_STATUS = {PAUSED: Status.PAUSED.value, RESUMED: _RUNNING, CLOSED: Status.CLOSED.value}
 
 _REASONS = {
     ACTED: None,
@@ -76,6 +65,8 @@ class Campaign:
         The money, and the policy with the statistics it has learned.
     contexts, actions
         Contexts and actions by name, with their indices in the state.
+    action_index
+        The indices of actions by name, and of a skip by None.
     status
         ``"running"``, ``"paused"`` or ``"closed"``.
     overrun
@@ -93,7 +84,7 @@ class Campaign:
         self.corrections = ForecastCorrections()
         self.policy = LivePolicy(terms)
         self.contexts, self.actions = self.policy.contexts, self.policy.actions
-        self._action_index = dict[str | None, int]([(None, SKIP), *self.actions.items()])
+        self.action_index = dict[str | None, int]([(None, SKIP), *self.actions.items()])
 
     def warm_up(self) -> None:
         """Load the compiled kernels from the disk, or compile them, which takes seconds."""
@@ -126,7 +117,7 @@ class Campaign:
         reward: float | None = None,
     ) -> Event:
         """Settle, reward or cancel a decision; return the event to log."""
-        ledger, charged = self._ledger_after(kind, decided, bill or 0)
+        ledger, charged = ledger_after(self.ledger, kind, decided, bill or 0)
         event = Event(
             seq=self.seq + 1,
             kind=kind,
@@ -142,19 +133,19 @@ class Campaign:
             charged=charged,
             reward=reward,
         )
-        self._fold([event])
+        fold(self, [event])
         return event
 
     def set_status(self, kind: str, *, now: int) -> Event:
         """Pause, resume or close the campaign; return the event to log."""
         event = Event(seq=self.seq + 1, kind=kind, at=now, left=self.ledger.left)
-        self._fold([event])
+        fold(self, [event])
         return event
 
     def apply(self, events: Iterable[EventRow]) -> None:
         """Fold events of the log in their order; refuse events that no campaign could write."""
         try:
-            self._fold(events, compare=True)
+            fold(self, events, compare=True)
         except (KeyError, TypeError, ValueError, BrokenLedger) as reason:
             raise_from_handler(reason)
             raise unreadable(self.seq, reason) from reason
@@ -274,97 +265,23 @@ class Campaign:
                 )
             )
             counted += 1
-        self._reserve(reserves, costs)
+        self.reserve(reserves, costs)
         self.seq = seq
         return events
 
     def _choose(self, arrivals: Sequence[PendingArrival], now: int, left: int) -> Iterable[Choice]:
-        self._correct_forecast(now)
+        self.correct_forecast(now)
         return self.policy.choose(arrivals, horizon=self._horizon_at(now), left=left)
 
-    def _fold(self, events: Iterable[EventRow], *, compare: bool = False) -> None:
-        """Fold events; if ``compare``, check that each records the money left after it.
-
-        The reserves of consecutive decisions are added up, and reserved together.
-        """
-        rows: list[Row] = []
-        rewards: list[float] = []
-        contexts, actions, left = self.contexts, self._action_index, self.ledger.left
-        reserves = costs = 0
-        for event in events:
-            seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
-            if context is not None and context not in contexts:
-                self.admit(context)  # it has no weight in the rows before its first one
-            if kind == DECIDED:
-                if reserve or cost:
-                    if not 0 <= cost <= reserve:
-                        raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
-                    reserves, costs = reserves + reserve, costs + cost
-                if counted is not None:
-                    self._correct_forecast(at)
-                    rows.append((TAKE, contexts[context], actions[name], counted))
-                    rewards.append(0.0)
-            elif kind == REWARDED:
-                counted = -1 if counted is None else counted
-                rows.append((LEARN, contexts[context], actions[name], counted))
-                rewards.append(event[-1] or 0.0)
-            else:
-                self._reserve(reserves, costs)
-                changes = self._change(Event._make(event))
-                rows += changes
-                rewards += [0.0] * len(changes)
-                reserves, costs, left = 0, 0, self.ledger.left
-            self.seq = seq
-            if compare and recorded != left - reserves:
-                raise BrokenLedger(f"{left - reserves} is left, and it says {recorded}")
-        self._reserve(reserves, costs)
-        self.policy.replay(rows, rewards)
-
-    def _reserve(self, amount: int, cost: int) -> None:
+    def reserve(self, amount: int, cost: int) -> None:
+        """Reserve money for decisions, given their reserves and expected costs in all."""
         if amount or cost:
             self.ledger = reserve(self.ledger, reserve=amount, cost=cost)
 
-    def _change(self, event: Event) -> list[Row]:
-        """Fold an event that frees a reserve or changes the status; return rows for the kernels."""
-        kind = event.kind
-        if kind in _STATUS:
-            self._switch(kind, event.at)
-            return []
-        context, action = self.contexts[event.context or ""], self._action_index[event.action]
-        bill = event.bill or 0
-        self.ledger, _ = self._ledger_after(kind, event, bill)
-        if kind == CANCELLED:
-            return [(CANCEL, context, action, self._units_left())]
-        if kind == SETTLED:
-            self.overrun += overrun(reserve=event.reserve or 0, bill=bill)
-            return [(SET_LEFT, self._units_left(), SKIP, -1)]
-        raise ValueError(f"an event of kind {kind!r} is not known here")
-
-    def _ledger_after(self, kind: str, event: Event, bill: int) -> tuple[Ledger, int | None]:
-        """Return the ledger after an action is settled or cancelled, and the amount charged."""
-        reserve, cost = event.reserve or 0, event.cost or 0
-        if kind == SETTLED:
-            return settle(self.ledger, reserve=reserve, cost=cost, bill=bill)
-        if kind == CANCELLED:
-            return release(self.ledger, reserve=reserve, cost=cost), None
-        return self.ledger, None
-
-    def _switch(self, kind: str, at: int) -> None:
-        self.status = _STATUS[kind]
-        if isinstance(self.terms.horizon, ClosingTime):
-            if kind == PAUSED:
-                self.corrections = self.corrections.pause(at / 1e6)
-            elif kind == RESUMED:
-                self.corrections = self.corrections.resume(self.terms.horizon, at / 1e6)
-
-    def _correct_forecast(self, now: int) -> None:
+    def correct_forecast(self, now: int) -> None:
         """Count an arrival for the forecast, if there is one."""
         if isinstance(self.terms.horizon, ClosingTime):
             self.corrections = self.corrections.arrival(self.terms.horizon, now / 1e6)
-
-    def _units_left(self) -> int:
-        """Return the money left after expected costs, in the kernels' units."""
-        return self.policy.units(self.ledger.budget - self.ledger.committed)
 
 
 def unreadable(seq: int, reason: Exception) -> BrokenLedger:

@@ -1,0 +1,118 @@
+"""Fold of events into a campaign: its money, its status, and rows for the kernels to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from almoner.errors import BrokenLedger
+from almoner.kernels.live import CANCEL, LEARN, SET_LEFT, TAKE
+from almoner.kernels.steps import SKIP
+from almoner.live.closing_time import ClosingTime
+from almoner.live.ledger import Ledger, overrun, release, settle
+from almoner.live.policy import Row
+from almoner.live.status import Status
+from almoner.store.events import (
+    CANCELLED,
+    CLOSED,
+    DECIDED,
+    PAUSED,
+    RESUMED,
+    REWARDED,
+    SETTLED,
+    Event,
+    EventRow,
+)
+
+if TYPE_CHECKING:
+    from almoner.live.campaign_state import Campaign
+
+__all__ = ["fold", "ledger_after"]
+
+_STATUS = {
+    PAUSED: Status.PAUSED.value,
+    RESUMED: Status.RUNNING.value,
+    CLOSED: Status.CLOSED.value,
+}
+
+
+def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = False) -> None:
+    """Fold events; if ``compare``, check that each records the money left after it.
+
+    The reserves of consecutive decisions are added up, and reserved together.
+    """
+    rows: list[Row] = []
+    rewards: list[float] = []
+    contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
+    reserves = costs = 0
+    for event in events:
+        seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
+        if context is not None and context not in contexts:
+            campaign.admit(context)  # it has no weight in the rows before its first one
+        if kind == DECIDED:
+            if reserve or cost:
+                if not 0 <= cost <= reserve:
+                    raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
+                reserves, costs = reserves + reserve, costs + cost
+            if counted is not None:
+                campaign.correct_forecast(at)
+                rows.append((TAKE, contexts[context], actions[name], counted))
+                rewards.append(0.0)
+        elif kind == REWARDED:
+            counted = -1 if counted is None else counted
+            rows.append((LEARN, contexts[context], actions[name], counted))
+            rewards.append(event[-1] or 0.0)
+        else:
+            campaign.reserve(reserves, costs)
+            changes = _change(campaign, Event._make(event))
+            rows += changes
+            rewards += [0.0] * len(changes)
+            reserves, costs, left = 0, 0, campaign.ledger.left
+        campaign.seq = seq
+        if compare and recorded != left - reserves:
+            raise BrokenLedger(f"{left - reserves} is left, and it says {recorded}")
+    campaign.reserve(reserves, costs)
+    campaign.policy.replay(rows, rewards)
+
+
+def ledger_after(ledger: Ledger, kind: str, event: Event, bill: int) -> tuple[Ledger, int | None]:
+    """Return the ledger after an action is settled or cancelled, and the amount charged."""
+    reserve, cost = event.reserve or 0, event.cost or 0
+    if kind == SETTLED:
+        return settle(ledger, reserve=reserve, cost=cost, bill=bill)
+    if kind == CANCELLED:
+        return release(ledger, reserve=reserve, cost=cost), None
+    return ledger, None
+
+
+def _change(campaign: Campaign, event: Event) -> list[Row]:
+    """Fold an event that frees a reserve or changes the status; return rows for the kernels."""
+    kind = event.kind
+    if kind in _STATUS:
+        _switch(campaign, kind, event.at)
+        return []
+    context, action = campaign.contexts[event.context or ""], campaign.action_index[event.action]
+    bill = event.bill or 0
+    campaign.ledger, _ = ledger_after(campaign.ledger, kind, event, bill)
+    if kind == CANCELLED:
+        return [(CANCEL, context, action, _units_left(campaign))]
+    if kind == SETTLED:
+        campaign.overrun += overrun(reserve=event.reserve or 0, bill=bill)
+        return [(SET_LEFT, _units_left(campaign), SKIP, -1)]
+    raise ValueError(f"an event of kind {kind!r} is not known here")
+
+
+def _switch(campaign: Campaign, kind: str, at: int) -> None:
+    """Set the status; a period in which the campaign is paused does not count for the forecast."""
+    campaign.status = _STATUS[kind]
+    horizon = campaign.terms.horizon
+    if isinstance(horizon, ClosingTime):
+        if kind == PAUSED:
+            campaign.corrections = campaign.corrections.pause(at / 1e6)
+        elif kind == RESUMED:
+            campaign.corrections = campaign.corrections.resume(horizon, at / 1e6)
+
+
+def _units_left(campaign: Campaign) -> int:
+    """Return the money left after expected costs, in the kernels' units."""
+    return campaign.policy.units(campaign.ledger.budget - campaign.ledger.committed)

@@ -1,0 +1,219 @@
+"""Logs of campaigns in SQL: read, locked for a transaction, appended to along their hash chains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from almoner.concurrency.process import Process
+from almoner.errors import UnknownCampaign
+from almoner.store.base import ALL
+from almoner.store.checked_log import CheckedLog
+from almoner.store.database import Database, Statements
+from almoner.store.events import Event
+from almoner.store.hash_chain import Head, marked, root
+
+__all__ = ["LogReader", "LogWriter", "SqlLogs", "run"]
+
+CHUNK = 500
+"""Values in one statement, at most: databases limit them."""
+
+_COLUMNS = ", ".join(f'"{name}"' for name in Event._fields)
+_SELECT = f"SELECT {_COLUMNS} FROM almoner_events WHERE campaign = ? AND "  # noqa: S608
+_INTO = f"almoner_events (campaign, {_COLUMNS}, checksum)"
+_UNCHAINED = "SELECT id, 0, NULL FROM almoner_campaigns WHERE name = ?"
+# Both rows are locked: of one that is not, PostgreSQL returns the state before the wait.
+_CHAINED = (
+    "SELECT id, seq, checksum FROM almoner_campaigns JOIN almoner_heads ON campaign = id "
+    "WHERE name = ?"
+)
+
+
+def run(transaction: Statements, statement: str, *values: Any) -> list[Any]:
+    """Execute a statement; return its rows, if it has any.
+
+    The cursor is in no variable: the traceback of an interrupt would keep it, and with it SQLite
+    would keep a closed connection and its locks.
+    """
+    return transaction.execute(statement, values).fetchall()  # type: ignore[no-any-return]
+
+
+class SqlLogs:
+    """The logs of campaigns in the tables of a database."""
+
+    _chained = True
+    """Whether the tables have checksums: those of earlier versions, only read, have none."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._process = Process()
+        self._ids: dict[str, int] = {}
+
+    def terms(self, name: str) -> str | None:
+        """Return the terms of a campaign; None if there is no such campaign."""
+        with self._database.reading() as transaction:
+            rows = run(transaction, "SELECT terms FROM almoner_campaigns WHERE name = ?", name)
+        return str(rows[0][0]) if rows else None
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[LogWriter]:
+        """Begin a transaction on a campaign's log."""
+        with self._database.transaction(name) as transaction:
+            yield LogWriter(transaction, self._database.among, *self._lock(transaction, name))
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[LogReader]:
+        """Begin a transaction on a campaign's log that only reads."""
+        campaign = self._id(name)
+        with self._database.reading() as transaction:
+            yield LogReader(transaction, campaign)
+
+    def events(self, name: str, after: int = 0) -> Iterator[Event]:
+        """Yield the events of a campaign after one of them; no writer waits meanwhile."""
+        blocks = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", self._id(name), after)
+        return map(Event._make, self._rows(blocks))
+
+    def last(self, name: str) -> int:
+        """Return the ``seq`` of the last event of a campaign; 0 if there is none."""
+        campaign = self._id(name)
+        query = "SELECT seq FROM almoner_events WHERE campaign = ? ORDER BY seq DESC LIMIT 1"
+        with self._database.reading() as transaction:
+            rows = run(transaction, query, campaign)
+        return int(rows[0][0]) if rows else 0
+
+    def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
+        """Return all events about the decisions after one and up to another, by decision."""
+        campaign = self._id(name)
+        # A range of the index almoner_once. The plus keeps planners from the primary key; so does
+        # the subquery, since of a campaign without statistics a planner expects a single row.
+        query = f"""
+            SELECT {_COLUMNS} FROM almoner_events
+            WHERE campaign = (SELECT CAST(? AS BIGINT)) AND decision > ? AND decision <= ?
+            AND +seq <= ? ORDER BY decision, kind
+        """  # noqa: S608
+        with self._database.reading() as transaction:
+            rows = run(transaction, query, campaign, after, through, last)
+        return [Event._make(row) for row in rows]
+
+    def checked_log(self, name: str) -> CheckedLog:
+        """Return all events of a campaign for an audit that checks their checksums, if any."""
+        column = "checksum" if self._chained else "NULL"
+        query = f"SELECT {_COLUMNS}, {column} FROM almoner_events WHERE campaign = ? ORDER BY seq"  # noqa: S608
+        blocks = self._database.stream(query, self._id(name))
+        if not self._chained:
+            return CheckedLog(blocks)
+        start = root(name, self.terms(name) or "")
+        return CheckedLog(blocks, start, partial(self._head, name))
+
+    def _rows(self, blocks: Iterable[list[Any]]) -> Iterator[Any]:
+        """Yield the rows of blocks; a forked child gets none, not even of a block read before."""
+        for rows in blocks:
+            for row in rows:
+                self._process.check()
+                yield row
+
+    def _head(self, name: str) -> Head | None:
+        with self._database.reading() as transaction:
+            rows = run(transaction, _CHAINED, name)
+        return Head(*rows[0][1:]) if rows else None
+
+    def _lock(self, transaction: Statements, name: str) -> tuple[int, Head | None]:
+        """Lock a campaign; return its id and the head of its log, None if that is missing."""
+        locking = self._database.locking
+        rows = run(transaction, (_CHAINED if self._chained else _UNCHAINED) + locking, name)
+        if rows:
+            return rows[0][0], Head(*rows[0][1:])
+        return _only(run(transaction, _UNCHAINED + locking, name), name), None
+
+    def _id(self, name: str) -> int:
+        self._process.check()
+        if name not in self._ids:
+            with self._database.reading() as transaction:
+                rows = run(transaction, "SELECT id FROM almoner_campaigns WHERE name = ?", name)
+            self._ids[name] = _only(rows, name)
+        return self._ids[name]
+
+
+class LogReader:
+    """Reads the log of a campaign within a transaction."""
+
+    def __init__(self, transaction: Statements, campaign: int) -> None:
+        self._transaction, self._campaign = transaction, campaign
+
+    def events(self, after: int, limit: int = ALL) -> list[Event]:
+        """Return the events after one of them, in their order."""
+        query = f"{_SELECT}seq > ? ORDER BY seq LIMIT ?"
+        rows = run(self._transaction, query, self._campaign, after, limit)
+        return [Event._make(row) for row in rows]
+
+    def snapshot(self) -> str | None:
+        """Return the snapshot; None if there is none."""
+        query = "SELECT body FROM almoner_snapshots WHERE campaign = ?"
+        rows = run(self._transaction, query, self._campaign)
+        return str(rows[0][0]) if rows else None
+
+
+class LogWriter(LogReader):
+    """Reads and appends to the log of a campaign within a transaction."""
+
+    def __init__(
+        self, transaction: Statements, among: str, campaign: int, head: Head | None
+    ) -> None:
+        super().__init__(transaction, campaign)
+        self._find, self._head = among, head
+
+    def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
+        """Return the events of decisions by id, in their order."""
+        histories: dict[int, list[Event]] = {}
+        # Sorted here: with ORDER BY, SQLite would walk the whole log in that order.
+        for event in sorted(self._among("decision", decisions)):
+            histories.setdefault(event.decision or 0, []).append(event)
+        return histories
+
+    def keyed(self, keys: Sequence[str]) -> dict[str, Event]:
+        """Return the decisions made with keys."""
+        return {event.key or "": event for event in self._among("key", keys)}
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Add events, chained to the head of the log and not to its last row.
+
+        So an audit finds a last row that was removed before these were added.
+        """
+        if not events:
+            return
+        before = (self._head and self._head.checksum) or self._root()
+        marks = marked(before, events)
+        rows = zip(events, marks, strict=True)
+        self._transaction.insert(_INTO, [(self._campaign, *event, mark) for event, mark in rows])
+        self._head = Head(events[-1].seq, marks[-1])
+        # UPDATE, not an upsert: an audit must see that the row is missing.
+        update = "UPDATE almoner_heads SET seq = ?, checksum = ? WHERE campaign = ?"
+        run(self._transaction, update, *self._head, self._campaign)
+
+    def _root(self) -> str:
+        query = "SELECT name, terms FROM almoner_campaigns WHERE id = ?"
+        return root(*run(self._transaction, query, self._campaign)[0])
+
+    def save_snapshot(self, text: str | None) -> None:
+        """Replace the snapshot, or remove it."""
+        run(self._transaction, "DELETE FROM almoner_snapshots WHERE campaign = ?", self._campaign)
+        if text is not None:
+            insert = "INSERT INTO almoner_snapshots VALUES (?, ?)"
+            run(self._transaction, insert, self._campaign, text)
+
+    def _among(self, column: str, wanted: Sequence[Any]) -> list[Event]:
+        rows: list[Any] = []
+        for start in range(0, len(wanted), CHUNK):
+            part = wanted[start : start + CHUNK]
+            values = ", ".join("?" * len(part))
+            query = self._find.format(columns=_COLUMNS, column=column, values=values)
+            rows += run(self._transaction, query, self._campaign, *part)
+        return [Event._make(row) for row in rows]
+
+
+def _only(rows: list[Any], name: str) -> int:
+    if not rows:
+        raise UnknownCampaign(f"there is no campaign {name!r} in this store")
+    return int(rows[0][0])
