@@ -25,7 +25,7 @@ from support.long_logs import append_decisions
 import almoner as al
 from almoner.live.export import COLUMNS, as_csv, as_jsonl, decisions, export
 from almoner.live.export.rows import PAGE
-from almoner.store import sql
+from almoner.store import sql_logs
 from almoner.store.events import Event
 from almoner.store.sql_logs import run
 
@@ -89,7 +89,7 @@ def test_the_statements_use_the_index(kind: str, tmp_path: Path) -> None:
     agent = factory.create()
     append_decisions(agent.store, agent.name, 4 * PAGE)
     database: Any = agent.store._database  # type: ignore[attr-defined]
-    with mock.patch.object(sql, "run", wraps=run) as statements:
+    with mock.patch.object(sql_logs, "run", wraps=run) as statements:
         next(decisions(agent, 2 * PAGE))
     explain = "EXPLAIN QUERY PLAN" if kind == "sqlite" else "EXPLAIN"
     with database.transaction() as transaction:

@@ -121,7 +121,7 @@ def test_an_overrun_is_recorded_in_full_charged_and_reported(
         id=1, billed=5.25, charged=5.25, refunded=0.0, overrun=1.25, budget_left=4.75
     )
     messages = [record.getMessage() for record in caplog.records if record.name == "almoner"]
-    assert messages == ["decision 1 cost 5.25, more than the 4.0 held for it; 5.25 was charged"]
+    assert messages == ["decision 1 cost 5.25, more than the 4.0 reserved for it; 5.25 was charged"]
     assert agent.look(lambda campaign: campaign.overrun) == 1_250_000
     caplog.clear()
     assert agent.settle(decision.id, cost=5.25) == settled

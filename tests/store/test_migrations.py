@@ -38,6 +38,7 @@ def restored(dump: Path, folder: Path) -> str:
     [
         ("version-1", (29_500_000, 44_000_000, 27_500_000), 61, "visit-3"),
         ("version-2", (37_000_000, 16_000_000, 5_000_000), 57, "visit-9"),
+        ("version-3", (25_250_000, 48_000_000, 15_000_000), 63, "visit-9"),
     ],
 )
 def test_a_log_of_an_older_version_opens_and_goes_on(
@@ -51,15 +52,16 @@ def test_a_log_of_an_older_version_opens_and_goes_on(
         (first,) = [event for event in agent.events() if event.key == key]
         again = agent.decide(first.context or "", key=key)
         assert again.id == first.seq  # the key is remembered
-        assert audit(agent.store, "spring").sealed_from is None
+        sealed_from = 1 if dump == "version-3" else None
+        assert audit(agent.store, "spring").sealed_from == sealed_from
         assert agent.decide("returning").id == events + 1
         balance = audit(agent.store, "spring")
-        assert (balance.events, balance.sealed_from) == (events + 1, events + 1)
+        assert (balance.events, balance.sealed_from) == (events + 1, sealed_from or events + 1)
         assert agent.store.campaigns() == ["spring", "autumn"]
         autumn = al.Agent.open(agent.store, name="autumn")
         autumn.decide(autumn.terms.contexts[0])
         balance = audit(agent.store, "autumn")
-        assert balance.sealed_from == balance.events
+        assert balance.sealed_from == (sealed_from or balance.events)
 
 
 def test_every_version_has_a_log_kept() -> None:
@@ -130,7 +132,7 @@ def alter(url: Any, *statements: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        "DELETE FROM almoner_schema WHERE version = 3",
+        "DELETE FROM almoner_schema WHERE version > 2",
         "UPDATE almoner_schema SET version = -version WHERE version > 1",
         "DELETE FROM almoner_schema",
         "DROP TABLE almoner_schema",

@@ -96,7 +96,7 @@ class Settle(_FollowUp):
         if self.bill > reserve:
             amount = transaction.campaign.terms.unit.amount
             log.warning(
-                "decision %d cost %r, more than the %r held for it; %r was charged",
+                "decision %d cost %r, more than the %r reserved for it; %r was charged",
                 self.id,
                 amount(self.bill),
                 amount(reserve),

@@ -27,7 +27,8 @@ class Database(Protocol):
 
     among: str
     """Statement that selects events of a campaign by an index: a template for ``{columns}``, the
-    ``{column}`` of the index, and placeholders of its ``{values}``."""
+    ``{column}`` of the index, its expression ``{lookup}`` of the campaign, and placeholders of the
+    ``{values}``."""
 
     find: str
     """Query that has a row if there is a table of a name."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from almoner.errors import BrokenLedger, StoreError
 
-__all__ = ["CHAINED", "MIGRATIONS", "migrate", "refuse_unreadable"]
+__all__ = ["CHAINED", "INDEXED", "LOOKUPS", "MIGRATIONS", "migrate", "refuse_unreadable"]
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -85,10 +85,27 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         FROM almoner_campaigns
         """,
     ),
+    (
+        # Each on an expression of its own: by its statistics of other campaigns PostgreSQL took
+        # another index on campaign for the cheaper one, and read a whole log to find a decision.
+        "DROP INDEX almoner_once",
+        "DROP INDEX almoner_keys",
+        "CREATE UNIQUE INDEX almoner_once ON almoner_events ((campaign + 0), decision, kind)",
+        """
+        CREATE UNIQUE INDEX almoner_keys ON almoner_events ((campaign - 0), key)
+        WHERE key IS NOT NULL
+        """,
+    ),
 )
 
 CHAINED = 3
 """The first version whose events have checksums."""
+
+INDEXED = 4
+"""The first version whose indexes of decisions and keys are on expressions, as in `LOOKUPS`."""
+
+LOOKUPS = {"decision": "campaign + 0", "key": "campaign - 0"}
+"""Expressions of the indexes by which events are found, by column."""
 
 READABLE = 1
 """The oldest version whose campaigns can be read as they are; a step that alters them raises it."""

@@ -53,15 +53,14 @@ class PostgresDatabase:
     """Connections to one server, opened again after they were lost."""
 
     locking = " FOR UPDATE"
-    # Not IN: for a campaign without statistics the planner expects few rows, and would read its
-    # whole log. OFFSET 0 keeps it from joining in another order, and from seeing which campaign is
-    # asked for: of one that its statistics do not know it would expect a single row.
+    # Not IN: for a campaign without statistics the planner expects few rows, and would use only
+    # the campaign's part of an index. OFFSET 0 keeps it from joining in another order.
     among = """
-        SELECT {columns} FROM (SELECT CAST(? AS BIGINT) AS id OFFSET 0) AS one
+        SELECT {columns} FROM (SELECT CAST(? AS BIGINT) AS id) AS one
         CROSS JOIN unnest(ARRAY[{values}]) AS wanted (value)
         CROSS JOIN LATERAL (
             SELECT * FROM almoner_events
-            WHERE campaign = one.id AND {column} = wanted.value OFFSET 0
+            WHERE {lookup} = one.id AND {column} = wanted.value OFFSET 0
         ) AS found
     """
     find = "SELECT 1 WHERE to_regclass(CAST(? AS TEXT)) IS NOT NULL"

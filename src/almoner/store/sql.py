@@ -9,7 +9,7 @@ from functools import partial
 from almoner.store.base import ApiKey
 from almoner.store.database import Database, Statements
 from almoner.store.hash_chain import root
-from almoner.store.migrations import CHAINED, migrate
+from almoner.store.migrations import migrate
 from almoner.store.sql_logs import SqlLogs, run
 
 __all__ = ["SqlStore"]
@@ -26,7 +26,7 @@ class SqlStore(SqlLogs):
         super().__init__(database)
         try:
             with self._alone() as transaction:
-                self._chained = prepare(partial(run, transaction), find=database.find) >= CHAINED
+                self._version = prepare(partial(run, transaction), find=database.find)
         except BaseException:
             database.close()
             raise

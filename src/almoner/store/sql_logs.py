@@ -14,6 +14,7 @@ from almoner.store.checked_log import CheckedLog
 from almoner.store.database import Database, Statements
 from almoner.store.events import Event
 from almoner.store.hash_chain import Head, marked, root
+from almoner.store.migrations import CHAINED, INDEXED, LOOKUPS, MIGRATIONS
 
 __all__ = ["LogReader", "LogWriter", "SqlLogs", "run"]
 
@@ -43,13 +44,16 @@ def run(transaction: Statements, statement: str, *values: Any) -> list[Any]:
 class SqlLogs:
     """The logs of campaigns in the tables of a database."""
 
-    _chained = True
-    """Whether the tables have checksums: those of earlier versions, only read, have none."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._version = len(MIGRATIONS)  # of the tables; earlier ones are only read
         self._process = Process()
         self._ids: dict[str, int] = {}
+
+    @property
+    def _chained(self) -> bool:
+        """Return whether events have checksums."""
+        return self._version >= CHAINED
 
     def terms(self, name: str) -> str | None:
         """Return the terms of a campaign; None if there is no such campaign."""
@@ -86,12 +90,12 @@ class SqlLogs:
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
         """Return all events about the decisions after one and up to another, by decision."""
         campaign = self._id(name)
-        # A range of the index almoner_once. The plus keeps planners from the primary key; so does
-        # the subquery, since of a campaign without statistics a planner expects a single row.
+        # A range of the index almoner_once; the plus keeps planners from the primary key.
+        lookup = LOOKUPS["decision"] if self._version >= INDEXED else "campaign"
         query = f"""
             SELECT {_COLUMNS} FROM almoner_events
-            WHERE campaign = (SELECT CAST(? AS BIGINT)) AND decision > ? AND decision <= ?
-            AND +seq <= ? ORDER BY decision, kind
+            WHERE {lookup} = ? AND decision > ? AND decision <= ? AND +seq <= ?
+            ORDER BY decision, kind
         """  # noqa: S608
         with self._database.reading() as transaction:
             rows = run(transaction, query, campaign, after, through, last)
@@ -208,7 +212,9 @@ class LogWriter(LogReader):
         for start in range(0, len(wanted), CHUNK):
             part = wanted[start : start + CHUNK]
             values = ", ".join("?" * len(part))
-            query = self._find.format(columns=_COLUMNS, column=column, values=values)
+            query = self._find.format(
+                columns=_COLUMNS, lookup=LOOKUPS[column], column=column, values=values
+            )
             rows += run(self._transaction, query, self._campaign, *part)
         return [Event._make(row) for row in rows]
 

@@ -36,7 +36,7 @@ class SqliteDatabase:
     """
 
     locking = ""
-    among = "SELECT {columns} FROM almoner_events WHERE campaign = ? AND {column} IN ({values})"
+    among = "SELECT {columns} FROM almoner_events WHERE {lookup} = ? AND {column} IN ({values})"
     find = "SELECT 1 FROM sqlite_master WHERE name = ?"
     alone: tuple[str, ...] = ()
 
