@@ -1,7 +1,8 @@
-"""HTTP client of the service: one campaign, with the methods of `almoner.Agent`.
+"""HTTP client of the service: one campaign, with methods named as those of `almoner.Agent`.
 
-Requests without a response are retried. That is safe because every request is idempotent: a
-decision has a key, and settling, rewarding, cancelling, pausing or creating twice acts once.
+Requests without a response, or with a status in `RETRIED`, are retried, except `Client.log`. That
+is safe because every request is idempotent: a decision has a key, and settling, rewarding,
+cancelling, pausing or creating twice acts once.
 """
 
 from __future__ import annotations
@@ -139,8 +140,8 @@ class Client:
             "available": None if available is None else list(available),
             "keys": [_new_key() if name is None else name for name in names],
         }
-        answer = self._ask("POST", f"{self._path}/decisions/batch", body)
-        return [Decision(**decision) for decision in answer["decisions"]]
+        response = self._ask("POST", f"{self._path}/decisions/batch", body)
+        return [Decision(**decision) for decision in response["decisions"]]
 
     def settle(self, id: int, *, cost: float) -> Settlement:  # noqa: A002
         """Replace the reserve of an action by its actual cost; the rest can be spent again."""
@@ -185,16 +186,16 @@ class Client:
 
     def latest(self, limit: int = 20) -> list[dict[str, Any]]:
         """Return the latest decisions, newest first, with their outcomes."""
-        answer = self._ask("GET", f"{self._path}/latest?limit={limit}")
-        return answer["decisions"]  # type: ignore[no-any-return]
+        response = self._ask("GET", f"{self._path}/latest?limit={limit}")
+        return response["decisions"]  # type: ignore[no-any-return]
 
     def log(self) -> Iterator[dict[str, Any]]:
         """Yield all decisions with their outcomes, oldest first."""
-        with self._http.stream("GET", f"{self._path}/log?format=jsonl") as answer:
-            if answer.status_code != httpx.codes.OK:
-                answer.read()
-                raise _error(answer)
-            yield from map(json.loads, answer.iter_lines())
+        with self._http.stream("GET", f"{self._path}/log?format=jsonl") as response:
+            if response.status_code != httpx.codes.OK:
+                response.read()
+                raise _error(response)
+            yield from map(json.loads, response.iter_lines())
 
     def close(self) -> None:
         """Close the connections; the campaign stays."""
@@ -233,7 +234,7 @@ class Client:
             )
         headers = {} if content is None else {"Content-Type": "application/json"}
         try:
-            answer = self._http.request(method, path, content=content, headers=headers)
+            response = self._http.request(method, path, content=content, headers=headers)
         except httpx.TransportError as reason:
             message = str(reason) or type(reason).__name__
             raise _Retry(
@@ -241,11 +242,11 @@ class Client:
                     f"the service at {self._http.base_url} does not answer: {message}"
                 )
             ) from None
-        if answer.is_success:
-            return answer.json() if answer.content else None
-        if answer.status_code in RETRIED:
-            raise _Retry(_error(answer), wait=_retry_after(answer))
-        raise _error(answer)
+        if response.is_success:
+            return response.json() if response.content else None
+        if response.status_code in RETRIED:
+            raise _Retry(_error(response), wait=_retry_after(response))
+        raise _error(response)
 
 
 class _Retry(Exception):
@@ -256,8 +257,8 @@ class _Retry(Exception):
         self.error, self.wait = error, wait
 
 
-def _retry_after(answer: httpx.Response) -> float:
-    seconds = answer.headers.get("Retry-After", "")
+def _retry_after(response: httpx.Response) -> float:
+    seconds = response.headers.get("Retry-After", "")
     return float(seconds) if seconds.isdecimal() else 0.0
 
 
@@ -277,14 +278,14 @@ def _as_python(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is none of these")
 
 
-def _error(answer: httpx.Response) -> errors.AlmonerError:
+def _error(response: httpx.Response) -> errors.AlmonerError:
     """Return the error that a response reports."""
     try:
-        body = answer.json()
+        body = response.json()
         return _ERRORS.get(body["error"], errors.AlmonerError)(str(body["message"]))
     except (ValueError, KeyError, TypeError):  # from a proxy before the service
-        kind = errors.StoreError if answer.is_server_error else errors.AlmonerError
-        return kind(f"{answer.url} answered {answer.status_code} {answer.reason_phrase}")
+        kind = errors.StoreError if response.is_server_error else errors.AlmonerError
+        return kind(f"{response.url} answered {response.status_code} {response.reason_phrase}")
 
 
 def _new_key() -> str:

@@ -22,7 +22,7 @@ def read_table(
     *,
     error: type[InvalidInput] = InvalidInput,
 ) -> Built:
-    """Read a file and return ``build`` of its table; errors begin with the path."""
+    """Read a file and return ``build`` of its table; errors name the path."""
     path = Path(path)
     read = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix)
     if read is None:

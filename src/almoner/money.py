@@ -64,8 +64,8 @@ def on_grid(budget: float, costs: Floats) -> Grid:
 
     A float stands for the decimal that it prints as. Where the exact grid would be too fine for
     integers, a cost above the budget, which can never be paid, counts as a unit more than the
-    budget. Where the other costs alone are too fine, the finest decimal grid that fits is taken and
-    costs are rounded up, so that the budget is still never overspent.
+    budget. Where the other costs alone are too fine, costs are rounded up to a decimal grid of at
+    most 10**15 units, so that the budget is still never overspent.
 
     Examples
     --------
@@ -110,7 +110,10 @@ def _common_unit(costs: list[Fraction]) -> Fraction:
 
 
 def _rounded_unit(largest: Fraction, costs: list[Fraction]) -> Fraction:
-    """Return the finest decimal unit in which the largest amount is below ``LARGEST``."""
+    """Return a decimal unit, times the greatest common divisor of the costs rounded up to it.
+
+    The largest amount is at most 10**15 units, which is below ``LARGEST``.
+    """
     unit = Fraction(10) ** (math.ceil(math.log10(largest)) - 15)
     return unit * math.gcd(*(math.ceil(cost / unit) for cost in costs))
 

@@ -50,7 +50,7 @@ def remaining_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> 
     """Bound P(b_τ < (ρ−δ)τ), and likewise P(b_τ > (ρ+δ)τ), by e^{−2δ²τ} (Lemma 2, second part).
 
     ``gap`` is δ > 0, in actions per round. Where some rounds never pay (more actions than rounds,
-    or contexts that bring nothing), money piles up that no plan can use: a gap counts only up to
+    or contexts that bring nothing), money is left that no policy can use: a gap counts only up to
     the share of rounds that can use it, and beyond it the bound is 1.
 
     Examples

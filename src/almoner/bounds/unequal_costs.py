@@ -28,8 +28,8 @@ def general_budget_tail(problem: Problem, rounds_left: int, *, gap: float) -> fl
 
     e^{−κδ²τ} with κ = 1/(2c_max²), c_max being the dearest cost; the paper has a stray ρ² in it.
     The rest of the budget that the costs' grid cuts off is left in every round and counts against
-    the gap. A gap that reaches beyond the last boundary counts only up to there, since no plan can
-    use more; with ρ beyond it the bound is 1.
+    the gap. A gap that reaches beyond the last boundary counts only up to there, since no policy
+    can use more; with ρ beyond it the bound is 1.
 
     Examples
     --------

@@ -40,8 +40,8 @@ def list_campaigns(url: str) -> None:
 def verify(url: str, campaign: str | None) -> None:
     """Prove from the log that no campaign ever overspent.
 
-    Every event is booked again: what is spent, reserved and left adds up to the budget after each
-    of them, nothing is settled or rewarded twice, and the snapshot agrees. The log is sealed by a
+    The balances are recomputed: spent, reserved and left add up to the budget after each event,
+    nothing is settled or rewarded twice, and the snapshot agrees. The log is sealed by a
     chain of checksums from the event named on: no event was changed, added or removed there, nor
     were the terms, unless somebody computed all checksums anew. If anything is wrong, the exit code
     is 1; it is 2 if the store cannot be read.

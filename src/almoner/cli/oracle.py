@@ -17,7 +17,7 @@ __all__ = ["oracle"]
 def oracle(
     file: str, horizon: int | None, budget: float | None, rho: float | None, as_json: bool
 ) -> None:
-    """What can be had at best: the exact optimum, and a bound on it.
+    """Print the exact optimum of a problem, and an upper bound on it.
 
     FILE is a problem in TOML or JSON, or scenario:NAME.
     """

@@ -27,7 +27,7 @@ NEGLIGIBLE = 1e-9
 def plan(
     file: str, horizon: int | None, budget: float | None, rho: float | None, as_json: bool
 ) -> None:
-    """Who gets what with this budget, and what it will bring.
+    """Print the plan of a budget: the actions in each context, and the reward they bring.
 
     FILE is a problem in TOML or JSON, or scenario:NAME.
     """

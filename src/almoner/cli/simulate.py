@@ -63,7 +63,7 @@ def simulate(
     seed: int,
     against: str | None,
 ) -> None:
-    """Play policies many times over and compare their regret.
+    """Simulate policies many times and compare their regret.
 
     FILE is a problem in TOML or JSON, or scenario:NAME.
     """

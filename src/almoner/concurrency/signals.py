@@ -2,7 +2,7 @@
 
 Python runs a handler between any two bytecodes of the main thread. If it raises, as for a time
 limit, the error looks like one of the code that was interrupted. Code that catches errors of many
-types to answer them otherwise has to let these pass.
+types has to let these pass.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["raise_from_handler"]
 
 
 def raise_from_handler(error: BaseException) -> None:
-    """Raise the error of a signal handler, if that is what an error is or was caused by."""
+    """Raise the error of a signal handler that is this error or one of its causes, if any."""
     if current_thread() is not main_thread():
         return
     handlers = {_code(signal.getsignal(number)) for number in signal.valid_signals()}

@@ -67,10 +67,10 @@ class Cell:
 
     @property
     def exact(self) -> bool:
-        """Whether the rows are certain not to be simulated.
+        """Whether statistics are known and costs equal: then runs and seed are not in the settings.
 
-        At unequal costs they are not either, unless the grid of costs is too fine for
-        `exact_value`. Only a call of it decides that, so runs and seed stay in the settings.
+        The rows are exact unless the problem is too large for `exact_value`. At unequal costs the
+        grid may also be too fine, which only a call decides, so runs and seed stay in the settings.
         """
         return self.knows_statistics and self._equal_costs
 
@@ -150,7 +150,7 @@ def _exact(cell: Cell, ceiling: float) -> RegretFigures | None:
         return None
     try:
         return ceiling - exact_value(cell.problem, cell.policy), 0.0, None, None
-    except NotComputable:  # unequal costs on too fine a grid
+    except NotComputable:  # too large a problem, or too fine a grid of costs
         return None
 
 
@@ -172,5 +172,5 @@ def _simulated(cell: Cell) -> RegretFigures:
 def _benchmarks(problem: Problem, ceiling: float) -> dict[str, float]:
     try:
         return {"oracle": optimal_value(problem), "upper bound": ceiling}
-    except NotComputable:  # unequal costs on too fine a grid
+    except NotComputable:  # too large a problem, or too fine a grid of costs
         return {"upper bound": ceiling}

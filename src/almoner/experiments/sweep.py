@@ -48,7 +48,7 @@ class Sweep:
     runs
         Replications of results that are not computed exactly.
     seed
-        Everything random follows from it.
+        Determines all random draws.
     """
 
     problems: Mapping[str, Problem]

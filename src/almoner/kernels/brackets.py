@@ -32,7 +32,7 @@ LEVEL_MARGIN = 1.25
 """Factor by which brackets let a level rise: one that falls with time rises as contexts arrive."""
 
 BUDGET_MARGIN = 16
-"""Brackets stay valid while bills and refunds move the units left by one part in this many."""
+"""Brackets stay valid while bills and refunds change the units left by one part in this many."""
 
 _THOMPSON, _WILSON = Thompson.code, Wilson.code
 
@@ -98,8 +98,8 @@ def _bracket_context(policy: LoweredPolicy, state: State, memo: Memo, context: i
 def update_after_arrival(policy: LoweredPolicy, state: State, memo: Memo, context: int) -> None:
     """Reset the brackets of a context if its arrival, just counted, takes its level beyond them.
 
-    After a decision, which refreshes them, it does not; arrivals of a replayed log, or with no
-    budget left, come without one.
+    A decision refreshes the brackets itself; this is for arrivals folded from a log, or with no
+    budget left.
     """
     if policy.reward < _WILSON:
         return

@@ -25,8 +25,8 @@ class Environment(NamedTuple):
 
     ``probs`` are the context probabilities, ``cuts`` and ``aliases`` (contexts, 2) Walker's alias
     table of them. ``spread`` is the variance of a reward as a share of a Bernoulli reward's.
-    ``worth`` and ``losses`` (contexts, 1 + actions, skip first) are the mean reward of a choice and
-    its loss against the best choice at the price of the budget.
+    ``worth`` and ``losses`` (contexts, 1 + actions, skip first) are the mean reward of an action
+    and its loss against the best one at the price of the budget.
     """
 
     probs: Floats

@@ -4,7 +4,8 @@ The *literal* test is the paper's Confidence Level Test: every comparison made w
 must be significant; where two slopes are close it may never pass. The *usable* test asks only that
 the options outside the LP's support are worse: it passes once the expected cost of mistakes about
 them, in the rounds left, is within three times the cost of exploration so far. It has no guarantee.
-Both are made every 2 % of the rounds, in O((J·K)²) and O(J·K²) for J contexts and K actions.
+A test is repeated after 2 % more rounds, at least five. They take O((J·K)²) and O(J·K²) for J
+contexts and K actions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels of a live campaign: decide batches of arrivals, and replay the events of a log.
+"""Kernels of a live campaign: decide batches of arrivals, and fold the events of a log.
 
 Decisions are made by `decide` and `take`, as in a simulation, and recorded with the probability of
 the action, the price, and the reason of a skip. One call handles a whole batch: passing the policy

@@ -32,8 +32,9 @@ def unit_price(
 ) -> float:
     """Return the price of a unit of budget now, searched from ``start``; NaN if there is none.
 
-    Policies that do not solve the LP have none, nor has one that explores first, or Thompson's at
-    equal costs, whose values are random.
+    There is none beyond the horizon, or with too little budget for any action. Policies that do not
+    solve the LP have none, nor has one while it explores first, or Thompson's at equal costs, whose
+    values are random.
     """
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     remaining = policy.horizon - t + 1

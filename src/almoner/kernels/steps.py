@@ -200,7 +200,10 @@ def _best_mean(
 def take(
     policy: LoweredPolicy, state: State, memo: Memo, hulls: Hulls | None, context: int, action: int
 ) -> None:
-    """Record a decision: the round, the arrival and the cost. Only here the budget changes."""
+    """Record a decision: the round, the arrival and the cost.
+
+    In a run the budget changes only here; `almoner.kernels.live.replay` sets it after live bills.
+    """
     state.progress[ROUND] += 1
     if action != SKIP:
         state.progress[LEFT] -= policy.costs[context, action]

@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 class AsyncAgent:
     """A live campaign with awaitable methods; `AsyncAgent.open` creates or resumes one.
 
-    Its methods are those of `Agent`, to which it delegates. Cancelling a caller does not undo a
+    Its methods work as those of `Agent`, to which it delegates. Cancelling a caller does not undo a
     transaction that has begun: a repeated call with the same key gets the same decision.
 
     Parameters

@@ -60,9 +60,10 @@ class Replica:
         self.latest: list[Event] = []
 
     def catch_up(self, reader: Reader, limit: int) -> Campaign | None:
-        """Return the campaign after all events of the log; None if more than ``limit`` are missing.
+        """Return the campaign after all events of the log; None if that takes too many of them.
 
-        ``self.campaign`` is None until the caller has committed, in case anything fails.
+        That is more than ``limit``, counting the one folded last, if any. ``self.campaign`` is None
+        until the caller has committed, in case anything fails.
         """
         campaign, self.campaign = self.campaign, None
         if campaign is not None:
@@ -82,7 +83,7 @@ class Replica:
         return campaign
 
     def advance(self, rows: Sequence[EventRow]) -> None:
-        """Fold those of some consecutive committed events that follow the one folded last."""
+        """Fold consecutive committed events, from the first that is not folded yet."""
         following = rows_after(self.tip, rows)
         campaign, self.campaign = self.campaign, None
         if campaign is not None and following:
@@ -199,8 +200,5 @@ def closed(name: str) -> StoreError:
 
 
 def _tail(reader: Reader, campaign: Campaign, limit: int) -> list[Event]:
-    """Return the event that was folded last, if any, and up to ``limit`` events after it.
-
-    If there are more than ``limit``, one more is returned.
-    """
+    """Return up to ``limit`` + 1 events, the first of them the one folded last, if any."""
     return reader.events(campaign.seq - 1 if campaign.seq else 0, limit + 1)

@@ -31,24 +31,24 @@ def refuse_differences(stored: Terms, campaign: str, terms: dict[str, Any]) -> N
             changed = changed.opened(stored.horizon.opens)
         value = changed.written()[term]
         if value != written[term]:
-            what, was, got = _difference(term, written[term], value)
+            path, was, got = _difference(term, written[term], value)
             raise DifferentTerms(
-                f"campaign {campaign!r} was opened with {what}={was}, got {what}={got}; leave it "
+                f"campaign {campaign!r} was opened with {path}={was}, got {path}={got}; leave it "
                 "out to resume the campaign, or choose another name"
             )
 
 
-def _difference(what: str, was: Any, got: Any) -> tuple[str, str, str]:
+def _difference(path: str, was: Any, got: Any) -> tuple[str, str, str]:
     """Return the innermost part in which two values of a term differ, and both values of it."""
     if isinstance(was, Action) and isinstance(got, Action):
         part = "cost" if was.cost != got.cost else "reserve"
-        return _difference(f"{what}.{part}", getattr(was, part), getattr(got, part))
+        return _difference(f"{path}.{part}", getattr(was, part), getattr(got, part))
     if isinstance(was, Mapping) and isinstance(got, Mapping):
         if set(was) != set(got):
-            return what, str(list(was)), str(list(got))
+            return path, str(list(was)), str(list(got))
         name = next(name for name in was if was[name] != got[name])
-        return _difference(f"{what}[{name!r}]", was[name], got[name])
-    return what, _shown(was), _shown(got)
+        return _difference(f"{path}[{name!r}]", was[name], got[name])
+    return path, _shown(was), _shown(got)
 
 
 def _shown(value: Any) -> str:

@@ -172,11 +172,11 @@ class GroupCommit:
 
 def _uncertain(error: BaseException | None = None) -> StoreError:
     """Return the error of followers whose leader was interrupted, or raised an error of its own."""
-    what = "the caller who led a shared transaction was interrupted"
+    cause = "the caller who led a shared transaction was interrupted"
     if isinstance(error, Exception):
-        what = f"a shared transaction met {error!r}"
+        cause = f"a shared transaction met {error!r}"
     uncertain = StoreError(
-        f"{what}, so that it may or may not have been committed; ask again with the same key"
+        f"{cause}, so that it may or may not have been committed; ask again with the same key"
     )
     uncertain.__cause__ = error
     return uncertain

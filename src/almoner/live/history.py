@@ -44,8 +44,8 @@ class History:
     rewarded, reward
         How many rewards have come, and their sum.
     rewards
-        The same by context and action, that of a skip being None: as they came, whatever the
-        policy made of them.
+        The same by context and action (None for a skip), whether or not the policy learned from
+        them.
     uncharged
         The part of the bills that the budget could not bear, in whole units.
     curve
@@ -67,7 +67,7 @@ class History:
 
     @property
     def seq(self) -> int:
-        """How many events of the log are folded in."""
+        """The number of events folded so far."""
         return 0 if self.tip is None else self.tip.seq
 
     def apply(self, events: Sequence[EventRow]) -> None:

@@ -65,7 +65,7 @@ def settle(ledger: Ledger, *, reserve: int, cost: int, bill: int) -> tuple[Ledge
     """Replace a reserve by the bill; return the ledger and the part of the bill charged.
 
     A bill above the reserve is charged as far as money is left, and other reserves are not touched:
-    the budget holds even when an action costs more than its reserve.
+    the budget is not exceeded even by an action that costs more than its reserve.
 
     Examples
     --------

@@ -28,7 +28,7 @@ REQUIRED = ("contexts", "actions", "horizon", "budget")
 
 
 def agreed_terms(
-    store: Store, name: str, given: dict[str, Any], *, clock: Callable[[], float] = time.time
+    store: Store, name: str, arguments: dict[str, Any], *, clock: Callable[[], float] = time.time
 ) -> tuple[Terms, bool]:
     """Return the terms of a campaign and whether it exists; if not, the terms it would have.
 
@@ -37,31 +37,31 @@ def agreed_terms(
     stored = store.terms(campaign_name(name))
     if stored is not None:
         terms = Terms.from_json(stored)
-        refuse_differences(terms, name, given)
+        refuse_differences(terms, name, arguments)
         return terms, True
-    if all(given.get(term) is None for term in REQUIRED):
+    if all(arguments.get(term) is None for term in REQUIRED):
         raise _unknown(name, store.campaigns())
     if not name.strip():  # an existing campaign of such a name can still be opened
         raise checks.refuse("name", "have a visible character", name, error=InvalidTerms)
-    return new_terms(given, clock=clock), False
+    return new_terms(arguments, clock=clock), False
 
 
-def new_terms(given: dict[str, Any], *, clock: Callable[[], float] = time.time) -> Terms:
-    """Check the terms of a new campaign, some of which may be left out or None."""
-    missing = [term for term in REQUIRED if given.get(term) is None]
+def new_terms(arguments: dict[str, Any], *, clock: Callable[[], float] = time.time) -> Terms:
+    """Return the checked terms of a new campaign; optional ones may be left out or None."""
+    missing = [term for term in REQUIRED if arguments.get(term) is None]
     if missing:
         it = "it" if len(missing) == 1 else "them"
         raise InvalidTerms(f"a new campaign needs {', '.join(missing)}; give {it}")
     optional = [*signature(make_terms).parameters]
-    checks.known_keys("the campaign", given, required=(), optional=optional, error=InvalidTerms)
-    values = {term: value for term, value in given.items() if value is not None}
+    checks.known_keys("the campaign", arguments, required=(), optional=optional, error=InvalidTerms)
+    values = {term: value for term, value in arguments.items() if value is not None}
     terms = make_terms(**{"seed": secrets.randbits(48), **values})
     Campaign(terms)  # refuses a policy that does not fit
     return terms.opened(datetime.fromtimestamp(clock(), UTC))
 
 
 def warn_unaffordable(terms: Terms) -> None:
-    """Log a warning for each action that costs more than the budget in every context.
+    """Log a warning for each action whose reserve exceeds the budget in every context.
 
     Most often an amount was given in another unit of money.
     """

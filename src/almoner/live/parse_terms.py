@@ -123,26 +123,28 @@ def _costs(
         costs[name] = _units(f"the cost of {name!r}", action.cost, contexts, money)
         reserves[name] = costs[name]
         if action.reserve is not None:
-            what = f"the reserve of {name!r}"
-            reserves[name] = _units(what, action.reserve, contexts, money)
+            label = f"the reserve of {name!r}"
+            reserves[name] = _units(label, action.reserve, contexts, money)
             for context in contexts or ("",):
                 if in_context(reserves[name], context) < in_context(costs[name], context):
                     raise checks.refuse(
-                        what, "be no less than its cost", action.reserve, error=InvalidTerms
+                        label, "be no less than its cost", action.reserve, error=InvalidTerms
                     )
     return costs, reserves
 
 
-def _units(what: str, value: Any, contexts: tuple[str, ...], money: Denomination) -> PerContext:
+def _units(label: str, value: Any, contexts: tuple[str, ...], money: Denomination) -> PerContext:
     if value is None:
         raise InvalidTerms(
-            f"{what} is missing; every action needs its cost: what is free is a skip"
+            f"{label} is missing; every action needs its cost: what is free is a skip"
         )
     if not isinstance(value, Mapping):
-        return money.units(what, value, above=0, error=InvalidTerms)
-    checks.known_keys(what, value, required=contexts, error=InvalidTerms)
+        return money.units(label, value, above=0, error=InvalidTerms)
+    checks.known_keys(label, value, required=contexts, error=InvalidTerms)
     return {
-        context: money.units(f"{what} for {context!r}", value[context], above=0, error=InvalidTerms)
+        context: money.units(
+            f"{label} for {context!r}", value[context], above=0, error=InvalidTerms
+        )
         for context in contexts
     }
 

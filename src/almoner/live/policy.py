@@ -30,7 +30,7 @@ BATCH = 64
 """The largest number of arrivals decided by one call of the kernel."""
 
 BRIEF = 2_000
-"""Pairs of context and action up to which a batch is decided without releasing the interpreter."""
+"""Pairs of context and action up to which a batch is decided without releasing the GIL."""
 
 Choice = tuple[Sequence[int], Sequence[float]]
 """An action or SKIP, and the code of its reason; its probability and the price of a unit."""
@@ -71,7 +71,7 @@ class LivePolicy:
         self._stream = np.uint64(stream_key(root, 0, POLICY))
         self.actions = {name: index for index, name in enumerate(terms.actions)}
         self._batch = new_batch(len(terms.actions), size=BATCH)
-        self._one = np.empty((1, 4), np.int64), np.empty(1)
+        self._single = np.empty((1, 4), np.int64), np.empty(1)
         self._advance, self._replay = advance, replay
         self.offers: dict[str, list[Offer]] = {}
         self.reset(terms.contexts)
@@ -111,7 +111,7 @@ class LivePolicy:
         takes_long = grows or pairs > BRIEF or self.lowered.reward == Thompson.code
         kernel = advance_without_gil if takes_long else advance
         self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
-        self._replay = specialize(replay, *fixed, *self._one)
+        self._replay = specialize(replay, *fixed, *self._single)
 
     def choose(
         self, arrivals: Sequence[PendingArrival], *, horizon: int, left: int
@@ -138,7 +138,7 @@ class LivePolicy:
         """Fold events, each with the reward it may carry."""
         if not rows:
             return
-        table, values = self._one
+        table, values = self._single
         if len(rows) == 1:  # new arrays would take longer than the kernel
             table[0], values[0] = rows[0], rewards[0]
         else:

@@ -1,8 +1,8 @@
 """Recent events of a campaign in memory, handed from its transactions to its reporter.
 
 Reading an event from a store and making it again takes longer than folding it. While reports are
-asked for, the transactions of the same process keep what they have committed, and the reporter
-reads from the store only what is missing: events of other processes, and those before a gap.
+requested, the transactions of the same process keep the events they commit, and the reporter reads
+only the missing ones from the store: events of other processes, and those before a gap.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class _Buffer:
 class RecentEvents:
     """A bounded buffer of consecutive committed events; one thread adds to it, another takes them.
 
-    It keeps nothing until events are first taken, and nothing more once it is full: no report was
-    asked for in a long time then. Events may be missing, as after an interrupt, but the events in
+    It keeps nothing until events are first taken, and nothing more once it is full, as no report
+    was requested for a long time. Events may be missing, as after an interrupt, but the events in
     the buffer are always consecutive.
 
     Attributes

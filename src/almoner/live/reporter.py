@@ -106,16 +106,16 @@ class Reporter:
             limit *= 8  # others cannot write faster than this for ever
 
     def _fold_recent(self) -> None:
-        """Fold the events that this process has committed; the store is asked for the others.
+        """Fold the events that this process has committed; the others are read from the store.
 
-        If the log was rewound meanwhile, it does not contain the last one of them.
+        If the log was rewound meanwhile, it lacks the last of them, and `Replica` reads it anew.
         """
         rows = self._recent.take()  # before a transaction begins, so that it sees all of them
         self._replica.advance(rows)
         self._fold(rows_after(self._history.tip, rows))
 
     def _follow(self, tail: list[Event]) -> bool:
-        """Fold the log up to the end of its tail into the history; return whether they match."""
+        """Fold the log into the history up to the replica's tip; return whether they match."""
         tip = self._replica.tip
         last = 0 if tip is None else tip.seq
         while (seq := self._history.seq) < last:
@@ -131,7 +131,7 @@ class Reporter:
         return self._history.tip == tip
 
     def _fold(self, rows: Sequence[EventRow]) -> None:
-        # Out of place meanwhile: an interrupt must not count events twice.
+        # Replaced by an empty one meanwhile: an interrupt must not count events twice.
         history, self._history = self._history, History(self._terms)
         history.apply(rows)
         self._history = history

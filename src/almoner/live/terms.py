@@ -22,7 +22,7 @@ LEARNED = "learned"
 """The value of ``default_rewards`` if the rewards of skips are learned."""
 
 PAIRS_LIMIT = 100_000
-"""Contexts × actions of a campaign: each costs memory and time in every decision."""
+"""Largest number of contexts × actions: each costs memory and time in every decision."""
 
 SKIP_NAME = "skip"
 """The name of a skip in exports; no action may have it."""
@@ -111,7 +111,7 @@ class Terms:
         }
 
     def opened(self, now: datetime) -> Terms:
-        """Return the terms of a campaign created ``now``, which a closing time may begin with."""
+        """Return the terms with a missing ``opens`` of a closing time set to ``now``."""
         if not isinstance(self.horizon, ClosingTime):
             return self
         return replace(self, horizon=self.horizon.opened(now))

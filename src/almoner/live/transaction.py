@@ -1,9 +1,9 @@
 """One transaction on a campaign: commands of several callers, checked and carried out in order.
 
-A command is first checked against the campaign and the log, which changes nothing, and then carried
-out, which cannot fail. So a caller's batch is done whole or not at all, and one caller's mistake
-does not affect the others of a shared transaction. Consecutive arrivals are decided together, which
-takes half the time.
+A command is first checked against the campaign and the log, which changes nothing but may decide
+the arrivals before it, and then carried out, which cannot fail. So a caller's batch is done whole
+or not at all, and one caller's mistake does not affect the others of a shared transaction.
+Consecutive arrivals are decided together, which takes half the time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Command", "Decide", "Transaction", "execute"]
 
 
 class Command:
-    """Something asked of a campaign, once; the command keeps its own outcome."""
+    """One call on a campaign, which keeps its own outcome."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class Command:
         """Add the keys and the decisions that the command refers to."""
 
     def check(self, transaction: Transaction) -> None:
-        """Raise an error if the command cannot be carried out; change nothing."""
+        """Raise an error if the command cannot be carried out; at most decide earlier arrivals."""
         raise NotImplementedError
 
     def carry_out(self, transaction: Transaction) -> None:

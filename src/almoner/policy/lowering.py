@@ -48,7 +48,7 @@ _GIVEN_AS = {
 
 
 class Exploration(NamedTuple):
-    """When exploration ends: after ``rounds``, at a spend of ``spend`` units, or by a test.
+    """End of exploration: after ``rounds``, at a spend of ``spend`` units, or by a test.
 
     ``update`` is 1 if means are learned after it too; ``cost_gap`` is the smallest difference
     between two costs of a context, skipping included.

@@ -1,8 +1,9 @@
-"""Named policies: each is one expression over the parts; here our learners, and the table of all.
+"""Named policies, each one expression over the parts: our own learners, and the table of all.
 
-They put an index of each pair in the place of its mean; letters are explained in
-`almoner.policy.recipes_known`, indices in `almoner.policy.rewards`. All of them learn the context
-probabilities, and nothing is proved of their regret. `thrifty` is the default of the package.
+Learners replace the mean of each pair by an index; letters are explained in
+`almoner.policy.recipes_known`, indices in `almoner.policy.rewards`. They learn the context
+probabilities unless ``contexts`` is given, and nothing is proved of their regret. `thrifty` is the
+default of the package.
 """
 
 from __future__ import annotations
@@ -210,7 +211,7 @@ RECIPES: dict[str, Callable[..., Policy]] = {
         epsilon_first_alp, horizon_alp, thrifty, greedy, skip_always,
     )
 }  # fmt: skip
-"""Every recipe by name, the paper's first."""
+"""Every recipe by name."""
 
 
 def recipe(name: str) -> Policy:

@@ -1,6 +1,6 @@
 """Recipes that learn, of the paper: UCB with the LP, UCB with procrastination, ε-first.
 
-They put an index of each pair in the place of its mean u_jk (letters and reference [1] in
+They replace the mean u_jk of each pair by an index (letters and reference [1] in
 `almoner.policy.recipes_known`). S and C are the sum and the number of rewards seen of a pair,
 ū = S/C, t is the round. UCB is the index ū + √(width · log t / C), and 1 if C = 0; the paper has a
 width of ½ (Section 4.1).

@@ -137,13 +137,14 @@ class ExploreFirst(RewardKnowledge):
     rounds
         How many rounds to explore; left out, the cap or the test ends it.
     test
-        ``"usable"`` stops when what exploring on could save is worth less than what it has cost;
-        ``"literal"`` is the paper's Confidence Level Test; ``"none"``.
+        ``"usable"`` ends exploration when the expected cost of mistakes in the rounds left is at
+        most three times the cost of exploration so far; ``"literal"`` is the paper's Confidence
+        Level Test; ``"none"``.
     update
         Whether to go on learning after exploration; the paper does not.
     cap
-        The most that exploration may use, as a share of the rounds and of the budget: a tenth
-        unless ``rounds`` says how long.
+        Largest share of the budget for exploration, and of the rounds unless ``rounds`` is given.
+        Left out, a tenth, or everything if ``rounds`` is given.
     """
 
     code: ClassVar[int] = 2

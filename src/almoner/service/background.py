@@ -1,4 +1,4 @@
-"""Background tasks of the service: compile the kernels, refresh the keys, run the demonstration."""
+"""Background tasks of the service: compile the kernels, refresh the keys."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def warm_kernels(
 
 
 async def refresh_keys(access: Access) -> None:
-    """Read the API keys from the store again and again."""
+    """Refresh the cached API keys every `REFRESH_SECONDS`."""
     while True:
         await asyncio.sleep(REFRESH_SECONDS)
         await asyncio.to_thread(access.keyring.refresh)

@@ -189,9 +189,9 @@ class BoundedProtocol(CountedProtocol):
             self._watch_closing()
         else:
             head = self._phase is _Phase.HEAD
-            what, seconds = ("headers", self.head_seconds) if head else ("body", self.body_seconds)
+            part, seconds = ("headers", self.head_seconds) if head else ("body", self.body_seconds)
             self._refuse(
-                "too_slow", f"the {what} must arrive within {seconds:g} s; send it at once"
+                "too_slow", f"the {part} must arrive within {seconds:g} s; send it at once"
             )
 
     def _refuse(self, code: str, message: str) -> None:

@@ -56,7 +56,7 @@ def optimal_value(problem: Problem) -> float:
 
     Examples
     --------
-    A thousand rounds of one visitor, who takes an odd amount in each, cannot use up 2,001:
+    A thousand actions at odd costs have an even sum, which cannot use up 2,001:
 
     >>> problem = Problem(
     ...     context_probs=[1], reward_means=[[0.5, 0.9]], costs=[1, 3], horizon=1000, budget=2001)
@@ -102,7 +102,7 @@ def exact_value(problem: Problem, policy: Policy | str) -> float:
 
 
 def _refuse_size(problem: Problem, lowered: LoweredPolicy, options: int) -> None:
-    """Refuse problems on which to carry the budget's distribution forward takes too long."""
+    """Refuse a problem whose distribution of the budget takes too long to carry forward."""
     dearest = int(lowered.costs.max())
     budget = min(lowered.budget, dearest * problem.horizon)
     band = 16 + min(budget, 2 * REACH * dearest * problem.horizon**0.5)
@@ -122,7 +122,7 @@ def _policy_gain(problem: Problem, lowered: LoweredPolicy) -> float:
     gains = np.where(tied_actions, truth, 0).sum(axis=1) / tied_actions.sum(axis=1)
     weights = lowered.context_weights
     ahead, tied = rank_weights(values, weights, TOLERANCE)
-    served = values > 0  # only a gain is paid for
+    served = values > 0  # an action without a gain is never taken
     return call_interruptibly(
         policy_gain,
         for_kernels(lowered._replace(budget=min(lowered.budget, lowered.horizon))),

@@ -102,5 +102,5 @@ class Sample:
         return float(np.max(self.values))
 
     def quantile(self, level: float) -> float:
-        """The value that a share ``level`` of the replications stays below."""
+        """Return the value that a share ``level`` of the replications stays below."""
         return float(np.quantile(self.values, checks.number("level", level, low=0, high=1)))

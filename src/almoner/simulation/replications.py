@@ -26,7 +26,7 @@ CHUNK_ROUNDS = 4_000_000
 class Totals(NamedTuple):
     """Sums over the rounds of each replication, as `almoner.simulation.runs.Runs` holds them.
 
-    ``loss`` is the loss against the best choice at the price of the budget, ``untried`` the number
+    ``loss`` is the loss against the best action at the price of the budget, ``untried`` the number
     of pairs that exploration left untried, ``left`` the budget left at the end, and ``left_at``
     (replications, marks) the budget left before the rounds asked for.
     """

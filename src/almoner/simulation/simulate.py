@@ -37,7 +37,7 @@ from almoner.types import Ints
 __all__ = ["simulate", "simulate_against", "trace"]
 
 LARGEST_SIMULATION, LONGEST_TRACE = 1e13, 25_000_000
-"""Rounds times pairs in all runs: some hours. Rounds of a trace: a gigabyte."""
+"""Rounds in all runs, times the pairs plus 100: some hours. Rounds of a trace: a gigabyte."""
 
 
 def simulate(
@@ -64,11 +64,11 @@ def simulate(
     runs
         Number of independent replications.
     seed
-        Everything random follows from it.
+        Determines all random draws.
     against
         The benchmark of regret: the exact ``"oracle"``, or the ``"upper bound"`` T·v(B/T).
     estimator
-        ``"reduced"`` sums the loss of each choice at the price of the budget. It has the same mean
+        ``"reduced"`` sums the loss of each action at the price of the budget. It has the same mean
         as ``"raw"``, the benchmark minus the rewards as drawn, and less noise: its standard error
         is smaller by a factor of 2 to 6 on the paper's problems.
     marks
@@ -169,7 +169,7 @@ def simulate_against(
 def trace(
     problem: Problem, policy: Policy | PlainPolicy | str, *, seed: int = 0, run: int = 0
 ) -> Trace:
-    """Replay one replication of `simulate` and return every round of it.
+    """Repeat one replication of `simulate` and return every round of it.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def _player(problem: Problem, policy: Policy | PlainPolicy) -> LoweredPolicy | P
 
 
 def _refuse_length(caller: str, problem: Problem, runs: int, *, kept: bool) -> None:
-    """Refuse a simulation of days, or one that keeps more rounds than fit into memory."""
+    """Refuse a simulation of many hours, or one that keeps more rounds than fit into memory."""
     work = problem.horizon * runs * (problem.costs.size + 100)
     if work > LARGEST_SIMULATION or (kept and problem.horizon > LONGEST_TRACE):
         repeated = "" if kept else f" and runs={runs}"

@@ -3,7 +3,8 @@
 A store knows nothing of budgets or policies. It promises four things: events that a `Writer`
 appends are all there after its ``with`` block, or none of them; one writer at a time writes a
 campaign; a `Reader` sees one committed state and waits for no writer; and committed events survive
-a crash (of the process, for the store in memory). `almoner.testing.check_store` checks them.
+a crash (the store in memory ends with its process). `almoner.testing.check_store` checks all of
+them but crashes.
 """
 
 from __future__ import annotations

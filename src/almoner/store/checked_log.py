@@ -20,8 +20,8 @@ class CheckedLog:
     Parameters
     ----------
     blocks
-        All events in their order, some at a time, each with its checksum behind its columns: an
-        empty one if a later event shares its own, None if it was written without.
+        All events in their order, some at a time, each followed by its checksum: empty if a later
+        event of its group carries it, None if the event was written without.
     start
         The root of the chain.
     read_head
@@ -73,7 +73,7 @@ class CheckedLog:
             self._compare(head, self._read_head)
 
     def _check(self, rows: list[EventRow], checksums: list[Any]) -> None:
-        """Check that rows follow from those before; the last may wait for their checksum."""
+        """Check rows against the chain; the last ones may wait in a group for their checksum."""
         if self.sealed_from is None:
             sealed = (index for index, value in enumerate(checksums) if value is not None)
             first = next(sealed, len(rows))
@@ -110,12 +110,12 @@ class CheckedLog:
         self._report(f"event {seq} has no checksum, but one before it has")
 
     def _changed(self, first: int, last: int) -> str:
-        what = f"event {last} does" if first == last else f"events {first} to {last} do"
+        subject = f"event {last} does" if first == last else f"events {first} to {last} do"
         before = f"event {first - 1}" if first != self.sealed_from else "the name and the terms"
-        return f"{what} not follow from {before}: something in them was changed"
+        return f"{subject} not follow from {before}: something in them was changed"
 
     def _compare(self, head: Head | None, read_head: Callable[[], Head | None]) -> None:
-        """Report an end of the log that is not the one recorded."""
+        """Report a log whose end differs from its recorded head."""
         if head is None:
             return self._report("the record of its last event is missing")
         if self._last < head.seq:
@@ -124,8 +124,8 @@ class CheckedLog:
                 f"after event {self._last}"
             )
         if self._at_head != head.checksum:
-            what = f"event {head.seq} is" if head.seq else "its name and its terms are"
-            self._report(f"{what} not what was recorded when it was last written")
+            subject = f"event {head.seq} is" if head.seq else "its name and its terms are"
+            self._report(f"{subject} not what was recorded when it was last written")
         if self._last > head.seq:  # written meanwhile, and recorded then
             now = read_head()
             if now is None or now.seq < self._last:

@@ -62,7 +62,7 @@ class _Slot:
             self._connection = None
 
 
-class _Campaign:
+class _CampaignLock:
     """Lock of one campaign, and the connection of its present transaction."""
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class Pool:
         self.driver, self.begin = driver, begin
         self._queue = WaitQueue()
         self._slots = [_Slot(self._queue) for _ in range(size)]
-        self._campaigns: dict[str, _Campaign] = {}
+        self._campaigns: dict[str, _CampaignLock] = {}
 
     def transaction(self, campaign: str = "") -> PooledTransaction:
         """Begin a transaction, one at a time for each campaign."""
@@ -97,10 +97,10 @@ class Pool:
 
     def concurrent_transaction(self) -> PooledTransaction:
         """Begin a transaction beside any others: one that locks nothing."""
-        return PooledTransaction(self, _Campaign())
+        return PooledTransaction(self, _CampaignLock())
 
-    def _new(self, campaign: str) -> _Campaign:
-        return self._campaigns.setdefault(campaign, _Campaign())
+    def _new(self, campaign: str) -> _CampaignLock:
+        return self._campaigns.setdefault(campaign, _CampaignLock())
 
     def acquire(self, frame: Any) -> tuple[_Slot, Claim]:
         """Wait for a slot, the first free one, so that few connections are opened."""
@@ -122,7 +122,7 @@ class PooledTransaction:
 
     __slots__ = ("_campaign", "_claim", "_connection", "_pool", "_slot", "_slot_claim")
 
-    def __init__(self, pool: Pool, campaign: _Campaign) -> None:
+    def __init__(self, pool: Pool, campaign: _CampaignLock) -> None:
         self._pool, self._campaign = pool, campaign
         self._claim: Claim | None = None
         self._slot: _Slot | None = None
@@ -133,10 +133,8 @@ class PooledTransaction:
         driver = self._pool.driver
         try:
             self._claim = self._campaign.mutex.acquire()
-            if (
-                self._campaign.connection is not None
-            ):  # of an interrupted transaction: it locks rows
-                self._campaign.connection.close()
+            if self._campaign.connection is not None:
+                self._campaign.connection.close()  # an interrupted transaction: it locks rows
             self._slot, self._slot_claim = self._pool.acquire(self._claim.frame)
             return self._begin(self._slot)
         except BaseException as error:

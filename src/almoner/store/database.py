@@ -31,7 +31,7 @@ class Database(Protocol):
     ``{values}``."""
 
     find: str
-    """Query that has a row if there is a table of a name."""
+    """Query that returns a row if a table of the given name exists."""
 
     alone: tuple[str, ...]
     """Statements that begin a transaction which changes tables or adds a campaign."""

@@ -61,7 +61,7 @@ class Event(NamedTuple):
     cost, reserve
         The expected cost of the action, and the money reserved for it.
     probability, price
-        The probability of the choice, and the worth of a unit of budget.
+        The probability of the action or skip, and the price of a unit of budget.
     reason, key, available
         The reason of a skip, the caller's key, the actions that the arrival allowed (JSON).
     bill, charged

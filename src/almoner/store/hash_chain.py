@@ -24,7 +24,7 @@ from almoner.store.events import EventRow
 __all__ = ["GROUP", "Head", "link", "links", "marked", "root", "trimmed"]
 
 GROUP = 64
-"""Events that share a checksum, at most: one for each would take a microsecond an event."""
+"""Largest number of events that share a checksum: one for each would take a microsecond more."""
 
 DIGITS = 32
 """Length of a checksum: the beginning of a SHA-256, for which processors have instructions, in

@@ -72,7 +72,7 @@ class _Log:
         self.saved = saved
 
 
-class _Transaction:
+class _LogTransaction:
     """Transaction on one log; as a generator it would take twice the time."""
 
     __slots__ = ("claim", "log")
@@ -82,10 +82,8 @@ class _Transaction:
 
     def __enter__(self) -> _Log:
         self.claim = self.log.mutex.acquire()
-        if self.log.committed != (
-            len(self.log.rows),
-            self.log.saved,
-        ):  # another transaction was interrupted
+        # They differ after a transaction that was interrupted.
+        if self.log.committed != (len(self.log.rows), self.log.saved):
             self.log.undo(*self.log.committed)
         return self.log
 
@@ -140,9 +138,9 @@ class MemoryStore:
         self._process.check()
         return self._logs.setdefault(name, _Log(terms)).terms
 
-    def writing(self, name: str) -> _Transaction:
+    def writing(self, name: str) -> _LogTransaction:
         """Begin a transaction on a campaign's log."""
-        return _Transaction(self._log(name))
+        return _LogTransaction(self._log(name))
 
     def reading(self, name: str) -> AbstractContextManager[_MemoryReader]:
         """Begin a transaction on a campaign's log that only reads."""

@@ -120,8 +120,8 @@ Execute = Callable[..., Any]
 def migrate(execute: Execute, *, find: str, steps: Sequence[Sequence[str]] = MIGRATIONS) -> int:
     """Run the missing steps in the transaction of ``execute``; return the version.
 
-    ``find`` is a query that has a row if there is a table of a name. A store that is up to date is
-    only read: rights to its tables are enough.
+    ``find`` is a query that returns a row if a table of the given name exists. A store that is up
+    to date is only read: rights to its tables are enough.
     """
     version = _version(execute, find, steps)
     if version < len(steps) and not execute(find, "almoner_schema"):

@@ -27,15 +27,15 @@ FETCH_ROWS = 1000
 """Rows of a long log that are fetched at a time."""
 
 CONNECTIONS, READERS = 8, 4
-"""How many connections a store opens at most to write, and for transactions that only read; each
-long read of a log has another one."""
+"""Largest numbers of connections to write, and for transactions that only read; each long read of a
+log has another one."""
 
 SILENCE = PATIENCE + 10.0
 """Seconds without a byte from the server after which a connection is given up.
 
-A proxy or a firewall may keep a connection open and forward nothing: the kernel's packets are then
-acknowledged, and the server's time limits do not arrive. Longer than the server lets a statement
-wait for a lock."""
+A proxy or a firewall may keep a connection open and forward nothing: it acknowledges keep-alive
+probes, and the server's time limits do not arrive. Longer than the server lets a statement wait for
+a lock."""
 
 LIMITS = {
     "connect_timeout": "10",
@@ -122,9 +122,9 @@ class PostgresDatabase:
 
     def commit(self, connection: psycopg.Connection[Any]) -> None:
         """Commit a transaction; a failed one the server would roll back and report no error."""
-        done = connection.execute("COMMIT").statusmessage
-        if done != "COMMIT":
-            raise StoreError(f"the PostgreSQL store failed: it answered COMMIT with {done}")
+        status = connection.execute("COMMIT").statusmessage
+        if status != "COMMIT":
+            raise StoreError(f"the PostgreSQL store failed: it answered COMMIT with {status}")
 
     def as_store_error(self, error: BaseException) -> BaseException:
         """Return the error to raise for one of psycopg."""
@@ -137,18 +137,18 @@ class PostgresDatabase:
         failed.__cause__ = error
         return failed
 
-    def _begin(self, connection: psycopg.Connection[Any]) -> _Statements:
+    def _begin(self, connection: psycopg.Connection[Any]) -> _PostgresStatements:
         """Begin a transaction that may write.
 
         READ COMMITTED, whatever the server's default: it must see events that were committed while
         it waited for the campaign's lock.
         """
         connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-        return _Statements(connection)
+        return _PostgresStatements(connection)
 
-    def _begin_reading(self, connection: psycopg.Connection[Any]) -> _Statements:
+    def _begin_reading(self, connection: psycopg.Connection[Any]) -> _PostgresStatements:
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        return _Statements(connection)
+        return _PostgresStatements(connection)
 
     def _conninfo(self) -> str:
         """Return the URL with those of `LIMITS` that it does not set."""
@@ -172,12 +172,12 @@ def _bounded(gen: Any) -> Any:
     """
     try:
         wants = next(gen)
-        heard = monotonic()
+        last_data = monotonic()
         while True:
             ready = yield wants
             if ready:
-                heard = monotonic()
-            elif monotonic() - heard > SILENCE:
+                last_data = monotonic()
+            elif monotonic() - last_data > SILENCE:
                 raise psycopg.OperationalError(f"no answer from the server in {SILENCE:g} s")
             wants = gen.send(ready)
     except StopIteration as end:
@@ -191,7 +191,7 @@ class _NoRows:
         return []
 
 
-class _Statements:
+class _PostgresStatements:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
 

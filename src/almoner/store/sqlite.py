@@ -30,7 +30,7 @@ class SqliteDatabase:
     """The connections to one file.
 
     A commit is on the disk before it returns (write-ahead log, synchronous=FULL): with anything
-    less, a power cut could undo decisions that callers were told of.
+    less, a power cut could undo decisions that were returned to callers.
 
     If ``read_only``, the permission to read the file is enough, and nothing in it is changed.
     """

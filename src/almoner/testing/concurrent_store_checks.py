@@ -60,23 +60,23 @@ def _check_one_writer(opener: Opener) -> None:
 
 
 def _check_agents(opener: Opener) -> None:
-    """Two agents, several threads, the same keys: each is charged once, within the budget."""
+    """Check that two agents, used by several threads, charge each key once, within the budget."""
     terms: dict[str, Any] = {"contexts": ["new"], "actions": {"coupon": 3}, "horizon": 12}
     with opener.campaign() as (store, unused), opener.store() as other:
         name = f"{unused} agents"
         agents = [
             Agent.open(part, name=name, budget=20, seed=1, **terms) for part in (store, other)
         ]
-        made = _in_threads(
+        decisions = _in_threads(
             [
                 partial(agent.decide, "new", key=f"visit {visit}")
                 for visit in range(12)
                 for agent in (*agents, *agents)
             ]
         )
-        for first, *others in (made[start : start + 4] for start in range(0, 48, 4)):
+        for first, *others in (decisions[start : start + 4] for start in range(0, 48, 4)):
             require(others == [first] * 3, "makes two decisions for one key")
-        taken = [decision for decision in made[::4] if decision.action is not None]
+        taken = [decision for decision in decisions[::4] if decision.action is not None]
         require(0 < 3 * len(taken) <= 20, "spends more than the budget")
         agents[0].settle(taken[0].id, cost=1)
         agents[1].reward(taken[0].id, 0.5)
@@ -85,8 +85,8 @@ def _check_agents(opener: Opener) -> None:
             (len(kinds), kinds.count(SETTLED), kinds.count(REWARDED)) == (14, 1, 1),
             "logs other events than happened",
         )
-        with opener.store() as again:
-            balance, report = audit(again, name), agents[0].report()
+        with opener.store() as reopened:
+            balance, report = audit(reopened, name), agents[0].report()
             require((balance.spent, balance.decisions) == (1_000_000, 12), "loses decisions")
             require(report.spent + report.reserved + report.left == 20.0, "loses money")
 

@@ -34,7 +34,7 @@ def check_policy(
         A `Policy`, which skips problems that it does not apply to, or any object with ``decide``
         and ``learn``, which must run on every problem.
     seed
-        Everything random follows from it.
+        Determines all random draws.
     problems
         Problems by name. Pass your own for an object that does not fit all the tiny ones: it does
         not learn the costs, nor the number of contexts and actions.
@@ -72,19 +72,19 @@ def check_policy(
 
 
 class _Replications(NamedTuple):
-    """A replication, the same one again, and the same with another one in `simulate`."""
+    """Results to compare: two traces of replication 0, and `simulate` of replications 0 and 1."""
 
     first: Trace
-    again: Trace
+    second: Trace
     runs: Runs
 
 
 def _play(problem: Problem, policy: Policy | PlainPolicy, seed: int) -> _Replications:
-    first, again = (trace(problem, policy, seed=seed) for _ in range(2))
+    first, second = (trace(problem, policy, seed=seed) for _ in range(2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UntriedPairs)  # tiny problems end before exploration does
         runs = simulate(problem, policy, runs=2, seed=seed, against="upper bound")
-    return _Replications(first, again, runs)
+    return _Replications(first, second, runs)
 
 
 def _check_trace(name: str, problem: Problem, rounds: Trace) -> None:
@@ -102,7 +102,7 @@ def _check_trace(name: str, problem: Problem, rounds: Trace) -> None:
 
 
 def _check_same(name: str, problem: Problem, replications: _Replications) -> None:
-    same = np.array_equal(replications.again.actions, replications.first.actions)
+    same = np.array_equal(replications.second.actions, replications.first.actions)
     _require(same, name, "does another thing on the same seed")
     spent = problem.budget - replications.first.budget_left[-1]
     _require(

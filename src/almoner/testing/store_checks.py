@@ -50,22 +50,22 @@ def _check_events(opener: Opener) -> None:
             writer.append(LOG[:2])
             writer.append(LOG[2:])
             require(writer.events(0) == LOG, "does not show a transaction its own events")
-        with opener.store() as again:
-            require([*again.events(name)] == LOG, "loses or changes events")
-            require([*again.events(name, 2)] == LOG[2:], "yields other events after one of them")
-            require(again.last(name) == 3, "does not know its last event")
-            with again.reading(name) as reader:
+        with opener.store() as reopened:
+            require([*reopened.events(name)] == LOG, "loses or changes events")
+            require([*reopened.events(name, 2)] == LOG[2:], "yields other events after one of them")
+            require(reopened.last(name) == 3, "does not know its last event")
+            with reopened.reading(name) as reader:
                 require(reader.events(0) == LOG, "reads other events than were written")
                 require(reader.events(1, 1) == [SKIP], "does not keep to a limit of events")
-            with again.writing(name) as writer:
+            with reopened.writing(name) as writer:
                 require(writer.events(1) == LOG[1:], "writes after other events than it reads")
-                found = writer.histories([1, 2, 9])
-                require(found == {1: [DECISION, REWARD], 2: [SKIP]}, "finds no histories by id")
+                histories = writer.histories([1, 2, 9])
+                require(histories == {1: [DECISION, REWARD], 2: [SKIP]}, "finds no histories by id")
                 keyed = writer.keyed(["k ? %s", "other"])
                 require(keyed == {"k ? %s": DECISION}, "finds no decisions by key")
-            page = again.outcomes(name, after=0, through=3, last=2)
+            page = reopened.outcomes(name, after=0, through=3, last=2)
             require(page == [DECISION, SKIP], "pages through other outcomes than there are")
-            chunks = again.checked_log(name).chunks()
+            chunks = reopened.checked_log(name).chunks()
             require([*chain.from_iterable(chunks)] == LOG, "has another log for an audit")
 
 
@@ -97,7 +97,7 @@ def _check_snapshots(opener: Opener) -> None:
         for text in ("first", "Grüße 🌷", None):
             with store.writing(name) as writer:
                 writer.save_snapshot(text)
-            with opener.store() as again, again.reading(name) as reader:
+            with opener.store() as reopened, reopened.reading(name) as reader:
                 require(reader.snapshot() == text, "does not keep the last snapshot")
 
 
@@ -109,8 +109,8 @@ def _check_api_keys(opener: Opener) -> None:
         require(store.revoke_key(name, 2**51), "cannot revoke a key to the service")
         require(store.revoke_key(name, 2**52), "cannot revoke a key twice")
         require(not store.revoke_key(f"{name} missing", 1), "revokes a key that does not exist")
-        with opener.store() as again:
-            kept = [entry for entry in again.api_keys() if entry.name == name]
+        with opener.store() as reopened:
+            kept = [entry for entry in reopened.api_keys() if entry.name == name]
             require(kept == [key._replace(revoked=2**51)], "loses or changes a key to the service")
 
 

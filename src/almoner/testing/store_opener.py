@@ -1,4 +1,4 @@
-"""What the checks of a store share: how it is opened, a log, and a requirement."""
+"""Shared parts of the checks of a store: its opener, a log, and `require`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LOG = [DECISION, SKIP, REWARD]
 
 
 class Opener:
-    """Opens the store, and closes it after use unless all share one that is open."""
+    """Opens the store, and closes it after use unless every call returns the same open store."""
 
     def __init__(self, open_store: Callable[[], Store]) -> None:
         self._open, (first, second) = open_store, (open_store(), open_store())
@@ -64,6 +64,6 @@ class Opener:
 
 
 def require(holds: bool, fault: str) -> None:
-    """Raise if a store has a fault."""
+    """Raise an AssertionError with the fault of a store, unless ``holds``."""
     if not holds:
         raise AssertionError(fault)

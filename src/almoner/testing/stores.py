@@ -1,4 +1,4 @@
-"""Conformance check of a store: the promises of `almoner.store.base`, whoever wrote it."""
+"""Conformance check of a store: the promises of `almoner.store.base`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["check_store"]
 
 
 def check_store(open_store: Callable[[], Store]) -> list[str]:
-    """Hold a store to everything that an agent relies on; return the names of the checks.
+    """Check everything in a store that an agent relies on; return the names of the checks.
 
     A promise that it breaks raises an AssertionError that names it. Campaigns and a key whose names
     begin with ``check`` are left behind in the store.

@@ -134,9 +134,9 @@ def reproduce(
     runs
         Replications of results that are not computed exactly: 5,000, or 200 if quick.
     seed
-        Everything random follows from it.
+        Determines all random draws.
     quick
-        Fewer runs and shorter horizons: a minute instead of half an hour.
+        Fewer runs and shorter horizons: two minutes instead of half an hour.
     jobs, dask, progress
         See `run_tasks`.
     formats

@@ -59,7 +59,7 @@ def boundary_matters_little(results: Results) -> list[Check]:
 
 
 def learning_dominates(results: Results) -> list[Check]:
-    """Check whether what ALP loses on the boundary is under a tenth of what UCB-ALP loses there."""
+    """Check whether ALP's regret on the boundary is below a tenth of UCB-ALP's."""
     return [
         Check(
             row="ALP over UCB-ALP, ρ = 0.5",
@@ -85,7 +85,7 @@ def follows_the_law(results: Results) -> list[Check]:
 
 
 def keeps_the_tail_bound(results: Results) -> list[Check]:
-    """Check whether the law's 1 % and 99 % quantiles lie within the tail bound."""
+    """Check whether the law's quantiles, the median excepted, lie within the tail bound."""
     return _count(
         results,
         "quantiles within the bound",
@@ -180,7 +180,7 @@ FEW = 10
 
 
 def _stretches(swept: dict[float, bool]) -> str:
-    """Name the stretches of budgets at which something is false."""
+    """Return the ranges of budgets with a False value, as text."""
     stretches: list[list[float]] = [[]]
     for ratio, good in sorted(swept.items()):
         if good:

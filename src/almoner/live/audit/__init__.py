@@ -52,10 +52,10 @@ def audit(store: Store, name: str) -> Audit:
             auditor.check(rows)
             comparison.check(rows)
     digests = auditor.keys.repeated()
-    again = first_repetition(store.events(name), digests) if digests else None
+    repetition = first_repetition(store.events(name), digests) if digests else None
     fault = comparison.fault or log.fault
-    if again is not None:
-        fault = f"event {again.seq} ({again.kind}) uses the key {again.key!r} again"
+    if repetition is not None:
+        fault = f"event {repetition.seq} ({repetition.kind}) uses the key {repetition.key!r} again"
     if fault is not None:
         raise BrokenLedger(f"campaign {name!r}: {fault}")
     return auditor.summary(sealed_from=log.sealed_from)
@@ -63,7 +63,7 @@ def audit(store: Store, name: str) -> Audit:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Disable the garbage collector, for a tenth of the time: events form no reference cycles."""
+    """Disable the garbage collector, which takes a tenth of the time: events form no cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -78,7 +78,7 @@ class _Comparison:
 
     def __init__(self, terms: Terms, snapshot: str | None) -> None:
         self._reached = _reached(snapshot)
-        self._saved, self._again = Campaign(terms), Campaign(terms)
+        self._saved, self._folded = Campaign(terms), Campaign(terms)
         self._readable = read_snapshot(self._saved, snapshot)
         self._last = 0
         self._differs = False
@@ -86,11 +86,11 @@ class _Comparison:
     def check(self, rows: Sequence[EventRow]) -> None:
         """Fold events; compare at the event after which the snapshot was taken."""
         self._last = rows[-1][0]
-        due = rows[: max(0, self._reached - self._again.seq)]
+        due = rows[: max(0, self._reached - self._folded.seq)]
         if self._readable and due:
-            self._again.apply(due)
-            if self._again.seq == self._reached:
-                self._differs = self._again.to_dict() != self._saved.to_dict()
+            self._folded.apply(due)
+            if self._folded.seq == self._reached:
+                self._differs = self._folded.to_dict() != self._saved.to_dict()
 
     @property
     def fault(self) -> str | None:

@@ -241,7 +241,7 @@ class Auditor:
         return self._numbers.setdefault(offer, len(self._offers) - 1)
 
     def _act(self, row: EventRow, at: int, counted: int | None) -> None:
-        """Refuse an action that was taken out of time."""
+        """Refuse an action taken while the campaign is not running, or beyond its horizon."""
         if self.switched != RESUMED:
             self._broken(row, f"takes an action while the campaign is {self.switched}")
         if self._end is not None:
@@ -283,10 +283,10 @@ class Auditor:
         """Refuse a row that differs from its decision, and name the column."""
         decided = (None if counted < 0 else counted, *self._offers[number])
         event = Event._make(row)
-        for field, was in zip(REPEATED, decided, strict=True):
-            says = getattr(event, field)
-            if says != was:
-                self._broken(row, f"has {field} {says!r}, where its decision has {was!r}")
+        for field, expected in zip(REPEATED, decided, strict=True):
+            value = getattr(event, field)
+            if value != expected:
+                self._broken(row, f"has {field} {value!r}, where its decision has {expected!r}")
         raise AssertionError("a row that differs from its decision differs in a column")
 
     def _settle(self, row: EventRow, reserve: int, bill: int | None, charged: int | None) -> None:

@@ -35,9 +35,9 @@ def as_csv(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     writer = csv.DictWriter(text, COLUMNS)
     writer.writeheader()
     for row in rows:
-        yield _taken(text)
+        yield _drain(text)
         writer.writerow({name: _harmless(value) for name, value in row.items()})
-    yield _taken(text)
+    yield _drain(text)
 
 
 def _harmless(value: Any) -> Any:
@@ -85,7 +85,7 @@ def export(agent: Agent, path: str | Path, *, form: str | None = None) -> int:
 
     The path ``-`` is standard output. See `format_of` for the format if ``form`` is left out.
     """
-    put = _WRITERS[format_of(path, form)]()  # before the file: it may be refused
+    put = _WRITERS[format_of(path, form)]()  # before the file is opened: the format may be refused
     count = 0
 
     def counted() -> Iterator[dict[str, Any]]:
@@ -102,21 +102,21 @@ def export(agent: Agent, path: str | Path, *, form: str | None = None) -> int:
 ROW_GROUP = 4_000
 """Rows written to Parquet at a time."""
 
-Writer = Callable[[Iterable[dict[str, Any]], BinaryIO], None]
+_WriteRows = Callable[[Iterable[dict[str, Any]], BinaryIO], None]
 
 
 def _opened(path: str | Path) -> AbstractContextManager[BinaryIO]:
     return nullcontext(sys.stdout.buffer) if str(path) == STDOUT else Path(path).open("wb")
 
 
-def _lines(lines_of: Callable[[Iterable[dict[str, Any]]], Iterator[str]]) -> Writer:
+def _lines(lines_of: Callable[[Iterable[dict[str, Any]]], Iterator[str]]) -> _WriteRows:
     def put(rows: Iterable[dict[str, Any]], file: BinaryIO) -> None:
         file.writelines(line.encode() for line in lines_of(rows))
 
     return put
 
 
-def _parquet() -> Writer:
+def _parquet() -> _WriteRows:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -159,14 +159,15 @@ class _Counted(io.RawIOBase):
         return len(data)
 
 
-_WRITERS: dict[str, Callable[[], Writer]] = {
+_WRITERS: dict[str, Callable[[], _WriteRows]] = {
     "csv": lambda: _lines(as_csv),
     "jsonl": lambda: _lines(as_jsonl),
     "parquet": _parquet,
 }
 
 
-def _taken(text: io.StringIO) -> str:
+def _drain(text: io.StringIO) -> str:
+    """Return the text written so far, and empty the buffer."""
     line = text.getvalue()
     text.seek(0)
     text.truncate()

@@ -75,7 +75,7 @@ def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
 
 
 class _Rows:
-    """Makes the rows of a campaign; looks up once what all of them need."""
+    """Makes the rows of a campaign, from values that all of them share."""
 
     def __init__(self, agent: Agent) -> None:
         self._amount = agent.terms.unit.amount

@@ -1,7 +1,7 @@
 """Decode JSON bodies and query strings strictly into the types of `almoner.service.api.requests`.
 
-A body without ``application/json`` is rejected: a page of another site can make a browser send any
-other content type here without asking first.
+A body without ``application/json`` is rejected: there are other content types that a page of
+another site can make a browser send here without a preflight request.
 """
 
 from __future__ import annotations

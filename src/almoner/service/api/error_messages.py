@@ -31,7 +31,7 @@ BOUNDS |= {"min_length": "at least", "max_length": "at most"}
 """Words for JSON types, and for the constraints of `msgspec.Meta`."""
 
 
-class Place(NamedTuple):
+class JsonPart(NamedTuple):
     """A part of a JSON value: its name, its type, and the part itself."""
 
     name: str
@@ -59,11 +59,11 @@ def error_message(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
     match = re.search(r" - at (`key` in )?`\$([^`]*)`$", reason)
     path = re.findall(r"\w+|\.{3}", match[2]) if match else []
     for steps in (path, []):  # an unknown key can be written to look like a path
-        place = Place(BODY, kind, value)
+        part = JsonPart(BODY, kind, value)
         try:
             for step in steps:
-                place = _entry(place, step)
-            _check(_bad_key(place) if match and match[1] else place, reason)
+                part = _entry(part, step)
+            _check(_bad_key(part) if match and match[1] else part, reason)
         except InvalidInput as sentence:
             return str(sentence)
         except (LookupError, ValueError, TypeError, StopIteration):
@@ -71,33 +71,33 @@ def error_message(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
     return "the request must be as the document says; see /docs"
 
 
-def _entry(place: Place, step: str) -> Place:
+def _entry(part: JsonPart, step: str) -> JsonPart:
     """Return the entry of a value that one step of a path leads to."""
-    name, kind, value = place
+    name, kind, value = part
     kind = _container(kind)
     if step == "...":  # an entry of an object: msgspec does not tell its key
         kind = get_args(kind)[1]
         key = next(key for key, entry in value.items() if not _fits(entry, kind))
         shown = key if len(key) <= KEY_SHOWN else f"{key[:KEY_SHOWN]}…"
-        return Place(f"{name}[{shown!r}]", kind, value[key])
+        return JsonPart(f"{name}[{shown!r}]", kind, value[key])
     if step.isdigit():
         index, kinds = int(step), get_args(kind)
         kind = kinds[index] if get_origin(kind) is tuple else kinds[0]
-        return Place(f"{name}[{index}]", kind, value[index])
+        return JsonPart(f"{name}[{index}]", kind, value[index])
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
-    return Place(step if name == BODY else f"{name}.{step}", fields[step], value[step])
+    return JsonPart(step if name == BODY else f"{name}.{step}", fields[step], value[step])
 
 
-def _bad_key(place: Place) -> Place:
+def _bad_key(part: JsonPart) -> JsonPart:
     """Return the key of an object that does not fit."""
-    kind = get_args(_container(place.kind))[0]
-    key = next(key for key in place.value if not _fits(key, kind))
-    return Place(f"a key of {place.name}", kind, key)
+    kind = get_args(_container(part.kind))[0]
+    key = next(key for key in part.value if not _fits(key, kind))
+    return JsonPart(f"a key of {part.name}", kind, key)
 
 
-def _check(place: Place, reason: str) -> None:
+def _check(part: JsonPart, reason: str) -> None:
     """Raise `InvalidInput` for a value that does not fit its type."""
-    name, kind, value = place
+    name, kind, value = part
     if _fits(value, kind):  # e.g. the last of two entries with one key, of which the first is wrong
         return
     members = _members(kind)

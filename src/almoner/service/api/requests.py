@@ -65,7 +65,7 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
     reserve: Cost | dict[Name, Cost] | None = None
 
 
-class _Terms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     contexts: Names
     actions: Annotated[dict[Name, Cost | ActionTerms], Meta(min_length=1, max_length=1_000)]
     horizon: Whole | Closing
@@ -106,13 +106,13 @@ class _Terms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
         }
 
 
-class NewCampaign(_Terms, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class NewCampaign(_CampaignTerms, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The terms of a campaign, as `almoner.Agent.open` explains them."""
 
     name: Name
 
 
-class Guess(_Terms, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class Guess(_CampaignTerms, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The terms of a campaign to preview, with guesses of its statistics.
 
     Without guesses, all contexts are equally likely, every action has a mean reward of 0.5, and
