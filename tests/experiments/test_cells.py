@@ -133,3 +133,10 @@ def test_settings_tell_cells_apart_and_exact_ones_ignore_the_seed() -> None:
     assert learner != cell_of(problem.replace(budget=39), "ucb_alp").settings
     exact = cell_of(problem, "alp").settings
     assert exact == cell_of(problem, "alp", seed=4, runs=41).settings
+
+
+def test_a_problem_too_large_for_an_exact_value_is_simulated_and_its_settings_say_so() -> None:
+    """With the settings of an exact cell, a sweep with more runs would reuse the old rows."""
+    large = PAPER_TWO(10**7, 0.4)
+    assert not cell_of(large, "alp").exact
+    assert cell_of(large, "alp").settings != cell_of(large, "alp", seed=4, runs=41).settings

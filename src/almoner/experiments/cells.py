@@ -15,10 +15,8 @@ from almoner import __version__
 from almoner.errors import NotComputable, UntriedPairs
 from almoner.experiments.rows import RESULTS, Columns, Row
 from almoner.policy.base import Policy
-from almoner.policy.contexts import KnownContexts, NoContexts
-from almoner.policy.rewards import KnownRewards
 from almoner.problem import Problem
-from almoner.simulation.oracle import exact_value, optimal_value, upper_bound
+from almoner.simulation.oracle import exact_value, has_exact_value, optimal_value, upper_bound
 from almoner.simulation.simulate import simulate
 
 __all__ = ["Cell", "run_cell"]
@@ -58,27 +56,16 @@ class Cell:
         """Columns of the rows."""
         return RESULTS
 
-    @property
-    def knows_statistics(self) -> bool:
-        """Whether the policy knows all statistics, so that `exact_value` applies."""
-        return isinstance(self.policy.rewards, KnownRewards) and isinstance(
-            self.policy.contexts, (KnownContexts, NoContexts)
-        )
-
-    @property
+    @cached_property
     def exact(self) -> bool:
-        """Whether statistics are known and costs equal: then runs and seed are not in the settings.
-
-        The rows are exact unless the problem is too large for `exact_value`. At unequal costs the
-        grid may also be too fine, which only a call decides, so runs and seed stay in the settings.
-        """
-        return self.knows_statistics and self._equal_costs
+        """Whether the rows are computed exactly, so that they depend on neither runs nor seed."""
+        return has_exact_value(self.problem, self.policy)
 
     @property
     def kind(self) -> str:
         """Kernels that the cell runs; those for unequal costs also learn default rewards."""
-        if self.knows_statistics:
-            return "exact" if self.exact else "exact, unequal"
+        if self.exact:
+            return "exact" if self._equal_costs else "exact, unequal"
         unpriced = self._equal_costs and not self.problem.default_rewards.any()
         return "simulated" if unpriced else "unequal"
 
@@ -114,20 +101,18 @@ def run_cell(cell: Cell) -> list[Row]:
     from almoner.lp import solve
 
     problem, ceiling = cell.problem, upper_bound(cell.problem)
-    exact = _exact(cell, ceiling)
-    drawn = exact is None
-    mean, stderr, q99, worst = exact or _simulated(cell)
+    mean, stderr, q99, worst = _exact(cell, ceiling) if cell.exact else _simulated(cell)
     shared: Row = {
         "version": __version__,
-        "method": "simulated" if drawn else "exact",
+        "method": "exact" if cell.exact else "simulated",
         "problem": cell.problem_name,
         "policy": cell.policy_name,
         "horizon": problem.horizon,
         "ratio": cell.ratio,
         "budget": problem.budget,
         "boundary_distance": solve(problem).boundary_distance,
-        "runs": cell.runs if drawn else 0,
-        "seed": cell.seed if drawn else 0,
+        "runs": 0 if cell.exact else cell.runs,
+        "seed": 0 if cell.exact else cell.seed,
     }
     rows = []
     for against, benchmark in _benchmarks(problem, ceiling).items():
@@ -145,13 +130,8 @@ def run_cell(cell: Cell) -> list[Row]:
 RegretFigures = tuple[float, float | None, float | None, float | None]
 
 
-def _exact(cell: Cell, ceiling: float) -> RegretFigures | None:
-    if not cell.knows_statistics:
-        return None
-    try:
-        return ceiling - exact_value(cell.problem, cell.policy), 0.0, None, None
-    except NotComputable:  # too large a problem, or too fine a grid of costs
-        return None
+def _exact(cell: Cell, ceiling: float) -> RegretFigures:
+    return ceiling - exact_value(cell.problem, cell.policy), 0.0, None, None
 
 
 def _simulated(cell: Cell) -> RegretFigures:

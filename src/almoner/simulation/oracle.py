@@ -21,7 +21,7 @@ from almoner.simulation.optimum import optimal_gain
 if TYPE_CHECKING:
     from almoner.kernels.state import Hulls
 
-__all__ = ["exact_value", "optimal_value", "upper_bound"]
+__all__ = ["exact_value", "has_exact_value", "optimal_value", "upper_bound"]
 
 REACH = 4.0
 """Most of a distribution of the budget lies within so many √T dearest costs of its mean."""
@@ -84,6 +84,24 @@ def exact_value(problem: Problem, policy: Policy | str) -> float:
     """
     from almoner.kernels.state import new_hulls
 
+    lowered = _lower(problem, policy)
+    hulls = new_hulls(lowered)
+    if hulls is None:
+        return _idle_reward(problem) + _policy_gain(problem, lowered)
+    return _idle_reward(problem) + _policy_gain_on_grid(problem, lowered, hulls)
+
+
+def has_exact_value(problem: Problem, policy: Policy) -> bool:
+    """Return whether `exact_value` computes the value of a policy, or refuses to."""
+    try:
+        _lower(problem, policy)
+    except NotComputable:
+        return False
+    return True
+
+
+def _lower(problem: Problem, policy: Policy | str) -> LoweredPolicy:
+    """Lower a policy whose exact value can be computed; refuse another one."""
     checks.kind("problem", problem, Problem, FROM_FILE)
     policy = recipe(policy) if isinstance(policy, str) else checks.kind("policy", policy, Policy)
     if not isinstance(policy.rewards, KnownRewards) or isinstance(
@@ -95,16 +113,15 @@ def exact_value(problem: Problem, policy: Policy | str) -> float:
         )
     refuse_rounding(problem, "exact_value", "use simulate")
     lowered = lower(policy, **problem.terms())
-    hulls = new_hulls(lowered)
-    if hulls is None:
-        return _idle_reward(problem) + _policy_gain(problem, lowered)
-    return _idle_reward(problem) + _policy_gain_on_grid(problem, lowered, hulls)
+    _refuse_size(problem, lowered)
+    return lowered
 
 
-def _refuse_size(problem: Problem, lowered: LoweredPolicy, options: int) -> None:
+def _refuse_size(problem: Problem, lowered: LoweredPolicy) -> None:
     """Refuse a problem whose distribution of the budget takes too long to carry forward."""
     dearest = int(lowered.costs.max())
     budget = min(lowered.budget, dearest * problem.horizon)
+    options = lowered.costs.size if lowered.priced else len(problem.context_probs)
     band = 16 + min(budget, 2 * REACH * dearest * problem.horizon**0.5)
     work = band * problem.horizon * options + len(problem.context_probs) ** 2
     if work > LARGEST_WORK or budget > LARGEST_TABLE:
@@ -115,7 +132,6 @@ def _policy_gain(problem: Problem, lowered: LoweredPolicy) -> float:
     from almoner.jit import call_interruptibly
     from almoner.kernels.exact import policy_gain, rank_weights
 
-    _refuse_size(problem, lowered, len(problem.context_probs))
     values = lowered.prior.max(axis=1)
     tied_actions = lowered.prior >= values[:, None] - TOLERANCE
     truth = problem.gains
@@ -139,7 +155,6 @@ def _policy_gain_on_grid(problem: Problem, lowered: LoweredPolicy, hulls: Hulls)
     from almoner.kernels.exact import policy_gain_on_grid
     from almoner.kernels.state import new_memo, new_state
 
-    _refuse_size(problem, lowered, lowered.costs.size)
     alike = (np.abs(lowered.prior[:, :, None] - lowered.prior[:, None, :]) <= TOLERANCE) & (
         lowered.costs[:, :, None] == lowered.costs[:, None, :]
     )
