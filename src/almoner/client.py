@@ -220,11 +220,11 @@ class Client:
             try:
                 return self._attempt(method, path, content)
             except _Retry as retry:
-                wait = max(wait, retry.wait)
-                if monotonic() + wait > end:
+                # Random, so that clients that failed together do not retry together.
+                pause = retry.wait + wait * random.uniform(0.5, 1.0)  # noqa: S311
+                if monotonic() + pause > end:
                     raise retry.error from None
-            # Random, so that clients that failed together do not retry together.
-            sleep(wait * random.uniform(0.5, 1.0))  # noqa: S311
+            sleep(pause)
             wait = min(2 * wait, LONGEST_WAIT)
 
     def _attempt(self, method: str, path: str, content: bytes | None) -> Any:

@@ -195,9 +195,9 @@ def test_what_happened_cannot_be_cancelled_and_what_did_not_cannot_happen(
 def test_a_skip_holds_nothing_to_settle_or_cancel(factory: AgentFactory) -> None:
     agent = factory.create()
     skip = agent.decide("new", available=[])
-    with refused(agent, al.Conflict, "is a skip: it holds no money to be settled"):
+    with refused(agent, al.Conflict, "is a skip: it has no reserve to be settled"):
         agent.settle(skip.id, cost=1)
-    with refused(agent, al.Conflict, "is a skip: it holds no money to be cancelled"):
+    with refused(agent, al.Conflict, "is a skip: it has no reserve to be cancelled"):
         agent.cancel(skip.id)
 
 

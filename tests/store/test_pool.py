@@ -118,17 +118,17 @@ def test_sessions_that_the_server_has_ended_are_replaced_without_an_error(
         end_sessions(url)  # earlier settings are lost with the session
     agents[0].decide("new", key="visit 1")
     end_sessions(url)
-    connect, tried = postgres._Connection.connect, list[str]()
+    connect, tried = postgres._ImpatientConnection.connect, list[str]()
 
     def refuse(conninfo: str, **options: Any) -> Any:
         tried.append(conninfo)
         raise psycopg.OperationalError("the server is starting up")
 
-    monkeypatch.setattr(postgres._Connection, "connect", refuse)
+    monkeypatch.setattr(postgres._ImpatientConnection, "connect", refuse)
     with pytest.raises(StoreError, match="starting up"):
         agents[0].decide("new")
     assert len(tried) == 1, "it tries once more, and no longer"
-    monkeypatch.setattr(postgres._Connection, "connect", connect)
+    monkeypatch.setattr(postgres._ImpatientConnection, "connect", connect)
     assert agents[0].decide("new").id == 2
     store.close()
 
@@ -164,7 +164,7 @@ def test_limits_of_time_are_set_unless_the_url_has_them(monkeypatch: pytest.Monk
         given.append(conninfo)
         raise psycopg.OperationalError("no")
 
-    monkeypatch.setattr(postgres._Connection, "connect", connect)
+    monkeypatch.setattr(postgres._ImpatientConnection, "connect", connect)
     database = postgres.PostgresDatabase("postgresql://h/d?connect_timeout=3&keepalives_idle=5")
     uses: list[Callable[[], Any]] = [
         database.transaction().__enter__,

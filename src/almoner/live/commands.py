@@ -52,7 +52,7 @@ class _FollowUp(Command):
         history = transaction.history(self.id)
         self.decided = next(iter(history.values()))
         if kind != REWARDED and self.decided.action is None:
-            raise Conflict(f"decision {self.id} is a skip: it holds no money to be {kind}")
+            raise Conflict(f"decision {self.id} is a skip: it has no reserve to be {kind}")
         if kind != CANCELLED and CANCELLED in history:
             raise Conflict(f"decision {self.id} was cancelled, so it cannot be {kind}")
         transaction.claim_decision(self.id, kind)

@@ -9,7 +9,7 @@ from almoner.live.ledger import Ledger
 from almoner.live.report import CurvePoint
 from almoner.store.events import Event, EventRow
 
-__all__ = ["Curve"]
+__all__ = ["CurveBuilder"]
 
 POINTS = 512
 """Points of a curve: at most these, and at least half as many once it had that many."""
@@ -18,8 +18,8 @@ POINTS = 512
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Curve:
-    """Points after every ``stride``-th arrival, and after the latest one.
+class CurveBuilder:
+    """Collects points after every ``stride``-th arrival, and after the latest one.
 
     Parameters
     ----------

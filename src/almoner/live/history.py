@@ -14,7 +14,7 @@ from operator import itemgetter
 from almoner.concurrency.signals import raise_from_handler
 from almoner.errors import BrokenLedger
 from almoner.live.campaign_state import unreadable
-from almoner.live.curve import Curve
+from almoner.live.curve import CurveBuilder
 from almoner.live.ledger import Ledger, release, reserve, settle
 from almoner.live.status import SkipReason
 from almoner.live.terms import Terms
@@ -62,7 +62,7 @@ class History:
         self.idle: Counter[str] = Counter()
         self.rewarded, self.reward, self.uncharged = 0, 0.0, 0
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
-        self.curve = Curve(terms.unit.amount)
+        self.curve = CurveBuilder(terms.unit.amount)
         self._latest: tuple[EventRow, Ledger, float] | None = None
 
     @property

@@ -77,7 +77,7 @@ class PostgresDatabase:
         """Yield the rows of a query in blocks, on a connection of its own."""
         process = Process()
         try:
-            connection = _Connection.connect(self._conninfo())
+            connection = _ImpatientConnection.connect(self._conninfo())
             cursor = connection.cursor(name="almoner")
             try:
                 cursor.execute(_translate(query), values)
@@ -98,7 +98,7 @@ class PostgresDatabase:
 
     def connect(self) -> psycopg.Connection[Any]:
         """Open a connection."""
-        connection = _Connection.connect(self._conninfo(), autocommit=True)
+        connection = _ImpatientConnection.connect(self._conninfo(), autocommit=True)
         try:
             connection.execute(
                 "SELECT set_config('synchronous_commit', 'on', false) "
@@ -157,7 +157,7 @@ class PostgresDatabase:
         return make_conninfo(self._url, **limits)
 
 
-class _Connection(psycopg.Connection[Any]):
+class _ImpatientConnection(psycopg.Connection[Any]):
     """A connection that waits no longer than `SILENCE` for data from the server."""
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:

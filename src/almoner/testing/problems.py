@@ -24,7 +24,7 @@ TINY: dict[str, Problem] = {
     "more budget than rounds": _TWO.replace(budget=55),
     "a single round": _TWO.replace(horizon=1, budget=1),
     "less than one action's cost": _TWO.replace(budget=0.5),
-    "a price other than one": _TWO.replace(costs=0.1, budget=1.3),
+    "a cost other than one": _TWO.replace(costs=0.1, budget=1.3),
     "a context that never comes": _TWO.replace(context_probs=[0, 1]),
     "all alike": _TWO.replace(reward_means=[[0.5] * 3] * 2),
     "nothing to gain": _TWO.replace(reward_means=[[0.0] * 3] * 2),

@@ -56,7 +56,7 @@ UNUSED = {
 _OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4}
 """Outcomes of a decision, as bits."""
 
-Offer = tuple[str | None, str | None, int | None, int | None]
+AuditedOffer = tuple[str | None, str | None, int | None, int | None]
 """Context, action, cost and reserve of a decision; the last three are None for a skip."""
 
 TIMES = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
@@ -102,8 +102,8 @@ class Auditor:
             array("q", [-1]),
             bytearray(1),
         )
-        self._numbers: dict[Offer, int] = {}
-        self._offers: list[Offer] = []
+        self._numbers: dict[AuditedOffer, int] = {}
+        self._offers: list[AuditedOffer] = []
         check = {
             DECIDED: self._decide,
             **dict.fromkeys(_OUTCOMES, self._follow_up),
@@ -225,7 +225,7 @@ class Auditor:
             self._broken(row, f"is for the undeclared context {context!r}")
         if action is None:
             if (reserve, cost) != (None, None):
-                self._broken(row, "holds money for a skip")
+                self._broken(row, "reserves money for a skip")
         elif action not in terms.costs:
             self._broken(row, f"takes the unknown action {action!r}")
         else:
@@ -234,7 +234,7 @@ class Auditor:
             if (cost, reserve) != agreed:
                 self._broken(
                     row,
-                    f"holds {reserve} for an expected cost of {cost}, where the terms say "
+                    f"reserves {reserve} for an expected cost of {cost}, where the terms say "
                     f"{agreed[1]} for {agreed[0]}",
                 )
         self._offers.append(offer)
@@ -273,7 +273,7 @@ class Auditor:
             if reward is None or not 0.0 <= reward <= 1.0:
                 self._broken(row, f"has the reward {reward}")
         elif reserve is None:
-            self._broken(row, f"speaks of decision {decision}, a skip, which holds no money")
+            self._broken(row, f"speaks of decision {decision}, a skip, which has no reserve")
         else:
             self.reserved -= reserve
             if kind == SETTLED:
