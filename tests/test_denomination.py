@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from almoner.client import _no_less
+from almoner.client.encoding import no_less
 from almoner.errors import InvalidInput
 from almoner.money import NOISE, Denomination, denomination
 
@@ -155,7 +155,7 @@ def test_a_unit_is_shown_with_all_its_digits(unit: str) -> None:
 
 @given(cost=st.decimals(0, 10**9, places=14))
 @example(cost=Decimal("1234567890.12345649999"))
-def test_the_client_sends_no_less_than_a_decimal(cost: Decimal) -> None:
-    sent = _no_less(cost)
+def test_the_client_sendsno_less_than_a_decimal(cost: Decimal) -> None:
+    sent = no_less(cost)
     assert printed(sent) >= cost
     assert printed(math.nextafter(sent, -math.inf)) < cost or sent == 0

@@ -245,7 +245,8 @@ def known_keys(
     present = dict.fromkeys(keys)
     for key in present:
         if key not in allowed:
-            remedy = nearest(key, [*allowed]) or f"use only {_listed([*allowed])}"
+            options = f"use only {_listed([*allowed])}" if allowed else "it takes none"
+            remedy = nearest(key, [*allowed]) or options
             raise error(f"{name} has the unknown key {_shown(key)}; {remedy}")
     for key in required:
         if key not in present:

@@ -119,6 +119,7 @@ NAN = float("nan")
         ({"opens": datetime(2026, 3, 1)}, "opens must be a time with its time zone"),
         ({"arrivals": 0}, "arrivals must be greater than 0"),
         ({"arrivals": -5}, "arrivals must be greater than 0"),
+        ({"arrivals": 1e-305}, "arrivals must be at least 1e-06"),
         ({"arrivals": NAN}, "arrivals must be finite"),
         ({"arrivals": math.inf}, "arrivals must be finite"),
         ({"arrivals": 1e300}, "arrivals must be at most 1e\\+15"),

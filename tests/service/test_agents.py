@@ -211,3 +211,21 @@ def test_nothing_is_opened_before_the_kernels_are_warm() -> None:
         await agents.close()
 
     asyncio.run(main())
+
+
+def test_previews_and_pages_do_not_delay_the_store() -> None:
+    """They run in the threads of `asyncio.to_thread`; readiness, keys and openings do not."""
+
+    async def main() -> None:
+        agents, gate = AgentPool(MemoryStore()), Gate()
+        agents.warm.set()
+        previews = [asyncio.create_task(asyncio.to_thread(gate.wait)) for _ in range(64)]
+        try:
+            assert await agents.names() == []
+            assert (await agents.get("spring", **TERMS)).name == "spring"
+        finally:
+            gate.set()
+            await asyncio.gather(*previews)
+            await agents.close()
+
+    asyncio.run(main())

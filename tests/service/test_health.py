@@ -69,6 +69,7 @@ def test_kernels_that_take_longer_than_to_load_are_mentioned(
 
 def test_it_is_ready_only_while_the_store_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Trying()
+    monkeypatch.setattr(health, "KNOWN_READY", 0.0)
     with TestClient(create_app(store)) as client:
         assert ready(client).status_code == 200
         store.fails = True
@@ -163,3 +164,27 @@ def test_requests_without_access_are_counted_too() -> None:
             {"method": "GET", "route": "/api/campaigns", "status": "401"},
         )
         assert counted == 1
+
+
+def test_many_requests_ask_the_store_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody needs a key for ``/ready``, and no rate limits it."""
+    monkeypatch.setattr(health, "KNOWN_READY", 60.0)
+    store = Trying()
+    with TestClient(create_app(store)) as client:
+        assert ready(client).status_code == 200
+        store.fails = True
+        assert {client.get("/ready").status_code for _ in range(20)} == {200}
+
+
+@pytest.mark.parametrize("path", ["/api/campaigns/spring", "/campaigns/spring"])
+def test_kernels_that_cannot_be_compiled_leave_no_caller_waiting(
+    monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    def fail() -> None:
+        raise OSError("no space left for the cache")
+
+    monkeypatch.setattr(background, "warm_up", fail)
+    with TestClient(create_app(open_store("memory:"))) as client:
+        for answer in (client.get(path), client.get("/ready")):
+            assert answer.status_code == 503
+            assert "The kernels could not be compiled" in answer.text

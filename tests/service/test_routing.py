@@ -21,11 +21,11 @@ def client() -> Iterator[httpx.Client]:
 @pytest.mark.parametrize(
     ("path", "methods"),
     [
-        ("/api/campaigns", "GET, OPTIONS, POST"),
-        ("/api/campaigns/spring", "GET, OPTIONS"),
+        ("/api/campaigns", "GET, HEAD, OPTIONS, POST"),
+        ("/api/campaigns/spring", "GET, HEAD, OPTIONS"),
         ("/api/campaigns/spring/decisions", "OPTIONS, POST"),
-        ("/sign-in", "GET, OPTIONS, POST"),
-        ("/static/style.css", "GET, OPTIONS"),
+        ("/sign-in", "GET, HEAD, OPTIONS, POST"),
+        ("/static/style.css", "GET, HEAD, OPTIONS"),
     ],
 )
 def test_options_and_405_name_all_methods_of_a_path(
@@ -69,3 +69,22 @@ def test_metrics_name_a_path_without_the_syntax_of_the_router(client: httpx.Clie
 def test_head_is_for_paths_that_take_get(client: httpx.Client, path: str, status: int) -> None:
     assert client.head(path).status_code == status
     assert client.get(path).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "labels"),
+    [
+        ("GET", "/nothing", 404, 'method="GET",route="(none)",status="404"'),
+        ("PUT", "/api/campaigns", 405, 'method="other",route="/api/campaigns",status="405"'),
+    ],
+)
+def test_requests_that_no_endpoint_takes_are_limited_and_counted(
+    method: str, path: str, status: int, labels: str
+) -> None:
+    with TestClient(create_app(open_store("memory:"), rate=5)) as client:
+        statuses = [client.request(method, path).status_code for _ in range(30)]
+        assert set(statuses) == {status, 429}
+        assert statuses[0] == status
+    with TestClient(create_app(open_store("memory:"))) as client:
+        client.request(method, path)
+        assert f"almoner_request_seconds_count{{{labels}}} 1.0" in client.get("/metrics").text

@@ -43,6 +43,12 @@ def test_revoked_keys_do_not_count(tmp_path: Path) -> None:
     assert "loopback" in serve("--store", store, "--host", "0.0.0.0")  # noqa: S104
 
 
+def test_any_loopback_address_is_answered_at(tmp_path: Path) -> None:
+    with Process(f"sqlite:///{tmp_path / 'shop.db'}", "--host", "127.0.0.2") as service:
+        assert service.url.startswith("http://127.0.0.2:")
+        assert httpx.get(service.url, timeout=PATIENCE).status_code == 200
+
+
 def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -49,6 +49,9 @@ class ForecastCorrections(NamedTuple):
 
 NO_CORRECTIONS = ForecastCorrections()
 
+FEWEST = 1e-6
+"""Arrivals expected, at least: the budget per arrival must be a finite number."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClosingTime:
@@ -88,6 +91,7 @@ class ClosingTime:
         at = _moment("at", self.at)
         opens = None if self.opens is None else _moment("opens", self.opens)
         arrivals = checks.number("arrivals", self.arrivals, above=0, high=1e15, error=InvalidTerms)
+        checks.number("arrivals", arrivals, low=FEWEST, error=InvalidTerms)
         trust = self.trust
         if trust != math.inf:
             trust = checks.number("trust", trust, low=0, error=InvalidTerms)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from almoner.errors import StoreError
 from almoner.live.agent import Agent
 from almoner.live.async_agent import AsyncAgent
+from almoner.service.errors import Refused
 from almoner.store import Store
 
-__all__ = ["AgentPool"]
+__all__ = ["FAILED", "AgentPool"]
+
+T = TypeVar("T")
+
+FAILED = "The kernels could not be compiled, so nothing can be decided; see the log of the service."
 
 THREADS = 16
 """Transactions at a time, of different campaigns."""
@@ -22,14 +27,14 @@ class AgentPool:
     """The agents of a store's campaigns, each opened at its first use.
 
     No agent is opened before ``warm`` is set: kernels compile for seconds, and within a transaction
-    every other process would wait for them.
+    every other process would wait for them. If they cannot be compiled, ``failed`` is set too.
     """
 
     def __init__(
         self, store: Store, *, on_batch: Callable[[str, int], None] = lambda name, size: None
     ) -> None:
         self.store = store
-        self.warm = asyncio.Event()
+        self.warm, self.failed = asyncio.Event(), False
         self._on_batch = on_batch
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="agent")
         self._agents: dict[str, AsyncAgent] = {}
@@ -38,25 +43,30 @@ class AgentPool:
 
     async def names(self) -> list[str]:
         """Return the names of all campaigns, oldest first."""
-        return await asyncio.to_thread(self.store.campaigns)
+        return await self.run(self.store.campaigns)
 
     async def exists(self, name: str) -> bool:
         """Return whether there is a campaign of that name."""
-        return await asyncio.to_thread(self.store.terms, name) is not None
+        return await self.run(self.store.terms, name) is not None
 
     async def get(self, name: str, **terms: Any) -> AsyncAgent:
         """Return the agent of a campaign; with terms, create it or check that it has them."""
         if self._closed:
             raise StoreError("the service is stopping; ask again when it has started anew")
         if terms:
-            await self.warm.wait()
-            await asyncio.to_thread(self._agent, name, terms)
+            await self._wait_until_warm()
+            await self.run(self._agent, name, terms)
         if name in self._agents:
             return self._agents[name]
-        await self.warm.wait()
+        await self._wait_until_warm()
         if name not in self._opening:
             self._opening[name] = asyncio.create_task(self._open_agent(name))
         return await asyncio.shield(self._opening[name])
+
+    async def run(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Call a function in a thread of the pool, which neither previews nor pages occupy."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, function, *arguments)
 
     def open_agents(self) -> list[AsyncAgent]:
         """Return the agents that are open."""
@@ -71,9 +81,14 @@ class AgentPool:
             await agent.finish()
         self._threads.shutdown()
 
+    async def _wait_until_warm(self) -> None:
+        await self.warm.wait()
+        if self.failed:
+            raise Refused("not_ready", FAILED)
+
     async def _open_agent(self, name: str) -> AsyncAgent:
         try:
-            agent = await asyncio.to_thread(self._agent, name, {})
+            agent = await self.run(self._agent, name, {})
             self._agents[name] = AsyncAgent(
                 agent, threads=self._threads, on_batch=lambda size: self._on_batch(name, size)
             )

@@ -90,8 +90,8 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
         tasks = [
-            warm_kernels(agents, readiness, when_warm=when_warm, when_slow=when_slow),
-            refresh_keys(access),
+            warm_kernels(agents, when_warm=when_warm, when_slow=when_slow),
+            refresh_keys(access, agents),
             *([run_demo(agents)] if demo else []),
         ]
         try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from almoner.service.agents import AgentPool
 from almoner.service.auth.access import Access
-from almoner.service.health import Readiness, warm_up
+from almoner.service.health import warm_up
 
 __all__ = ["background_tasks", "refresh_keys", "warm_kernels"]
 
@@ -45,7 +45,6 @@ async def _logged(coroutine: Coroutine[Any, Any, None]) -> None:
 
 async def warm_kernels(
     agents: AgentPool,
-    readiness: Readiness,
     *,
     when_warm: Callable[[], None],
     when_slow: Callable[[], None],
@@ -57,14 +56,16 @@ async def warm_kernels(
     try:
         await warming
     except Exception:
-        readiness.failed = True
+        agents.failed = True
         raise
-    when_warm()
-    agents.warm.set()
+    else:
+        when_warm()
+    finally:
+        agents.warm.set()  # also of a failure: callers who wait are told
 
 
-async def refresh_keys(access: Access) -> None:
+async def refresh_keys(access: Access, agents: AgentPool) -> None:
     """Refresh the cached API keys every `REFRESH_SECONDS`."""
     while True:
         await asyncio.sleep(REFRESH_SECONDS)
-        await asyncio.to_thread(access.keyring.refresh)
+        await agents.run(access.keyring.refresh)

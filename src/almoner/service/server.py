@@ -70,7 +70,7 @@ def serve(
             store,
             locked=not local,
             rate=rate,
-            hosts=LOOPBACK_HOSTS if local else None,
+            hosts={*LOOPBACK_HOSTS, host} if local else None,
             session_secret=os.environ.get(SECRET),
             demo=demo,
             when_warm=_freeze_garbage,

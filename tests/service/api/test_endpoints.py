@@ -344,3 +344,38 @@ def test_the_ledger_over_http_is_sound(spring: httpx.Client, store: Store) -> No
     balance = audit(store, "spring")
     assert balance.decisions == 500
     assert balance.reserved + balance.spent <= balance.budget
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("log?formt=jsonl", "the query has the unknown key 'formt'; did you mean 'format'?"),
+        ("latest?lmit=5", "the query has the unknown key 'lmit'; did you mean 'limit'?"),
+        ("latest?limit=0", "limit must be a whole number from 1 to 200, got limit=0"),
+    ],
+)
+def test_queries_are_checked_as_strictly_as_bodies(
+    spring: httpx.Client, query: str, message: str
+) -> None:
+    answer = spring.get(f"/api/campaigns/spring/{query}")
+    assert (answer.status_code, answer.json()["message"]) == (400, message)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"budget": 10**400},
+            "budget must be at most 1.8e+308, got a number of about 400 digits",
+        ),
+        (
+            {"policy": {**al.thrifty().to_dict(), "rewards": {"kind": "Wilson", "z": 1}}},
+            "Wilson has the unknown key 'z'; it takes none",
+        ),
+    ],
+)
+def test_messages_name_a_rule_that_is_broken(
+    client: httpx.Client, changes: dict[str, Any], message: str
+) -> None:
+    answer = client.post("/api/campaigns", json={**SPRING, **changes})
+    assert answer.json()["message"] == message

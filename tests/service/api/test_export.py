@@ -187,3 +187,15 @@ def test_an_export_that_cannot_begin_is_refused(
     monkeypatch.setattr(store, "last", fails)
     answer = client.get(LOG)
     assert (answer.status_code, answer.json()["message"]) == (503, "the disk is gone")
+
+
+def test_the_head_of_an_export_is_answered_without_reading_the_log(
+    served: tuple[Gated, httpx.Client],
+) -> None:
+    store, client = served
+    wait_until(lambda: store.exports.in_progress == 0, "earlier exports have ended")
+    pages = store.pages
+    answer = client.head(LOG)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    assert store.pages == pages

@@ -88,3 +88,12 @@ def test_the_component_of_a_status_keeps_its_name() -> None:
     schema = pause["content"]["application/json"]["schema"]
     assert schema == {"$ref": "#/components/schemas/State"}
     assert set(DOCUMENT["components"]["schemas"]["State"]["properties"]) == {"name", "status"}
+
+
+def test_generated_clients_send_the_key_but_for_monitoring() -> None:
+    document = create_app(open_store("memory:")).services.document
+    assert {"key": []} in document["security"]
+    assert "key" in document["components"]["securitySchemes"]
+    operations = [(path, methods.get("get", {})) for path, methods in document["paths"].items()]
+    free = [path for path, operation in operations if operation.get("security") == []]
+    assert free == ["/health", "/ready"]

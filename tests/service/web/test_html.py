@@ -14,7 +14,7 @@ from support.browser import ApiClient, create
 from support.live_service import SPRING, in_thread
 from support.waiting import PATIENCE, wait_until
 
-from almoner.errors import BrokenLedger
+from almoner.errors import AlmonerError, BrokenLedger, InvalidInput
 from almoner.service import background
 from almoner.service.app import create_app
 from almoner.service.auth.api_keys import create_key
@@ -103,8 +103,9 @@ def test_names_are_escaped(client: httpx.Client) -> None:
         assert "<i>" not in text
 
 
+@pytest.mark.parametrize("kind", [BrokenLedger, InvalidInput])
 def test_a_campaign_that_cannot_be_read_does_not_hide_the_others(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, kind: type[AlmonerError]
 ) -> None:
     store = open_store("memory:")
     with in_thread(store) as url:
@@ -114,7 +115,7 @@ def test_a_campaign_that_cannot_be_read_does_not_hide_the_others(
 
     def terms(name: str) -> str | None:
         if name == "damaged":
-            raise BrokenLedger("what the store holds does not add up")
+            raise kind("what the store holds does not add up")
         return read(name)
 
     monkeypatch.setattr(store, "terms", terms)
@@ -124,8 +125,10 @@ def test_a_campaign_that_cannot_be_read_does_not_hide_the_others(
         assert text.count("Nobody has come yet.") == 1, "nothing is said of the damaged one"
         assert "sound" in text
         answer = httpx.get(f"{url}/campaigns/damaged", timeout=PATIENCE)
-        assert answer.status_code == 500
+        assert answer.status_code == (500 if kind is BrokenLedger else 422)
         assert "What the store holds does not add up." in answer.text
+        listed = httpx.get(f"{url}/api/campaigns", timeout=PATIENCE).json()["campaigns"]
+        assert [entry["status"] for entry in listed] == ["running", "broken"]
 
 
 COMPILES = "The first start compiles the kernels: about half a minute, once."

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from almoner.errors import StoreError
+from almoner.errors import AlmonerError
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.campaign_state import Campaign
 from almoner.live.commands import SetStatus
@@ -40,7 +40,7 @@ EVENTS_PER_DECISION = 4
 """Events read at first per decision wanted: decision, settlement, reward, and one to spare."""
 
 
-class LatestQuery(Struct):
+class LatestQuery(Struct, forbid_unknown_fields=True):
     """Query parameters of the latest decisions."""
 
     limit: Annotated[int, Meta(ge=1, le=200)] = 20
@@ -133,7 +133,7 @@ async def _view(agent: AsyncAgent) -> CampaignView:
 async def _listed(agents: AgentPool, name: str) -> ListedCampaign:
     try:
         view = await _view(await agents.get(name))
-    except StoreError as error:  # an unreadable campaign must not hide the others
+    except AlmonerError as error:  # an unreadable campaign must not hide the others
         return ListedCampaign(name=name, status="broken", message=str(error))
     fields = [field for field in ListedCampaign.__struct_fields__ if field != "message"]
     return ListedCampaign(**{field: getattr(view, field) for field in fields})

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from starlette.types import Receive, Scope
 
-from almoner.service.api.error_messages import error_message
+from almoner.service.api.error_messages import QUERY, error_message
 from almoner.service.errors import Refused
 from almoner.service.request_limits import BODY_LIMIT
 
@@ -84,7 +84,7 @@ def decode_query(kind: Any, query: bytes) -> Any:
         return msgspec.convert(parameters, kind, strict=False)
     except msgspec.ValidationError as error:
         numbers = {name: int(text) for name, text in parameters.items() if INTEGER.match(text)}
-        message = error_message(kind, {**parameters, **numbers}, error)
+        message = error_message(kind, {**parameters, **numbers}, error, name=QUERY)
         raise Refused("malformed", message) from None
 
 

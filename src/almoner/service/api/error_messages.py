@@ -7,7 +7,9 @@ msgspec reports the path of a wrong value. It becomes a name such as ``rewards[3
 from __future__ import annotations
 
 import json
+import math
 import re
+import sys
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -17,9 +19,10 @@ from msgspec import Meta, Struct
 from almoner import checks
 from almoner.errors import InvalidInput
 
-__all__ = ["error_message"]
+__all__ = ["QUERY", "error_message"]
 
-BODY = "body"
+BODY, QUERY = "body", "query"
+"""Names of the whole value; its fields are named without it."""
 
 KEY_SHOWN = 60
 """Number of characters shown of a key."""
@@ -39,7 +42,9 @@ class JsonPart(NamedTuple):
     value: Any
 
 
-def error_message(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
+def error_message(
+    kind: Any, value: Any, error: msgspec.ValidationError, *, name: str = BODY
+) -> str:
     """Return why msgspec rejected decoded JSON, as one sentence.
 
     Examples
@@ -59,7 +64,7 @@ def error_message(kind: Any, value: Any, error: msgspec.ValidationError) -> str:
     match = re.search(r" - at (`key` in )?`\$([^`]*)`$", reason)
     path = re.findall(r"\w+|\.{3}", match[2]) if match else []
     for steps in (path, []):  # an unknown key can be written to look like a path
-        part = JsonPart(BODY, kind, value)
+        part = JsonPart(name, kind, value)
         try:
             for step in steps:
                 part = _entry(part, step)
@@ -85,7 +90,7 @@ def _entry(part: JsonPart, step: str) -> JsonPart:
         kind = kinds[index] if get_origin(kind) is tuple else kinds[0]
         return JsonPart(f"{name}[{index}]", kind, value[index])
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
-    return JsonPart(step if name == BODY else f"{name}.{step}", fields[step], value[step])
+    return JsonPart(step if name in {BODY, QUERY} else f"{name}.{step}", fields[step], value[step])
 
 
 def _bad_key(part: JsonPart) -> JsonPart:
@@ -105,18 +110,25 @@ def _check(part: JsonPart, reason: str) -> None:
     if struct is not None and isinstance(value, dict):
         fields = msgspec.structs.fields(struct)
         checks.known_keys(
-            f"the {BODY}" if name == BODY else name,
+            f"the {name}" if name in {BODY, QUERY} else name,
             value,
             required=[field.encode_name for field in fields if field.required],
             optional=[field.encode_name for field in fields if not field.required],
         )
     if get_origin(kind) is Literal:
         checks.choice(name, value, get_args(kind))
+    if type(value) is int and abs(value) > sys.float_info.max:
+        raise InvalidInput(f"{name} must be at most {sys.float_info.max:.1e}, got {_digits(value)}")
     near = [member for member in members if _fits(value, _split(member)[0])]  # but for limits
     rule = f"be {_either([_words(member) for member in near or members])}"
     if " of length " in reason:
         raise InvalidInput(f"{name} must {rule}, got {len(value):,}")
     raise checks.refuse(name, rule, _Json(value))
+
+
+def _digits(value: int) -> str:
+    """Return the length of a whole number in words, without writing it out."""
+    return f"a number of about {round(abs(value).bit_length() * math.log10(2)):,} digits"
 
 
 class _Json:

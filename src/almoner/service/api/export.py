@@ -28,7 +28,7 @@ CHUNK = 64_000
 FORMATS = {"csv": ("text/csv; charset=utf-8", as_csv), "jsonl": ("application/x-ndjson", as_jsonl)}
 
 
-class LogQuery(Struct):
+class LogQuery(Struct, forbid_unknown_fields=True):
     """Query parameters of the log."""
 
     format: Literal["csv", "jsonl"] = "csv"
@@ -54,22 +54,25 @@ class _LogStream(Response):
         self._exports, self._chunks, self._content_type = exports, chunks, content_type
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the response."""
+        """Send the response, without reading the log if only its head is wanted."""
+        headers = [(b"content-type", self._content_type.encode())]
+        start = {"type": "http.response.start", "status": 200, "headers": headers}
+        if scope["method"] == "HEAD":
+            await send(start)
+            return await send({"type": "http.response.body"})
         with self._exports.slot():
             chunk = await self._exports.next(self._chunks)  # an error can still change the status
             gone = asyncio.create_task(_disconnected(receive))
-            headers = [(b"content-type", self._content_type.encode())]
-            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await send(start)
             try:
                 while chunk is not None and not gone.done():
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
                     chunk = await self._exports.next(self._chunks)
             except AlmonerError as error:  # without its last chunk, the response is seen to be cut
-                logger.error("%s was cut off: %s", scope["path"], error)
-                return
+                return logger.error("%s was cut off: %s", scope["path"], error)
             finally:
                 gone.cancel()
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            return await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _disconnected(receive: Receive) -> None:

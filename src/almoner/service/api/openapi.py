@@ -20,6 +20,7 @@ from almoner.live.report import Report
 from almoner.service.api import requests, responses
 from almoner.service.api.operation import Operation, get
 from almoner.service.api.responses import ErrorAnswer
+from almoner.service.auth.access import OPEN
 from almoner.service.services import Services
 
 __all__ = ["OPERATIONS", "document"]
@@ -58,6 +59,7 @@ def document(operations: Iterable[Operation]) -> dict[str, Any]:
             "description": "Spend a fixed budget well, one decision at a time, while learning.",
         },
         "servers": [{"url": "/"}],
+        "security": [{"key": []}, {}],  # without keys in the store, none is needed
         "paths": paths,
         "components": {
             "schemas": {name: _described(schema) for name, schema in components.items()},
@@ -85,6 +87,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
         **({"parameters": parameters} if parameters else {}),
         **({"requestBody": {"content": _json(body), "required": True}} if body else {}),
         "responses": _responses(operation),
+        **({"security": []} if operation.path in OPEN else {}),
     }
 
 

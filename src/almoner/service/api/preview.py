@@ -57,20 +57,39 @@ def preview(guess: Guess, store: Store) -> Plan:
                 context=context,
                 share=float(guesses.context_probs[row]),
                 served=float(solution.probabilities[row].sum()),
-                actions=[
-                    ActionPlan(
-                        action=action,
-                        cost=amount(terms.costs_in(context)[column]),
-                        reserve=amount(terms.reserves_in(context)[column]),
-                        mean=float(guesses.reward_means[row, column]),
-                        planned=float(solution.probabilities[row, column]),
-                    )
-                    for column, action in enumerate(terms.actions)
-                ],
+                actions=_actions(
+                    terms,
+                    guesses.costs[row].tolist(),
+                    reserves[row].tolist(),
+                    guesses.reward_means[row].tolist(),
+                    solution.probabilities[row].tolist(),
+                ),
             )
             for row, context in enumerate(terms.contexts)
         ],
     )
+
+
+def _actions(
+    terms: Terms,
+    costs: list[float],
+    reserves: list[int],
+    means: list[float],
+    planned: list[float],
+) -> list[ActionPlan]:
+    """Return the plan of one context, from a value of each kind for every action."""
+    return [
+        ActionPlan(
+            action=action,
+            cost=cost,
+            reserve=terms.unit.amount(reserve),
+            mean=mean,
+            planned=probability,
+        )
+        for action, cost, reserve, mean, probability in zip(
+            terms.actions, costs, reserves, means, planned, strict=True
+        )
+    ]
 
 
 def _guesses(guess: Guess, terms: Terms, ratio: float) -> Estimates:

@@ -21,7 +21,16 @@ from almoner.service.auth.sessions import Sessions
 from almoner.service.errors import Refused
 from almoner.store import ApiKey
 
-__all__ = ["ADMINISTER", "COOKIE", "DECIDE", "LOOPBACK_HOSTS", "NOBODY", "Access", "Credentials"]
+__all__ = [
+    "ADMINISTER",
+    "COOKIE",
+    "DECIDE",
+    "LOOPBACK_HOSTS",
+    "NOBODY",
+    "OPEN",
+    "Access",
+    "Credentials",
+]
 
 COOKIE = "almoner_session"
 """Cookie that holds the session of a signed-in browser."""

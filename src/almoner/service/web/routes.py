@@ -11,7 +11,7 @@ import asyncio
 from starlette.requests import Request
 from starlette.responses import Response
 
-from almoner.errors import StoreError
+from almoner.errors import AlmonerError
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.closing_time import ClosingTime
 from almoner.live.report import Report
@@ -89,7 +89,7 @@ async def _card(agents: AgentPool, name: str) -> views.Card:
     try:
         agent = await agents.get(name)
         report = await agent.report()
-    except StoreError as error:  # an unreadable campaign must not hide the others
+    except AlmonerError as error:  # an unreadable campaign must not hide the others
         return views.broken_card(name, error)
     return views.card(report, _horizon(agent, report))
 

@@ -1,24 +1,19 @@
 """HTTP client of the service: one campaign, with methods named as those of `almoner.Agent`.
 
-Requests without a response, or with a status in `RETRIED`, are retried, except `Client.log`. That
-is safe because every request is idempotent: a decision has a key, and settling, rewarding,
-cancelling, pausing or creating twice acts once.
+Requests without a response, or with a status in `RETRIED`, are retried. That is safe because every
+request is idempotent: a decision has a key, and settling, rewarding, cancelling, pausing or
+creating twice acts once.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import random
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
-from decimal import Decimal
 from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote
-
-import numpy as np
 
 try:
     import httpx
@@ -28,11 +23,9 @@ except ImportError as missing:
     ) from missing
 
 from almoner import checks, errors
-from almoner.live.closing_time import ClosingTime
+from almoner.client.encoding import as_json, encoded, no_less
 from almoner.live.decision import Decision, Settlement, is_id, unknown
 from almoner.live.names import campaign_name
-from almoner.live.terms import Action
-from almoner.policy.base import Policy
 
 __all__ = ["Client"]
 
@@ -90,14 +83,12 @@ class Client:
     ) -> None:
         checks.number("patience", patience, low=0)
         checks.number("timeout", timeout, above=0)
-        if not url.startswith(("http://", "https://")):
-            raise checks.refuse("url", "begin with http:// or https://", url)
         self.campaign = campaign_name(campaign)
         self._patience = patience
         self._path = f"/api/campaigns/{quote(campaign, safe='')}"
         self._http = httpx.Client(
-            base_url=url,
-            headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
+            base_url=_address(url),
+            headers={} if api_key is None else {"Authorization": f"Bearer {_ascii(api_key)}"},
             timeout=timeout,
             transport=transport,
         )
@@ -108,8 +99,12 @@ class Client:
         The terms are those of `almoner.Agent.open`, including its closing times, actions and
         policies.
         """
-        body = {term: _plain(value) for term, value in terms.items() if value is not None}
-        return self._ask("POST", "/api/campaigns", {"name": self.campaign, **body})  # type: ignore[no-any-return]
+        if "name" in terms:
+            raise errors.InvalidTerms(
+                f"the campaign of this client is {self.campaign!r}; leave name out, or open a "
+                "client with campaign=…"
+            )
+        return self._ask("POST", "/api/campaigns", {"name": self.campaign, **as_json(terms)})  # type: ignore[no-any-return]
 
     def show(self) -> dict[str, Any]:
         """Return the campaign: its terms, and where its money is."""
@@ -122,8 +117,11 @@ class Client:
 
         Without a key, a random one is sent, so that retries decide once.
         """
-        allowed = None if available is None else list(available)
-        body = {"context": context, "available": allowed, "key": _new_key() if key is None else key}
+        body = {
+            "context": context,
+            "available": _actions(available),
+            "key": _new_key() if key is None else key,
+        }
         return Decision(**self._ask("POST", f"{self._path}/decisions", body))
 
     def decide_many(
@@ -137,7 +135,7 @@ class Client:
         names = [None] * len(arrivals) if keys is None else checks.listed("keys", keys)
         body = {
             "contexts": arrivals,
-            "available": None if available is None else list(available),
+            "available": _actions(available),
             "keys": [_new_key() if name is None else name for name in names],
         }
         response = self._ask("POST", f"{self._path}/decisions/batch", body)
@@ -145,7 +143,7 @@ class Client:
 
     def settle(self, id: int, *, cost: float) -> Settlement:  # noqa: A002
         """Replace the reserve of an action by its actual cost; the rest can be spent again."""
-        body = {"cost": _no_less(cost)}
+        body = {"cost": no_less(cost)}
         return Settlement(**self._ask("POST", f"{self._decision(id)}/settle", body))
 
     def reward(self, id: int, value: float) -> None:  # noqa: A002
@@ -190,12 +188,18 @@ class Client:
         return response["decisions"]  # type: ignore[no-any-return]
 
     def log(self) -> Iterator[dict[str, Any]]:
-        """Yield all decisions with their outcomes, oldest first."""
-        with self._http.stream("GET", f"{self._path}/log?format=jsonl") as response:
-            if response.status_code != httpx.codes.OK:
-                response.read()
-                raise _error(response)
-            yield from map(json.loads, response.iter_lines())
+        """Yield all decisions with their outcomes, oldest first.
+
+        Retried until the first of them arrives.
+        """
+        path = f"{self._path}/log?format=jsonl"
+        response = self._retried(lambda: self._send("GET", path, None, stream=True))
+        try:
+            yield from map(json.loads, _lines(response.iter_bytes()))
+        except httpx.TransportError as reason:
+            raise self._unanswered(reason) from None
+        finally:
+            response.close()
 
     def close(self) -> None:
         """Close the connections; the campaign stays."""
@@ -213,12 +217,17 @@ class Client:
         return f"{self._path}/decisions/{id}"
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """Return the response to a request, retried while the service does not answer."""
-        content = None if body is None else _encoded(body)
+        """Return the JSON of the response to a request."""
+        content = None if body is None else encoded(body)
+        response = self._retried(lambda: self._send(method, path, content))
+        return response.json() if response.content else None
+
+    def _retried(self, send: Callable[[], httpx.Response]) -> httpx.Response:
+        """Send a request again while the service does not answer."""
         end, wait = monotonic() + self._patience, FIRST_WAIT
         while True:
             try:
-                return self._attempt(method, path, content)
+                return send()
             except _Retry as retry:
                 # Random, so that clients that failed together do not retry together.
                 pause = retry.wait + wait * random.uniform(0.5, 1.0)  # noqa: S311
@@ -227,26 +236,30 @@ class Client:
             sleep(pause)
             wait = min(2 * wait, LONGEST_WAIT)
 
-    def _attempt(self, method: str, path: str, content: bytes | None) -> Any:
+    def _send(
+        self, method: str, path: str, content: bytes | None, *, stream: bool = False
+    ) -> httpx.Response:
+        """Return a successful response; with ``stream``, its body is still to be read."""
         if self._http.is_closed:
             raise errors.StoreError(
                 f"the client of campaign {self.campaign!r} is closed; open another one"
             )
         headers = {} if content is None else {"Content-Type": "application/json"}
+        request = self._http.build_request(method, path, content=content, headers=headers)
         try:
-            response = self._http.request(method, path, content=content, headers=headers)
+            response = self._http.send(request, stream=stream)
+            if response.is_success:
+                return response
+            response.read()
         except httpx.TransportError as reason:
-            message = str(reason) or type(reason).__name__
-            raise _Retry(
-                errors.StoreError(
-                    f"the service at {self._http.base_url} does not answer: {message}"
-                )
-            ) from None
-        if response.is_success:
-            return response.json() if response.content else None
+            raise _Retry(self._unanswered(reason)) from None
         if response.status_code in RETRIED:
             raise _Retry(_error(response), wait=_retry_after(response))
         raise _error(response)
+
+    def _unanswered(self, reason: httpx.TransportError) -> errors.StoreError:
+        message = str(reason) or type(reason).__name__
+        return errors.StoreError(f"the service at {self._http.base_url} does not answer: {message}")
 
 
 class _Retry(Exception):
@@ -260,22 +273,6 @@ class _Retry(Exception):
 def _retry_after(response: httpx.Response) -> float:
     seconds = response.headers.get("Retry-After", "")
     return float(seconds) if seconds.isdecimal() else 0.0
-
-
-def _encoded(body: dict[str, Any]) -> bytes:
-    try:
-        return json.dumps(body, allow_nan=False, default=_as_python).encode()
-    except (TypeError, ValueError) as reason:
-        raise errors.InvalidInput(
-            f"what is sent must be finite numbers, texts, lists and tables: {reason}"
-        ) from None
-
-
-def _as_python(value: Any) -> Any:
-    """Return a numpy scalar as a Python number."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} is none of these")
 
 
 def _error(response: httpx.Response) -> errors.AlmonerError:
@@ -292,28 +289,31 @@ def _new_key() -> str:
     return secrets.token_urlsafe(15)
 
 
-def _no_less(cost: Any) -> Any:
-    """Return a cost for JSON: a Decimal becomes the nearest float that does not print as less."""
-    if not isinstance(cost, Decimal) or not cost.is_finite():
-        return _plain(cost)
-    near = float(cost)
-    return near if Decimal(repr(near)) >= cost else math.nextafter(near, math.inf)
+def _address(url: Any) -> httpx.URL:
+    """Return the address of a service; refuse what is none."""
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise checks.refuse("url", "begin with http:// or https://", url)
+    try:
+        return httpx.URL(url)
+    except httpx.InvalidURL as reason:
+        raise checks.refuse("url", "be an address", url, str(reason)) from None
 
 
-def _plain(value: Any) -> Any:
-    """Return a term as JSON data."""
-    makers: dict[type, Callable[[Any], Any]] = {
-        ClosingTime: ClosingTime.to_dict,
-        Policy: Policy.to_dict,
-        Action: lambda action: {"cost": _plain(action.cost), "reserve": _plain(action.reserve)},
-        Decimal: float,
-        datetime: datetime.isoformat,
-    }
-    for kind, make in makers.items():
-        if isinstance(value, kind):
-            return make(value)
-    if isinstance(value, dict):
-        return {name: _plain(entry) for name, entry in value.items()}
-    if isinstance(value, (tuple, set, frozenset)):
-        return list(value)
-    return value
+def _ascii(api_key: Any) -> str:
+    if not isinstance(api_key, str) or not api_key.isascii() or not api_key.isprintable():
+        raise errors.InvalidInput("api_key must be a text of ASCII characters, as it was printed")
+    return api_key
+
+
+def _actions(available: Iterable[str] | None) -> list[Any] | None:
+    return None if available is None else checks.listed("available", available)
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of chunks; names may have other line breaks, such as U+2028, within."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
+    if rest:
+        yield rest

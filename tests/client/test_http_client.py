@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import httpx
@@ -11,8 +13,8 @@ import numpy as np
 import pytest
 from support.live_service import in_thread
 
-from almoner import Action, Agent, ClosingTime, Decision, Settlement, client, errors, kl_ucb_rounded
-from almoner.client import Client
+from almoner import Action, Agent, ClosingTime, Decision, Settlement, errors, kl_ucb_rounded
+from almoner.client import Client, http_client
 from almoner.live.audit import audit
 from almoner.store import Store, open_store
 
@@ -161,7 +163,7 @@ def test_every_error_code_is_that_of_its_class() -> None:
     for name in errors.__all__:
         error = getattr(errors, name)
         if issubclass(error, errors.AlmonerError):
-            assert client._ERRORS[error.code] is error
+            assert http_client._ERRORS[error.code] is error
 
 
 Fault = Callable[[], httpx.Response] | str
@@ -200,7 +202,7 @@ def answered(status: int, **headers: str) -> Callable[[], httpx.Response]:
 def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Record the waits between attempts without waiting."""
     waits: list[float] = []
-    monkeypatch.setattr("almoner.client.sleep", waits.append)
+    monkeypatch.setattr("almoner.client.http_client.sleep", waits.append)
     return waits
 
 
@@ -239,16 +241,16 @@ def test_what_is_tried_again_is_done_once(url: str, store: Store, slept: list[fl
 def test_it_waits_longer_each_time_and_gives_up_in_the_end(
     status: int, slept: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("almoner.client.monotonic", lambda: sum(slept))
+    monkeypatch.setattr("almoner.client.http_client.monotonic", lambda: sum(slept))
     always = httpx.MockTransport(lambda request: answered(status)())
     with (
         opened("http://service", "any", transport=always, patience=30) as campaign,
         pytest.raises(errors.AlmonerError, match=str(status)),
     ):
         campaign.status  # noqa: B018
-    assert slept == sorted(slept) or max(slept) <= client.LONGEST_WAIT
+    assert slept == sorted(slept) or max(slept) <= http_client.LONGEST_WAIT
     assert 20 < sum(slept) <= 30
-    assert all(later <= client.LONGEST_WAIT for later in slept)
+    assert all(later <= http_client.LONGEST_WAIT for later in slept)
 
 
 def test_it_waits_as_long_as_it_is_told_to(slept: list[float]) -> None:
@@ -258,7 +260,7 @@ def test_it_waits_as_long_as_it_is_told_to(slept: list[float]) -> None:
     once = httpx.MockTransport(lambda request: next(answers))
     with opened("http://service", "any", transport=once) as campaign:
         assert campaign.status == "x"
-    assert 7 <= slept[0] <= 7 + client.FIRST_WAIT
+    assert 7 <= slept[0] <= 7 + http_client.FIRST_WAIT
 
 
 def test_what_cannot_succeed_is_not_tried_again(slept: list[float]) -> None:
@@ -283,3 +285,82 @@ def test_a_service_that_is_not_there_is_named() -> None:
 def test_a_url_is_http() -> None:
     with pytest.raises(errors.InvalidInput, match="url must begin with http"):
         Client("localhost:8000", campaign="spring")
+
+
+def test_the_log_is_read_whatever_line_breaks_are_in_names(url: str) -> None:
+    names = ["a\u2028b", "c\u2029d", "e\u0085f"]
+    with opened(url, "breaks") as campaign:
+        campaign.create(**{**TERMS, "contexts": names})
+        campaign.decide_many(names)
+        assert [row["context"] for row in campaign.log()] == names
+
+
+def test_the_log_is_asked_for_again_like_everything_else(url: str, slept: list[float]) -> None:
+    faults: list[Fault] = ["", "", "lost", answered(503), ""]
+    with opened(url, "asked again", transport=Flaky(url, iter(faults))) as campaign:
+        campaign.create(**TERMS)
+        campaign.decide("new")
+        assert len(list(campaign.log())) == 1
+        assert len(slept) == 2
+    with pytest.raises(errors.StoreError, match="is closed; open another one"):
+        list(campaign.log())
+    with (
+        opened("http://127.0.0.1:1", "any", patience=0) as campaign,
+        pytest.raises(errors.StoreError, match="does not answer"),
+    ):
+        list(campaign.log())
+
+
+def test_it_creates_no_other_campaign(url: str) -> None:
+    with (
+        opened(url, "mine") as campaign,
+        pytest.raises(errors.InvalidTerms, match="the campaign of this client is 'mine'"),
+    ):
+        campaign.create(name="yours", **TERMS)
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"contexts": np.array(["new", "returning"])},
+        {"contexts": (name for name in ("new", "returning"))},
+        {"budget": "2000.50"},
+        {"budget": Fraction(4001, 2)},
+        {"actions": {"coupon": "5.00", "call": Action(cost=Decimal("2.5"), reserve="3")}},
+        {"unit": "0.01"},
+    ],
+)
+def test_terms_are_taken_as_the_agent_takes_them(
+    url: str, terms: dict[str, Any], request: pytest.FixtureRequest
+) -> None:
+    agreed = {**TERMS, **terms}
+    with opened(url, request.node.callspec.id) as campaign:
+        shown = campaign.create(**agreed)
+        if not isinstance(agreed["contexts"], (list, np.ndarray)):  # read once already
+            agreed["contexts"] = shown["contexts"]
+        twin = Agent.open("memory:", name="twin", **agreed)
+        assert shown["budget"] == twin.terms.unit.amount(twin.terms.budget)
+        assert campaign.decide("new", key="a") == twin.decide("new", key="a")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"url": 5}, "url must begin with http"),
+        ({"url": "http://[::1"}, "url must be an address"),
+        ({"api_key": "ké"}, "api_key must be a text of ASCII characters"),
+        ({"api_key": 7}, "api_key must be a text of ASCII characters"),
+    ],
+)
+def test_a_client_that_cannot_work_is_refused(arguments: dict[str, Any], match: str) -> None:
+    with pytest.raises(errors.InvalidInput, match=match):
+        Client(**{"url": "http://127.0.0.1:1", "campaign": "spring", **arguments})
+
+
+def test_letters_of_a_text_are_no_actions(url: str) -> None:
+    with opened(url, "letters") as campaign:
+        campaign.create(**TERMS)
+        with pytest.raises(errors.InvalidInput, match="available must be a list"):
+            campaign.decide("new", available="call")
+        with pytest.raises(errors.InvalidInput, match="available must be a list"):
+            campaign.decide_many(["new"], available="call")
