@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import codecs
 import json
 import math
 from dataclasses import FrozenInstanceError
@@ -244,6 +245,8 @@ FILES: dict[str, tuple[str, bytes | None, str]] = {
     "missing": ("no.toml", None, "cannot read the problem file '{}': No such file or directory; "),
     "suffix": ("a.yaml", b"", "a problem file must end in .toml or .json, got 'a.yaml'"),
     "not TOML": ("a.toml", b"horizon = [", "{} is not valid TOML: "),
+    "JSON too deep": ("a.json", b"[" * 100_000, "{} is nested too deeply"),
+    "TOML too deep": ("a.toml", b"a = " + b"[" * 3_000, "{} is nested too deeply"),
     "not JSON": ("a.json", b"{", "{} is not valid JSON: "),
     "not text": ("a.json", b"\xff\xfe", "{} is not valid JSON: "),
     "not a table": ("a.json", b"[1]", "{}: a problem must be a table of names and values"),
@@ -336,3 +339,11 @@ def test_a_field_that_does_not_exist_is_refused_in_one_sentence() -> None:
     problem = Problem(context_probs=[1], reward_means=[[0.8]], horizon=10, budget=4)
     with pytest.raises(InvalidProblem, match="unknown key 'horizn'; did you mean 'horizon'"):
         problem.replace(horizn=20)
+
+
+@pytest.mark.parametrize("ending", [".toml", ".json"])
+def test_a_byte_order_mark_is_no_part_of_a_file(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"shop{ending}"
+    Problem(**GOOD).to_file(path)
+    path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
+    assert Problem.from_file(path) == Problem(**GOOD)

@@ -28,12 +28,14 @@ def read_table(
     if read is None:
         raise error(f"a {what} file must end in .toml or .json, got {path.name!r}")
     try:
-        return build(read(path.read_text(encoding="utf-8")))
+        return build(read(path.read_text(encoding="utf-8-sig")))
     except OSError as reason:
         raise error(
             f"cannot read the {what} file {str(path)!r}: {reason.strerror}; check the path"
         ) from None
     except InvalidInput as refusal:
         raise error(f"{path}: {refusal}") from None
+    except RecursionError:
+        raise error(f"{path} is nested too deeply; see the names of the constructor") from None
     except ValueError as reason:  # not TOML, not JSON, not UTF-8
         raise error(f"{path} is not valid {path.suffix[1:].upper()}: {reason}") from None

@@ -152,3 +152,13 @@ def test_an_action_that_can_never_be_taken_is_mentioned(
     assert [record.getMessage() for record in caplog.records] == [
         "action 'dear' can never be taken: it needs 100.0, and the budget is 60.0"
     ]
+
+
+@pytest.mark.parametrize(
+    "terms", [{}, {**TERMS, "budget": -1}, {**TERMS, "policy": "zz"}, {**TERMS, "budgets": 1}]
+)
+def test_a_refused_campaign_leaves_no_store(tmp_path: Path, terms: dict[str, Any]) -> None:
+    with pytest.raises(al.AlmonerError) as raised:
+        al.Agent.open(f"sqlite:///{tmp_path / 'typo.db'}", name="spring", **terms)
+    assert_sentence(raised.value)
+    assert list(tmp_path.iterdir()) == []

@@ -12,6 +12,7 @@ import pytest
 from support.agents import AgentFactory, observable_state, replayed_state
 
 import almoner as al
+from almoner.live.audit import audit
 from almoner.live.campaign_state import Campaign
 from almoner.live.snapshot import VERSION, read_snapshot, write_snapshot
 
@@ -201,3 +202,14 @@ def test_what_is_written_is_read(memory: AgentFactory) -> None:
     assert read_snapshot(campaign, text)
     assert write_snapshot(campaign) == text
     assert not read_snapshot(Campaign(agent.terms), None)
+
+
+def test_a_snapshot_that_claims_to_be_of_no_event_is_compared_too(factory: AgentFactory) -> None:
+    """An agent refuses it, and refers to the audit."""
+    agent = factory.create()
+    busy(agent)
+    text = saved(agent)
+    assert text is not None
+    save(agent, forged({**json.loads(json.loads(text)["body"]), "seq": 0}))
+    with pytest.raises(al.BrokenLedger, match="the snapshot after event 0 is not what the log"):
+        audit(agent.store, agent.name)

@@ -16,9 +16,12 @@ from support.postgres_server import fresh_database, postgres_url
 import almoner as al
 from almoner.errors import BrokenLedger, StoreError
 from almoner.live.audit import audit
-from almoner.store import open_store
+from almoner.store import MissingStore, open_store, postgres
+from almoner.store.database import run
 from almoner.store.migrations import MIGRATIONS, migrate
+from almoner.store.postgres import PostgresDatabase
 from almoner.store.sqlite import SqliteDatabase
+from almoner.store.sqlite_connection import open_file
 
 LOGS = Path(__file__).parent / "logs"
 OLD_LOGS = sorted(LOGS.glob("*.sql"))
@@ -98,22 +101,74 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_step_that_fails_leaves_the_store_as_it_was(tmp_path: Path) -> None:
-    connection = sqlite3.connect(tmp_path / "broken.db", isolation_level=None)
-
-    def run(statement: str, *values: Any) -> list[Any]:
-        return connection.execute(statement, values).fetchall()
-
     steps = (("CREATE TABLE one (a BIGINT)",), ("CREATE TABLE two (a BIGINT)", "NONSENSE"))
-    run("BEGIN")
-    migrate(run, find=SqliteDatabase.find, steps=steps[:1])
-    run("COMMIT")
-    run("BEGIN")
-    with pytest.raises(sqlite3.OperationalError):
-        migrate(run, find=SqliteDatabase.find, steps=steps)
-    run("ROLLBACK")
-    assert run("SELECT version FROM almoner_schema") == [(1,)]
-    assert run("SELECT name FROM sqlite_master WHERE name = 'two'") == []
-    connection.close()
+    with closing(open_file(str(tmp_path / "broken.db"))) as connection:
+        connection.execute("BEGIN")
+        migrate(connection, find=SqliteDatabase.find, steps=steps[:1])
+        connection.execute("COMMIT")
+        connection.execute("BEGIN")
+        with pytest.raises(StoreError, match=r"from version 1 .* to 2, .*NONSENSE.* as the owner"):
+            migrate(connection, find=SqliteDatabase.find, steps=steps)
+        connection.execute("ROLLBACK")
+        assert run(connection, "SELECT version FROM almoner_schema") == [(1,)]
+        assert run(connection, "SELECT name FROM sqlite_master WHERE name = 'two'") == []
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_database_of_others_is_left_alone(kind: str, tmp_path: Path) -> None:
+    url = fresh_database(postgres_url()) if kind == "postgres" else f"sqlite:///{tmp_path / 'a.db'}"
+    alter(url, "CREATE TABLE theirs (a BIGINT)")
+    with pytest.raises(MissingStore, match="holds no campaigns of almoner; check the path"):
+        open_store(url, create=False)
+    with pytest.raises(al.UnknownCampaign, match="holds no campaigns of almoner; check the path"):
+        al.Agent.open(url, name="spring")
+    with pytest.raises(al.InvalidTerms, match="budget must be at least 0"):
+        al.Agent.open(url, name="spring", **{**TERMS, "budget": -1})
+    alter(url, "CREATE TABLE almoner_campaigns (a BIGINT)")  # no other table of that name
+
+
+@pytest.fixture
+def old_postgres(postgres_database: str) -> str:
+    """A PostgreSQL store as version 3 left it."""
+    al.Agent.open(postgres_database, name="spring", **TERMS).close()
+    alter(
+        postgres_database,
+        "DELETE FROM almoner_schema WHERE version = 4",
+        "DROP INDEX almoner_once",
+        "DROP INDEX almoner_keys",
+        "CREATE UNIQUE INDEX almoner_once ON almoner_events (campaign, decision, kind)",
+        "CREATE UNIQUE INDEX almoner_keys ON almoner_events (campaign, key)",
+    )
+    return postgres_database
+
+
+def test_a_migration_may_take_longer_than_other_statements(
+    old_postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server sends nothing while it creates an index."""
+    monkeypatch.setattr(postgres, "SILENCE", 1.0)
+    steps = (*MIGRATIONS[:-1], ("SELECT pg_sleep(3)", *MIGRATIONS[-1]))
+    with closing(PostgresDatabase(old_postgres)) as database:
+        with database.transaction() as transaction:
+            assert migrate(transaction, find=database.find, steps=steps) == 4
+        with (
+            pytest.raises(StoreError, match="no answer from the server"),
+            database.transaction() as transaction,
+        ):
+            run(transaction, "SELECT pg_sleep(30)")
+
+
+def test_a_migration_gives_up_soon_where_others_read(
+    old_postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it waits for the table, nobody else can use that."""
+    monkeypatch.setattr(postgres, "MIGRATION_PATIENCE", 1)
+    with closing(psycopg.connect(old_postgres)) as reader:
+        reader.execute("SELECT count(*) FROM almoner_events")  # the transaction stays open
+        with pytest.raises(StoreError, match="while no export or other long read is under way"):
+            al.Agent.open(old_postgres, name="spring")
+    with al.Agent.open(old_postgres, name="spring") as agent:
+        assert agent.decide("new").id == 1
 
 
 def alter(url: Any, *statements: str) -> None:

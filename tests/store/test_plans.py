@@ -56,7 +56,7 @@ class Recorder:
 class _Recording:
     def __init__(self, statements: Statements, noted: dict[str, tuple[Any, ...]]) -> None:
         self._statements, self._noted = statements, noted
-        self.insert = statements.insert
+        self.insert, self.begin_migration = statements.insert, statements.begin_migration
 
     def execute(self, statement: str, values: Sequence[Any]) -> Any:
         self._noted[statement] = tuple(values)

@@ -23,6 +23,7 @@ from almoner.cli import main
 from almoner.store import open_store
 from almoner.store.migrations import MIGRATIONS, refuse_unreadable
 from almoner.store.sqlite import SqliteDatabase
+from almoner.store.sqlite_connection import open_file
 
 LOGS = Path(__file__).parent / "logs"
 NOBODY = 65534
@@ -127,18 +128,13 @@ def test_a_store_of_an_older_version_is_read_as_it_is(
 
 
 def test_versions_that_cannot_be_read_are_refused(folder: Path, url: str) -> None:
-    with closing(sqlite3.connect(folder / "shop.db")) as shop:
-
-        def run(statement: str, *values: str) -> list[tuple[int]]:
-            return shop.execute(statement, values).fetchall()
-
+    with closing(open_file(str(folder / "shop.db"))) as shop:
         newest = len(MIGRATIONS)
-        refuse_unreadable(run, name="it", find=SqliteDatabase.find, readable=newest)
+        refuse_unreadable(shop, name="it", find=SqliteDatabase.find, readable=newest)
         with pytest.raises(al.StoreError, match="it was written by an older almoner") as raised:
-            refuse_unreadable(run, name="it", find=SqliteDatabase.find, readable=newest + 1)
+            refuse_unreadable(shop, name="it", find=SqliteDatabase.find, readable=newest + 1)
         assert_sentence(raised.value)
-        run("INSERT INTO almoner_schema VALUES (99)")
-        shop.commit()
+        shop.execute("INSERT INTO almoner_schema VALUES (99)")
     code, output = ledger("verify", url)
     assert code == 2
     assert "written by a newer almoner" in output

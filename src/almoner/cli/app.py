@@ -14,7 +14,10 @@ from almoner.errors import AlmonerError, BrokenLedger
 if TYPE_CHECKING:
     from almoner.problem import Problem
 
-__all__ = ["load_problem", "main", "problem_options"]
+__all__ = ["INTERRUPTED", "load_problem", "main", "problem_options"]
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 and the number of the signal."""
 
 
 class _FindingExit(click.ClickException):
@@ -32,12 +35,16 @@ class _RefusalExit(click.ClickException):
 class _ErrorHandlingGroup(click.Group):
     """Group that prints errors of almoner and the system as one sentence, without a traceback.
 
-    The exit code is 2, or 1 for a broken ledger, which is a finding and no refusal.
+    The exit code is 2, or 1 for a broken ledger, which is a finding and no refusal, or 130 after
+    Ctrl-C.
     """
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:  # click would exit with 1, which says that a ledger is broken
+            click.echo("Aborted!", err=True)
+            raise SystemExit(INTERRUPTED) from None
         except BrokenLedger as error:
             raise _FindingExit(str(error)) from None
         except AlmonerError as error:

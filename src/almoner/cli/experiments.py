@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from almoner.cli.app import INTERRUPTED
 from almoner.cli.output import progress
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _task_progress() -> Iterator[Progress]:
             yield report
     except KeyboardInterrupt:
         click.echo("Stopped; what is finished is kept, and the same command goes on from here.")
-        raise SystemExit(130) from None
+        raise SystemExit(INTERRUPTED) from None
 
 
 def _list(written: list[Any]) -> None:

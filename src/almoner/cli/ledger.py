@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from almoner.cli.output import counted
+from almoner.errors import BrokenLedger, UnknownCampaign
 
 if TYPE_CHECKING:
     from almoner.live.audit import Audit
@@ -49,10 +50,15 @@ def verify(url: str, campaign: str | None) -> None:
     from almoner.live.audit import audit
     from almoner.live.terms import Terms
 
+    faults = []
     with _opened(url) as store:
         names = store.campaigns() if campaign is None else [campaign]
         for name in names:
-            result = audit(store, name)
+            try:
+                result = audit(store, name)
+            except BrokenLedger as fault:  # the other campaigns are still to be verified
+                faults.append(str(fault))
+                continue
             amount = Terms.from_json(store.terms(name) or "").unit.amount
             click.echo(
                 f"{name}: {counted(result.events, 'event')} verified; "
@@ -63,6 +69,8 @@ def verify(url: str, campaign: str | None) -> None:
             )
         if not names:
             click.echo("there is no campaign in this store")
+    if faults:
+        raise BrokenLedger("\n".join(faults))
 
 
 @ledger.command()
@@ -78,16 +86,20 @@ def verify(url: str, campaign: str | None) -> None:
     "--format",
     "form",
     type=click.Choice(["csv", "jsonl", "parquet"]),
-    help="What to write; if left out, what the name of the file ends in, and CSV for -.",
+    help="Format of the file; if left out, the ending of its name, and CSV for -.",
 )
 def export(url: str, campaign: str, out: str, form: str | None) -> None:
     """Write the decisions of a campaign, with their probabilities, for off-policy tools."""
+    from almoner import checks
     from almoner.live.agent import Agent
     from almoner.live.export import export as write
     from almoner.live.export import format_of
 
     form = format_of(out, form)
     with _opened(url) as store:
+        if campaign not in (names := store.campaigns()):
+            near = checks.nearest(campaign, names) or "see almoner ledger list"
+            raise UnknownCampaign(f"there is no campaign {campaign!r} in this store; {near}")
         agent = Agent.open(store, name=campaign)
         count = write(agent, out, form=form)
     if out != "-":

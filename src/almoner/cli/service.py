@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import closing
 from datetime import UTC, datetime
 
 import click
 
 __all__ = ["keys", "serve"]
+
+LOWEST_RATE = 0.001
+"""Requests a second that the rate limit can be set to, at least."""
 
 STORE = click.option(
     "--store",
@@ -30,7 +34,7 @@ STORE = click.option(
 )
 @click.option(
     "--rate",
-    type=click.FloatRange(min=0, min_open=True),
+    type=click.FloatRange(min=LOWEST_RATE),
     default=1000.0,
     show_default=True,
     help="Requests a second that one client may make in the long run; a batch is one.",
@@ -62,6 +66,8 @@ def serve(url: str, host: str, port: int, rate: float, connections: int, demo: b
             f"the service needs {missing.name}, which is not installed; "
             "run pip install 'almoner[serve]'"
         ) from None
+    if not math.isfinite(rate):
+        raise click.BadParameter(f"{rate} is no finite number", param_hint="--rate")
     run(
         url,
         host=host,
@@ -77,8 +83,8 @@ def serve(url: str, host: str, port: int, rate: float, connections: int, demo: b
 def keys() -> None:
     """Create, list and revoke the keys to the service.
 
-    As soon as a store has a key, every request needs one. A service that runs takes notice within
-    seconds.
+    As soon as a store has a key, every request for data needs one. A service that runs takes notice
+    within seconds.
     """
 
 
@@ -88,16 +94,17 @@ def keys() -> None:
     "--right",
     type=click.Choice(["decide", "administer"]),
     required=True,
-    help="What it is for; who may administer may also decide.",
+    help="The right that it gives; administer includes decide.",
 )
 @STORE
 def create(name: str, right: str, url: str) -> None:
     """Create a key and print it, once: only a digest of it is kept."""
-    from almoner.service.auth.api_keys import create_key
+    from almoner.service.auth.api_keys import check_key_name, create_key
     from almoner.store import open_store
 
     if url == "memory:":
         raise click.UsageError("a store in memory ends with this command; name one that lasts")
+    check_key_name(name)  # before a store is created
     with closing(open_store(url)) as store:
         click.echo(create_key(store, name, right=right))
 
@@ -105,11 +112,11 @@ def create(name: str, right: str, url: str) -> None:
 @keys.command("list")
 @STORE
 def list_keys(url: str) -> None:
-    """Print all keys by name, with what they are for."""
+    """Print all keys by name, with their rights."""
     from almoner.cli.output import print_table
     from almoner.store import open_store
 
-    with closing(open_store(url, create=False)) as store:
+    with closing(open_store(url, read_only=True)) as store:
         rows = [
             [key.name, key.permits, _day(key.created), _day(key.revoked)]
             for key in store.api_keys()

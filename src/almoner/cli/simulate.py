@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from almoner.cli.app import load_problem, problem_options
+from almoner.cli.app import INTERRUPTED, load_problem, problem_options
 from almoner.cli.output import (
     amount,
     counted,
@@ -102,7 +102,7 @@ def simulate(
         click.echo(line, err=True)
     if stopped:
         click.echo(f"Stopped after {len(rows)} of {len(policies)} policies.", err=True)
-        raise SystemExit(130)
+        raise SystemExit(INTERRUPTED)
 
 
 def _policies(names: Iterable[str], problem: Problem) -> dict[str, Policy]:

@@ -94,7 +94,6 @@ def run_tasks(
     if jobs is not None:
         checks.whole("jobs", jobs)
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     wanted = {key_of(task): task for task in tasks}
     saved = {key: each for key, task in wanted.items() if (each := load_finished(task, folder))}
     done = {key: each.rows for key, each in saved.items() if each.sources == fingerprint()}
@@ -110,6 +109,7 @@ def run_tasks(
     report: Progress = progress or (lambda done, total: None)
     report(len(done), len(wanted))
     with _workers(dask):
+        folder.mkdir(parents=True, exist_ok=True)
         # Batches of one, returned as each is finished: a kill loses the fewest tasks.
         finished = Parallel(
             n_jobs=-1 if jobs is None else jobs, batch_size=1, return_as="generator_unordered"

@@ -21,13 +21,13 @@ from almoner.live.decision import Decision, Settlement
 from almoner.live.group_commit import GroupCommit
 from almoner.live.ledger import Ledger
 from almoner.live.names import campaign_name
-from almoner.live.opening import agreed_terms, warn_unaffordable
+from almoner.live.opening import agreed_terms, open_for, warn_unaffordable
 from almoner.live.recent_events import RecentEvents
 from almoner.live.report import Report
 from almoner.live.reporter import Reporter
 from almoner.live.terms import Terms
 from almoner.live.transaction import Command, Decide
-from almoner.store import Store, open_store
+from almoner.store import Store
 from almoner.store.events import CLOSED, PAUSED, RESUMED, Event
 
 __all__ = ["Agent"]
@@ -103,7 +103,7 @@ class Agent:
         """
         name = campaign_name(name)
         terms = {term: list(v) if isinstance(v, Iterator) else v for term, v in terms.items()}
-        store: Store = url if hasattr(url, "writing") else open_store(url)  # type: ignore[assignment]
+        store: Store = url if hasattr(url, "writing") else open_for(url, terms, clock=clock)  # type: ignore[assignment]
         try:
             agreed, exists = agreed_terms(store, name, terms, clock=clock)
             if not exists:  # another process may create it first, with other terms

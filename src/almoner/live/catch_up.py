@@ -97,11 +97,14 @@ class Replica:
         if campaign is None:
             return
         events = self._store.events(self._name, max(0, campaign.seq - 1))
-        if campaign.seq and next(events, None) != self.tip:
-            return  # the log was rewound just now
-        while chunk := [*islice(events, CATCH_UP)]:
-            campaign.apply(chunk)
-            self.tip = chunk[-1]
+        try:
+            if campaign.seq and next(events, None) != self.tip:
+                return  # the log was rewound just now
+            while chunk := [*islice(events, CATCH_UP)]:
+                campaign.apply(chunk)
+                self.tip = chunk[-1]
+        finally:
+            del events  # its connection is closed with it; the traceback of an error would keep it
         self.campaign = campaign
 
     def keep_snapshot(self) -> None:

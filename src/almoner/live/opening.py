@@ -17,14 +17,31 @@ from almoner.live.compare_terms import refuse_differences
 from almoner.live.names import campaign_name
 from almoner.live.parse_terms import make_terms
 from almoner.live.terms import Terms
-from almoner.store import Store
+from almoner.store import MissingStore, Store, open_store
 
-__all__ = ["agreed_terms", "new_terms", "warn_unaffordable"]
+__all__ = ["agreed_terms", "new_terms", "open_for", "warn_unaffordable"]
 
 log = logging.getLogger("almoner")
 
 REQUIRED = ("contexts", "actions", "horizon", "budget")
 """The terms that a new campaign must have."""
+
+CREATE = f"give {', '.join(REQUIRED)} to create it"
+
+
+def open_for(
+    url: str, arguments: dict[str, Any], *, clock: Callable[[], float] = time.time
+) -> Store:
+    """Open the store of a campaign; create one only where the terms of a new campaign are sound."""
+    if url == "memory:":
+        return open_store(url)
+    try:
+        return open_store(url, create=False)
+    except MissingStore as missing:
+        if all(arguments.get(term) is None for term in REQUIRED):
+            raise UnknownCampaign(f"{missing}, or {CREATE}") from None
+        new_terms(arguments, clock=clock)
+        return open_store(url)
 
 
 def agreed_terms(
@@ -80,6 +97,6 @@ def warn_unaffordable(terms: Terms) -> None:
 
 
 def _unknown(name: str, names: list[str]) -> UnknownCampaign:
-    near, create = checks.nearest(name, names), f"give {', '.join(REQUIRED)} to create it"
-    remedy = f"{near} Or {create}" if near else create
+    near = checks.nearest(name, names)
+    remedy = f"{near} Or {CREATE}" if near else CREATE
     return UnknownCampaign(f"there is no campaign {name!r} in this store; {remedy}")

@@ -25,7 +25,7 @@ from almoner.service.auth.sessions import SECRET
 from almoner.service.connection_limits import CONNECTIONS
 from almoner.service.health import COMPILING, PREPARING
 from almoner.service.request_limits import BoundedProtocol, bounded_by
-from almoner.store import open_store
+from almoner.store import MissingStore, open_store
 
 __all__ = ["serve", "server_config"]
 
@@ -59,13 +59,13 @@ def serve(
     Every answered request is durable; requests in progress at the signal are finished.
     """
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    local = is_loopback(host)
+    if not local and not _has_keys(url):  # before a store is created
+        raise InvalidInput(
+            f"host must be a loopback address as long as there is no key, got host={host!r}; "
+            "run almoner keys create NAME --right administer first"
+        )
     with closing(open_store(url)) as store:
-        local = is_loopback(host)
-        if not local and Keyring(store).useless:
-            raise InvalidInput(
-                f"host must be a loopback address as long as there is no key, got host={host!r}; "
-                "run almoner keys create NAME --right administer first"
-            )
         app = create_app(
             store,
             locked=not local,
@@ -80,6 +80,15 @@ def serve(
         with _listening(host, port) as listener:
             say(f"almoner serves at {_url(listener)}")
             _Server(server_config(app, bounded_by(connections))).run(sockets=[listener])
+
+
+def _has_keys(url: str) -> bool:
+    """Return whether a store has a key that is not revoked; one that does not exist has none."""
+    try:
+        with closing(open_store(url, read_only=True)) as store:
+            return not Keyring(store).useless
+    except MissingStore:
+        return False
 
 
 def server_config(app: Any, http: type[BoundedProtocol] = BoundedProtocol) -> uvicorn.Config:

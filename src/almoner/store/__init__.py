@@ -9,15 +9,15 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import StoreError
-from almoner.store.base import ApiKey, Reader, Store, Writer
+from almoner.store.base import ApiKey, MissingStore, Reader, Store, Writer
 
-__all__ = ["ApiKey", "Reader", "Store", "Writer", "open_store"]
+__all__ = ["ApiKey", "MissingStore", "Reader", "Store", "Writer", "open_store"]
 
 SQLITE, POSTGRES = "sqlite:///", ("postgresql://", "postgres://")
 
 
 def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Store:
-    """Open the store of a URL; create missing tables, and a missing file if ``create``.
+    """Open the store of a URL and bring it up to date; if ``create``, make one where there is none.
 
     If ``read_only``, nothing is created or changed, and the permission to read is enough.
     """
@@ -31,7 +31,7 @@ def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Sto
 
         return MemoryStore()
     from almoner.store.database import ReadOnly
-    from almoner.store.migrations import refuse_unreadable
+    from almoner.store.migrations import migrate, refuse_unreadable
     from almoner.store.sql import SqlStore
 
     path = url.removeprefix(SQLITE) if isinstance(url, str) and url.startswith(SQLITE) else ""
@@ -41,11 +41,11 @@ def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Sto
         if os.path.isdir(path):
             raise StoreError(f"the store {path!r} is a folder; name a file in it")
         if (read_only or not create) and not os.path.exists(path):
-            raise StoreError(f"there is no store {path!r}; check the path")
+            raise MissingStore(f"there is no store {path!r}; check the path")
         if read_only:
             check = partial(refuse_unreadable, name=repr(path))
             return SqlStore(ReadOnly(SqliteDatabase(path, read_only=True)), check)
-        return SqlStore(SqliteDatabase(path))
+        return SqlStore(SqliteDatabase(path, create=create))
     if isinstance(url, str) and url.startswith(POSTGRES):
         try:
             from almoner.store.postgres import PostgresDatabase
@@ -57,7 +57,8 @@ def open_store(url: Any, *, create: bool = True, read_only: bool = False) -> Sto
         if read_only:
             check = partial(refuse_unreadable, name="the database")
             return SqlStore(ReadOnly(PostgresDatabase(url)), check)
-        return SqlStore(PostgresDatabase(url))
+        missing = None if create else "the database"
+        return SqlStore(PostgresDatabase(url), partial(migrate, missing=missing))
     remedy = "write memory:, sqlite:///path/to/file.db or postgresql://host/database"
     if isinstance(url, str):  # errors are logged, passwords must not be
         url = re.sub(r"://[^/]*@", "://…@", url)

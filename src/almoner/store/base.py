@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
+from almoner.errors import StoreError
 from almoner.store.checked_log import CheckedLog
 from almoner.store.events import Event
 
-__all__ = ["ALL", "ApiKey", "Reader", "Store", "Writer"]
+__all__ = ["ALL", "ApiKey", "MissingStore", "Reader", "Store", "Writer"]
 
 ALL = 2**62
 """A limit of events that no log reaches."""
@@ -30,6 +31,10 @@ class ApiKey(NamedTuple):
     permits: str
     created: int
     revoked: int | None = None
+
+
+class MissingStore(StoreError):
+    """There is no store at the place that a URL names."""
 
 
 class Reader(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-__all__ = ["Database", "ReadOnly", "Statements"]
+__all__ = ["Database", "ReadOnly", "Statements", "run"]
 
 
 class Statements(Protocol):
@@ -17,6 +17,21 @@ class Statements(Protocol):
 
     def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
         """Insert rows into the columns of a table, ``table (column, …)``."""
+
+    def begin_migration(self) -> None:
+        """Let the statements to come take long, and wait only briefly for locks that block others.
+
+        Until the end of the transaction.
+        """
+
+
+def run(transaction: Statements, statement: str, *values: Any) -> list[Any]:
+    """Execute a statement; return its rows, if it has any.
+
+    The cursor is in no variable: the traceback of an interrupt would keep it, and with it SQLite
+    would keep a closed connection and its locks.
+    """
+    return transaction.execute(statement, values).fetchall()  # type: ignore[no-any-return]
 
 
 class Database(Protocol):

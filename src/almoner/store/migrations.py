@@ -7,13 +7,23 @@ is always at exactly one version. Steps are never edited, only added.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 from almoner.errors import BrokenLedger, StoreError
+from almoner.store.base import MissingStore
+from almoner.store.database import Statements, run
 
-__all__ = ["CHAINED", "INDEXED", "LOOKUPS", "MIGRATIONS", "migrate", "refuse_unreadable"]
+__all__ = [
+    "CHAINED",
+    "INDEXED",
+    "KEYED",
+    "LOOKUPS",
+    "MIGRATIONS",
+    "migrate",
+    "no_store",
+    "refuse_unreadable",
+]
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -98,6 +108,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
 )
 
+KEYED = 2
+"""The first version with API keys."""
+
 CHAINED = 3
 """The first version whose events have checksums."""
 
@@ -113,34 +126,62 @@ READABLE = 1
 _TABLE = re.compile(r"CREATE TABLE (\w+)")
 _VERSION_TABLE = "CREATE TABLE almoner_schema (version BIGINT PRIMARY KEY)"
 
-Execute = Callable[..., Any]
-"""Runs a statement with its values, and returns its rows."""
 
+def migrate(
+    transaction: Statements,
+    *,
+    find: str,
+    steps: Sequence[Sequence[str]] = MIGRATIONS,
+    missing: str | None = None,
+) -> int:
+    """Run the missing steps in a transaction; return the version.
 
-def migrate(execute: Execute, *, find: str, steps: Sequence[Sequence[str]] = MIGRATIONS) -> int:
-    """Run the missing steps in the transaction of ``execute``; return the version.
+    A store that is up to date is only read: rights to its tables are enough.
 
-    ``find`` is a query that returns a row if a table of the given name exists. A store that is up
-    to date is only read: rights to its tables are enough.
+    Parameters
+    ----------
+    transaction
+        Runs the statements.
+    find
+        A query that returns a row if a table of the given name exists.
+    steps
+        The statements of each version.
+    missing
+        The name under which a database without a store is refused; left out, it gets one.
     """
-    version = _version(execute, find, steps)
-    if version < len(steps) and not execute(find, "almoner_schema"):
-        execute(_VERSION_TABLE)
+    version = _version(transaction, find, steps)
+    if version == 0 and missing is not None:
+        raise no_store(missing)
+    if version < len(steps):
+        transaction.begin_migration()
+        if not run(transaction, find, "almoner_schema"):
+            run(transaction, _VERSION_TABLE)
     for number in range(version, len(steps)):
-        for statement in steps[number]:
-            execute(statement)
-        execute(f"INSERT INTO almoner_schema (version) VALUES ({number + 1})")  # noqa: S608
+        try:
+            for statement in steps[number]:
+                run(transaction, statement)
+            run(transaction, f"INSERT INTO almoner_schema (version) VALUES ({number + 1})")  # noqa: S608
+        except Exception as reason:
+            if version == 0:  # a new store: the reason says enough
+                raise
+            raise StoreError(
+                f"the store must be brought from version {version} of its schema to {len(steps)}, "
+                f"and was left as it is: {str(reason).strip().splitlines()[0]}; open it once as "
+                "the owner of its tables, while no export or other long read is under way"
+            ) from reason
     return len(steps)
 
 
-def refuse_unreadable(execute: Execute, *, name: str, find: str, readable: int = READABLE) -> int:
+def refuse_unreadable(
+    transaction: Statements, *, name: str, find: str, readable: int = READABLE
+) -> int:
     """Return the version of a store; refuse one that would need a migration to be read.
 
     For ``find`` see `migrate`.
     """
-    version = _version(execute, find, MIGRATIONS)
+    version = _version(transaction, find, MIGRATIONS)
     if version == 0:
-        raise StoreError(f"{name} holds no campaigns of almoner; check the path")
+        raise no_store(name)
     if version < readable:
         raise StoreError(
             f"{name} was written by an older almoner (its schema is version {version}) and cannot "
@@ -149,21 +190,31 @@ def refuse_unreadable(execute: Execute, *, name: str, find: str, readable: int =
     return version
 
 
-def _version(execute: Execute, find: str, steps: Sequence[Sequence[str]]) -> int:
+def no_store(name: str) -> MissingStore:
+    """Return the error for a database without a store."""
+    return MissingStore(f"{name} holds no campaigns of almoner; check the path")
+
+
+def _version(transaction: Statements, find: str, steps: Sequence[Sequence[str]]) -> int:
     """Return the version of a store; refuse one that is newer, or has tables of a later version.
 
     Taken for an older one, it would be read without its checksums.
     """
     version = 0
-    if execute(find, "almoner_schema"):
-        version = int(execute("SELECT coalesce(max(version), 0) FROM almoner_schema")[0][0])
+    if run(transaction, find, "almoner_schema"):
+        version = run(transaction, "SELECT coalesce(max(version), 0) FROM almoner_schema")[0][0]
+    if not isinstance(version, int):
+        raise BrokenLedger(
+            f"the store says that its schema is version {version!r}, which is no number: "
+            "almoner_schema was changed; restore it from a copy"
+        )
     if version > len(steps):
         raise StoreError(
             f"the store was written by a newer almoner (its schema is version {version}, this one "
             f"knows {len(steps)}); upgrade almoner"
         )
     for table in _TABLE.findall("\n".join(chain.from_iterable(steps[version:]))):
-        if execute(find, table):
+        if run(transaction, find, table):
             raise BrokenLedger(
                 f"the store says that its schema is version {version}, but it has the table "
                 f"{table} of a later one: almoner_schema was changed; restore it from a copy"

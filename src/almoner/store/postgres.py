@@ -23,6 +23,9 @@ PATIENCE = 60
 """Seconds to wait for another process that is writing, and after which the server undoes a
 transaction in which our process has stopped."""
 
+MIGRATION_PATIENCE = 10
+"""Seconds to wait for others who use a table that is to be changed."""
+
 FETCH_ROWS = 1000
 """Rows of a long log that are fetched at a time."""
 
@@ -137,16 +140,17 @@ class PostgresDatabase:
         failed.__cause__ = error
         return failed
 
-    def _begin(self, connection: psycopg.Connection[Any]) -> _PostgresStatements:
+    def _begin(self, connection: _ImpatientConnection) -> _PostgresStatements:
         """Begin a transaction that may write.
 
         READ COMMITTED, whatever the server's default: it must see events that were committed while
         it waited for the campaign's lock.
         """
+        connection.patient = False
         connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         return _PostgresStatements(connection)
 
-    def _begin_reading(self, connection: psycopg.Connection[Any]) -> _PostgresStatements:
+    def _begin_reading(self, connection: _ImpatientConnection) -> _PostgresStatements:
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         return _PostgresStatements(connection)
 
@@ -158,11 +162,13 @@ class PostgresDatabase:
 
 
 class _ImpatientConnection(psycopg.Connection[Any]):
-    """A connection that waits no longer than `SILENCE` for data from the server."""
+    """A connection that waits no longer than `SILENCE` for data, unless ``patient``."""
+
+    patient = False
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         """Run a generator of the driver, which waits for the server."""
-        return super().wait(_bounded(gen), *args, **kwargs)
+        return super().wait(gen if self.patient else _bounded(gen), *args, **kwargs)
 
 
 def _bounded(gen: Any) -> Any:
@@ -192,8 +198,16 @@ class _NoRows:
 
 
 class _PostgresStatements:
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(self, connection: _ImpatientConnection) -> None:
         self._connection = connection
+
+    def begin_migration(self) -> None:
+        """Let statements take long: to create an index the server sends nothing until it is done.
+
+        While it waits to change a table, nobody else can use that: so it gives up early.
+        """
+        self._connection.patient = True
+        self._connection.execute(f"SET LOCAL lock_timeout = '{MIGRATION_PATIENCE}s'")
 
     def execute(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any] | _NoRows:
         cursor = self._connection.execute(_translate(statement), values)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 
 from almoner.store.base import ApiKey
-from almoner.store.database import Database, Statements
+from almoner.store.database import Database, Statements, run
 from almoner.store.hash_chain import root
-from almoner.store.migrations import migrate
-from almoner.store.sql_logs import SqlLogs, run
+from almoner.store.migrations import KEYED, migrate
+from almoner.store.sql_logs import SqlLogs
 
 __all__ = ["SqlStore"]
 
@@ -26,7 +25,7 @@ class SqlStore(SqlLogs):
         super().__init__(database)
         try:
             with self._alone() as transaction:
-                self._version = prepare(partial(run, transaction), find=database.find)
+                self._version = prepare(transaction, find=database.find)
         except BaseException:
             database.close()
             raise
@@ -56,6 +55,8 @@ class SqlStore(SqlLogs):
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys of the service, oldest first, revoked ones included."""
+        if self._version < KEYED:
+            return []
         query = "SELECT name, digest, permits, created, revoked FROM almoner_api_keys"
         with self._database.reading() as transaction:
             return [

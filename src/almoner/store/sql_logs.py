@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from almoner.concurrency.process import Process
-from almoner.errors import UnknownCampaign
+from almoner.errors import BrokenLedger, UnknownCampaign
 from almoner.store.base import ALL
 from almoner.store.checked_log import CheckedLog
-from almoner.store.database import Database, Statements
+from almoner.store.database import Database, Statements, run
 from almoner.store.events import Event
 from almoner.store.hash_chain import Head, marked, root
 from almoner.store.migrations import CHAINED, INDEXED, LOOKUPS, MIGRATIONS
@@ -30,15 +30,6 @@ _CHAINED = (
     "SELECT id, seq, checksum FROM almoner_campaigns JOIN almoner_heads ON campaign = id "
     "WHERE name = ?"
 )
-
-
-def run(transaction: Statements, statement: str, *values: Any) -> list[Any]:
-    """Execute a statement; return its rows, if it has any.
-
-    The cursor is in no variable: the traceback of an interrupt would keep it, and with it SQLite
-    would keep a closed connection and its locks.
-    """
-    return transaction.execute(statement, values).fetchall()  # type: ignore[no-any-return]
 
 
 class SqlLogs:
@@ -121,14 +112,14 @@ class SqlLogs:
     def _head(self, name: str) -> Head | None:
         with self._database.reading() as transaction:
             rows = run(transaction, _CHAINED, name)
-        return Head(*rows[0][1:]) if rows else None
+        return _head(rows[0]) if rows else None
 
     def _lock(self, transaction: Statements, name: str) -> tuple[int, Head | None]:
         """Lock a campaign; return its id and the head of its log, None if that is missing."""
         locking = self._database.locking
         rows = run(transaction, (_CHAINED if self._chained else _UNCHAINED) + locking, name)
         if rows:
-            return rows[0][0], Head(*rows[0][1:])
+            return rows[0][0], _head(rows[0])
         return _only(run(transaction, _UNCHAINED + locking, name), name), None
 
     def _id(self, name: str) -> int:
@@ -219,7 +210,16 @@ class LogWriter(LogReader):
         return [Event._make(row) for row in rows]
 
 
+def _head(row: Any) -> Head:
+    _, seq, checksum = row
+    if not isinstance(seq, int):
+        raise BrokenLedger(f"the record of the last event has the number {seq!r}, which is none")
+    return Head(seq, checksum)
+
+
 def _only(rows: list[Any], name: str) -> int:
     if not rows:
         raise UnknownCampaign(f"there is no campaign {name!r} in this store")
-    return int(rows[0][0])
+    if not isinstance(rows[0][0], int):
+        raise BrokenLedger(f"campaign {name!r}: its id is {rows[0][0]!r}, which is no number")
+    return rows[0][0]

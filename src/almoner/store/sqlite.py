@@ -10,6 +10,7 @@ from typing import Any
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError
 from almoner.store.connections import Pool
+from almoner.store.migrations import no_store
 from almoner.store.sqlite_connection import Connection, open_file
 from almoner.store.sqlite_file import StoreFile
 from almoner.store.sqlite_readonly import ReadOnlyFile
@@ -33,6 +34,7 @@ class SqliteDatabase:
     less, a power cut could undo decisions that were returned to callers.
 
     If ``read_only``, the permission to read the file is enough, and nothing in it is changed.
+    Unless ``create``, a file without a store is refused.
     """
 
     locking = ""
@@ -40,8 +42,8 @@ class SqliteDatabase:
     find = "SELECT 1 FROM sqlite_master WHERE name = ?"
     alone: tuple[str, ...] = ()
 
-    def __init__(self, path: str, *, read_only: bool = False) -> None:
-        self._path = path
+    def __init__(self, path: str, *, read_only: bool = False, create: bool = True) -> None:
+        self._path, self._create = path, create
         self._file = StoreFile(path, read_only=read_only)
         self._read_only = ReadOnlyFile(path, self._file.path) if read_only else None
         self._pool = Pool(self, 1, self._begin)  # SQLite has one writer at a time
@@ -134,6 +136,11 @@ class SqliteDatabase:
             )
         connection = open_file(str(self._file.path))
         try:
+            if (
+                not self._create
+                and not connection.execute(self.find, ["almoner_schema"]).fetchall()
+            ):
+                raise no_store(repr(self._path))  # before a setting changes the file
             for setting in SETTINGS:
                 connection.execute(f"PRAGMA {setting}").close()
         except BaseException:

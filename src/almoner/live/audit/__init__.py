@@ -81,7 +81,7 @@ class _Comparison:
         self._saved, self._folded = Campaign(terms), Campaign(terms)
         self._readable = read_snapshot(self._saved, snapshot)
         self._last = 0
-        self._differs = False
+        self._differs = self._readable and self._reached < 1 and self._is_different()
 
     def check(self, rows: Sequence[EventRow]) -> None:
         """Fold events; compare at the event after which the snapshot was taken."""
@@ -90,7 +90,10 @@ class _Comparison:
         if self._readable and due:
             self._folded.apply(due)
             if self._folded.seq == self._reached:
-                self._differs = self._folded.to_dict() != self._saved.to_dict()
+                self._differs = self._is_different()
+
+    def _is_different(self) -> bool:
+        return self._folded.to_dict() != self._saved.to_dict()
 
     @property
     def fault(self) -> str | None:

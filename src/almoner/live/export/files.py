@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,6 +14,7 @@ from almoner import checks
 from almoner.errors import InvalidInput, StoreError
 from almoner.live.agent import Agent
 from almoner.live.export.rows import COLUMNS, decisions
+from almoner.live.export.target import STDOUT, opened
 
 __all__ = ["FORMATS", "as_csv", "as_jsonl", "export", "format_of"]
 
@@ -24,9 +23,6 @@ FORMATS = ("csv", "jsonl", "parquet")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 """First characters of strings that spreadsheets run as formulas (OWASP, CSV injection), full-width
 signs included; and the apostrophe, which escapes one."""
-
-STDOUT = "-"
-"""The path that stands for standard output."""
 
 
 def as_csv(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -94,7 +90,7 @@ def export(agent: Agent, path: str | Path, *, form: str | None = None) -> int:
             count += 1
             yield row
 
-    with _opened(path) as file:
+    with opened(path) as file:
         put(counted(), file)
     return count
 
@@ -103,10 +99,6 @@ ROW_GROUP = 4_000
 """Rows written to Parquet at a time."""
 
 _WriteRows = Callable[[Iterable[dict[str, Any]], BinaryIO], None]
-
-
-def _opened(path: str | Path) -> AbstractContextManager[BinaryIO]:
-    return nullcontext(sys.stdout.buffer) if str(path) == STDOUT else Path(path).open("wb")
 
 
 def _lines(lines_of: Callable[[Iterable[dict[str, Any]]], Iterator[str]]) -> _WriteRows:

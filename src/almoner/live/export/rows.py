@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
+from almoner.errors import BrokenLedger
 from almoner.live.agent import Agent
 from almoner.live.terms import SKIP_NAME
 from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
@@ -69,8 +70,15 @@ def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
     while after < last:
         through = min(after + PAGE, last)
         page = agent.store.outcomes(agent.name, after=after, through=through, last=last)
-        for _, events in groupby(page, lambda event: event.decision):
-            yield vars(row({event.kind: event for event in events}))
+        for decision, events in groupby(page, lambda event: event.decision):
+            try:
+                columns = vars(row({event.kind: event for event in events}))
+            except (LookupError, TypeError, ValueError, OverflowError) as reason:
+                raise BrokenLedger(
+                    f"campaign {agent.name!r}: decision {decision} cannot be read ({reason}); "
+                    "almoner ledger verify says what is wrong with it"
+                ) from reason
+            yield columns
         after = through
 
 

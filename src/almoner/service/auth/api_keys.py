@@ -17,7 +17,15 @@ from almoner.errors import Conflict, NotFound, StoreError
 from almoner.live.names import NAME_LIMIT
 from almoner.store import ApiKey, Store
 
-__all__ = ["ADMINISTER", "DECIDE", "RIGHTS", "Keyring", "create_key", "revoke_key"]
+__all__ = [
+    "ADMINISTER",
+    "DECIDE",
+    "RIGHTS",
+    "Keyring",
+    "check_key_name",
+    "create_key",
+    "revoke_key",
+]
 
 DECIDE, ADMINISTER = "decide", "administer"
 RIGHTS = (DECIDE, ADMINISTER)
@@ -32,13 +40,18 @@ log = logging.getLogger("almoner.service")
 def create_key(store: Store, name: str, *, right: str) -> str:
     """Create a key and return it; the store keeps only its digest."""
     checks.choice("right", right, RIGHTS)
-    if not 0 < len(name) <= NAME_LIMIT or not name.isprintable():
-        rule = f"be a text of 1 to {NAME_LIMIT} printable characters"
-        raise checks.refuse("the name of a key", rule, name)
+    check_key_name(name)
     key = PREFIX + secrets.token_urlsafe(32)
     if not store.add_key(ApiKey(name, _digest(key), right, created=_now())):
         raise Conflict(f"there is a key {name!r} already, perhaps revoked; choose another name")
     return key
+
+
+def check_key_name(name: str) -> None:
+    """Refuse a name that no key can have."""
+    if not 0 < len(name) <= NAME_LIMIT or not name.isprintable():
+        rule = f"be a text of 1 to {NAME_LIMIT} printable characters"
+        raise checks.refuse("the name of a key", rule, name)
 
 
 def revoke_key(store: Store, name: str) -> None:
