@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event as Gate
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -226,6 +228,24 @@ def test_without_a_valid_key_every_page_redirects_to_the_sign_in_form() -> None:
         assert client.get("/new").status_code == 200
         client.post("/sign-out")
         assert client.get("/new").status_code == 303
+
+
+@pytest.mark.parametrize("name", ["50 % off?", "#1 of 2", "a%2Fb %41", "käse & wein", "+;=@:"])
+def test_signing_in_leads_to_the_page_asked_for_whatever_its_name(name: str) -> None:
+    store = open_store("memory:")
+    key = create_key(store, "me", right="administer")
+    with (
+        in_thread(store) as url,
+        httpx.Client(base_url=url, timeout=PATIENCE, follow_redirects=True) as client,
+    ):
+        admin = {"Authorization": f"Bearer {key}"}
+        terms = {**SPRING, "name": name}
+        assert client.post("/api/campaigns", json=terms, headers=admin).status_code == 201
+        form = client.get(f"/campaigns/{quote(name, safe='')}").text
+        (target,) = re.findall('name="next" value="([^"]*)"', form)
+        page = client.post("/sign-in", data={"key": key, "next": html.unescape(target)})
+        assert page.status_code == 200
+        assert f"<title>{html.escape(name)} · almoner</title>" in page.text
 
 
 @pytest.mark.parametrize(("right", "status"), [("decide", 403), ("administer", 200)])
