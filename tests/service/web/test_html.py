@@ -93,6 +93,21 @@ def test_nothing_else_is_served_as_a_file(client: httpx.Client, path: str) -> No
     assert client.get(f"/static/{path}").status_code == 404
 
 
+@pytest.mark.parametrize("value", ["bytes=abc", "bytes=0-9", "bytes=99999999-", "lines=1-2", ""])
+def test_files_are_sent_whole_whatever_range_is_asked_for(client: httpx.Client, value: str) -> None:
+    for name, media_type in [
+        ("style.css", "text/css; charset=utf-8"),
+        ("api.mjs", "javascript"),  # text or application, by the version of Python
+        ("mark.svg", "image/svg+xml"),
+        ("vendor/uplot/LICENSE", "text/plain; charset=utf-8"),
+    ]:
+        answer = client.get(f"/static/{name}", headers={"Range": value})
+        assert answer.status_code == 200
+        assert media_type in answer.headers["content-type"]
+        assert answer.content == (STATIC / name).read_bytes()
+        assert "accept-ranges" not in answer.headers
+
+
 def test_names_are_escaped(client: httpx.Client) -> None:
     name = "<script>alert('&')</script>".replace("/", "|")
     create(str(client.base_url), name=name, contexts=["<b>bold</b>"], actions={"<i>": 1})
