@@ -1,4 +1,7 @@
-"""Formatting of numbers, money and sentences for the pages."""
+"""Formatting of numbers, money and sentences for the pages.
+
+Every number has a text, infinity and NaN included: a page must not fail over a figure.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def count(number: float) -> str:
     >>> count(12345.4)
     '12,345'
     """
-    return f"{number:,.0f}"
+    return f"{number:,.0f}" if math.isfinite(number) else _not_finite(number)
 
 
 def plural(number: float, noun: str) -> str:
@@ -50,6 +53,8 @@ def percent(share: float) -> str:
     >>> percent(0.384), percent(0.004), percent(0.9999), percent(1)
     ('38 %', '0.4 %', '99.9 %', '100 %')
     """
+    if not math.isfinite(100 * share):
+        return f"{_not_finite(100 * share)} %"
     if share in (0, 1) or 0.01 <= share <= 0.99:
         return f"{share:.0%}".replace("%", " %")
     digits = math.floor(share * 1000) / 10 if share < 1 else round(share * 100, 1)
@@ -64,6 +69,8 @@ def rate(value: float) -> str:
     """
     if value == 0:
         return "0"
+    if not math.isfinite(value):
+        return _not_finite(value)
     decimals = max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:,.{min(decimals, 8)}f}"
 
@@ -84,7 +91,8 @@ def total(value: float) -> str:
     >>> total(151.0), total(1234.25), total(0.04)
     ('151', '1,234.2', '0.0')
     """
-    return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
+    whole = not math.isfinite(value) or value == round(value)
+    return count(value) if whole else f"{value:,.1f}"
 
 
 def mean_format(top: float) -> Callable[[float], str]:
@@ -105,7 +113,9 @@ def money_format(amounts: Iterable[float]) -> Money:
     """
     needed = max((_decimals(amount) for amount in amounts), default=0)
     decimals = min(max(2, needed) if needed else 0, MAX_DECIMALS)
-    return lambda amount: f"{amount:,.{decimals}f}"
+    return lambda amount: (
+        f"{amount:,.{decimals}f}" if math.isfinite(amount) else _not_finite(amount)
+    )
 
 
 def sentence(text: str) -> str:
@@ -115,6 +125,11 @@ def sentence(text: str) -> str:
     'There is no such campaign.'
     """
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def _not_finite(value: float) -> str:
+    """Return infinity as its sign, and NaN as a dash."""
+    return "–" if math.isnan(value) else f"{'-' * (value < 0)}∞"
 
 
 def _decimals(amount: float) -> int:
