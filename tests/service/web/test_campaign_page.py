@@ -338,6 +338,38 @@ def test_a_name_is_only_ever_text(page: Page, url: str) -> None:
     expect(page.locator("h1")).to_contain_text("paused")
 
 
+def test_names_do_not_change_the_direction_of_the_text_beside_them(page: Page, url: str) -> None:
+    """A Hebrew name would draw the number after it to its left; U+202E would reverse the rest."""
+    contexts = ["\u05e9\u05dc\u05d5\u05dd", "\u202eevil", "\u2069\u202eworse"]
+    name = create(url, name="\u05d7\u05d5\u05e8\u05e3 7", contexts=contexts)
+    with ApiClient(url, name) as api:
+        api.decide_many(contexts * 2)
+    page.goto(f"/campaigns/{name}")
+    positions = """element => {
+        const range = document.createRange(), walker = document.createTreeWalker(element, 4);
+        const lefts = [];
+        while (walker.nextNode()) {
+            const { data } = walker.currentNode;
+            for (let index = 0; index < data.length; index += 1) {
+                if (!data[index].trim()) continue;
+                range.setStart(walker.currentNode, index);
+                range.setEnd(walker.currentNode, index + 1);
+                lefts.push(range.getBoundingClientRect().left);
+            }
+        }
+        return lefts;
+    }"""
+    notes = page.locator(".served .of")
+    expect(notes).to_have_count(3)
+    for note in notes.all():
+        left_to_right = note.evaluate(positions)
+        assert left_to_right == sorted(left_to_right), note.inner_text()
+        assert max(note.locator("xpath=..").locator("bdi").evaluate(positions)) < left_to_right[0]
+    expect(page.locator(".served bdi").last).to_have_text(r"\u2069\u202eworse")
+    hebrew = page.locator(".served bdi").first.evaluate(positions)
+    assert hebrew == sorted(hebrew, reverse=True), "the name itself is written right to left"
+
+
 def test_nothing_scrolls_sideways_on_a_phone(browser: Browser, url: str) -> None:
     create(url, name="phone", contexts=["newcomer", "a-very-long-context-name-" * 6])
     with open_page(browser, url, viewport=PHONE, reduced_motion="reduce") as page:

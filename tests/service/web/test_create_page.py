@@ -120,6 +120,17 @@ def test_rows_come_and_go_and_reserves_are_kept(page: Page, url: str) -> None:
     assert "Thompson" in str(campaign["policy"]["rewards"])
 
 
+def test_names_in_the_tables_and_in_errors_keep_their_text_direction(page: Page) -> None:
+    fill(page, "directions")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    for index in range(2):
+        page.get_by_label("Context", exact=True).nth(index).fill("\u202eevil")
+    guesses = page.get_by_role("table", name="Expected mean reward")
+    expect(guesses.locator("tbody th bdi")).to_have_text([r"\u202eevil"] * 2)
+    page.get_by_role("button", name="Preview the plan").click()
+    expect(page.locator("form [role=alert]")).to_contain_text("“\u2068\\u202eevil\u2069”; give")
+
+
 def test_a_policy_for_two_contexts_is_offered_for_two(page: Page) -> None:
     policy, add = page.get_by_label("Policy"), page.get_by_role("button", name="Add a context")
     option = policy.locator("option[value=ucb_pb]")
@@ -289,7 +300,7 @@ def test_errors_of_the_service_are_shown_beside_the_form(browser: Browser, url: 
         page.get_by_label("Context", exact=True).nth(1).fill("newcomer")
         page.get_by_role("button", name="Preview the plan").click()
         expect(message).to_have_text(
-            "Two contexts are called “newcomer”; give them different names."
+            "Two contexts are called “\u2068newcomer\u2069”; give them different names."
         )
     assert httpx.get(f"{url}/api/campaigns/taken", timeout=PATIENCE).json()["budget"] == 3
 

@@ -25,6 +25,7 @@ from almoner.service.web.schema_text import Piece
 from almoner.store import open_store
 
 STATIC = Path(api_reference.__file__).parent / "static"
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 PAGES = ["/", "/campaigns/watched", "/new", "/docs", "/sign-in", "/campaigns/nowhere"]
 
 
@@ -120,6 +121,52 @@ def test_names_are_escaped(client: httpx.Client) -> None:
         assert "<i>" not in text
 
 
+def test_every_name_is_isolated_from_the_text_around_it(client: httpx.Client) -> None:
+    """The third action can never be taken, and the second context is served in part."""
+    names = ["spring-sale", "first-time", "second-time", "coupon-one", "coupon-two", "dear-gift"]
+    terms = {
+        "contexts": names[1:3],
+        "actions": {"coupon-one": 1, "coupon-two": 2, "dear-gift": 2000},
+        "budget": 150,
+    }
+    create(str(client.base_url), name="spring-sale", **terms)
+    with ApiClient(str(client.base_url), "spring-sale") as api:
+        api.decide_many(["first-time", "second-time"] * 5)
+    texts = [
+        client.get("/").text,
+        client.get("/campaigns/spring-sale").text,
+        client.post("/new/plan", json={**terms, "horizon": 1000}).text,
+    ]
+    texts = [re.sub(r'<title>.*</title>|\s[\w-]+="[^"]*"', "", text) for text in texts]
+    for name in names:
+        for text in texts:
+            assert text.count(name) == text.count(f"<bdi>{name}</bdi>"), name
+    shown = [{name for name in names if name in text} for text in texts]
+    assert shown == [{"spring-sale"}, {*names}, {*names} - {"spring-sale"}]
+    assert "“<bdi>dear-gift</bdi>” can never be taken" in texts[1]
+    assert "<bdi>second-time</bdi> would be served in part" in texts[2]
+
+
+def test_control_characters_of_names_and_addresses_are_written_as_escapes(
+    client: httpx.Client,
+) -> None:
+    """U+2069 would end the isolation of a name, U+2029 the paragraph, U+202E reverse the rest."""
+    context, action = "\u2069\u202enew", "a\u2029\u202ecall\n"
+    terms = {"contexts": [context], "actions": {action: 1}}
+    create(str(client.base_url), name="controls", **terms)
+    with ApiClient(str(client.base_url), "controls") as api:
+        api.decide(context)
+    for answer in (
+        client.get("/campaigns/controls"),
+        client.post("/new/plan", json={**terms, "horizon": 9, "budget": 5}),
+    ):
+        assert not re.findall("[\u2028-\u202e\u2066-\u2069]", answer.text)
+        assert r"<bdi>\u2069\u202enew</bdi>" in answer.text
+        assert r"<bdi>a\u2029\u202ecall\u000a</bdi>" in answer.text
+    missing = client.get("/nothing\u202ehere", headers={"Accept": BROWSER})
+    assert r"There is nothing at /nothing\u202ehere" in missing.text
+
+
 def test_a_campaign_that_cannot_be_read_does_not_hide_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -186,9 +233,6 @@ def test_kernels_that_cannot_be_compiled_are_not_waited_for(
         wait_until(lambda: COMPILES not in client.get("/").text, "the failure is noticed")
         text = client.get("/").text
         assert "The kernels could not be compiled, so nothing can be decided" in text
-
-
-BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
 @pytest.mark.parametrize("path", ["/nope", "/campaigns/a/b", "/static/nope", "/<i>?a=b"])

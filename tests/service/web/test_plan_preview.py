@@ -37,6 +37,7 @@ def fragment(client: TestClient, **changes: Any) -> str:
 
 
 def text_of(html: str) -> str:
+    html = re.sub("</?bdi>", "", html)
     return " ".join(re.sub(r"<[^>]*>", " ", html).split())
 
 
@@ -107,7 +108,8 @@ def test_names_are_escaped_in_the_fragment(client: TestClient) -> None:
     html = fragment(
         client, contexts=["<b>"], actions={"<i>": 5000}, context_probs=None, reward_means=None
     )
-    assert "“&lt;i&gt;” can never be taken: it reserves 5,000, and the budget is 1,000." in html
+    action = "<bdi>&lt;i&gt;</bdi>"
+    assert f"“{action}” can never be taken: it reserves 5,000, and the budget is 1,000." in html
     assert "<b>" not in html
     assert "<i>" not in html
 

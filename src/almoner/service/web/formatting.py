@@ -1,4 +1,4 @@
-"""Formatting of numbers, money and sentences for the pages.
+"""Formatting of numbers, money, names and sentences for the pages.
 
 Every number has a text, infinity and NaN included: a page must not fail over a figure.
 """
@@ -6,13 +6,17 @@ Every number has a text, infinity and NaN included: a page must not fail over a 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
+
+from markupsafe import Markup
 
 __all__ = [
     "Money",
     "count",
     "figure",
+    "isolated",
     "mean_format",
     "money_format",
     "percent",
@@ -20,10 +24,14 @@ __all__ = [
     "rate",
     "sentence",
     "total",
+    "visible",
 ]
 
 Money = Callable[[float], str]
 """Format of an amount of money."""
+
+CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Control characters, line and paragraph separators, and those that set the direction of text."""
 
 MAX_DECIMALS = 6
 """Number of decimals of the default smallest unit of money."""
@@ -116,6 +124,28 @@ def money_format(amounts: Iterable[float]) -> Money:
     return lambda amount: (
         f"{amount:,.{decimals}f}" if math.isfinite(amount) else _not_finite(amount)
     )
+
+
+def isolated(name: str) -> Markup:
+    r"""Return a name as HTML that keeps its text direction to itself.
+
+    Without ``<bdi>``, a name in Hebrew or Arabic would reorder the numbers beside it.
+
+    >>> isolated("<new>"), isolated("\u202eevil")
+    (Markup('<bdi>&lt;new&gt;</bdi>'), Markup('<bdi>\\u202eevil</bdi>'))
+    """
+    return Markup("<bdi>{}</bdi>").format(visible(name))
+
+
+def visible(text: str) -> str:
+    r"""Return a text with its control characters as escapes, as in error messages.
+
+    Some of them change the direction of text beyond any element that holds them.
+
+    >>> visible("\u202eevil\n")
+    '\\u202eevil\\u000a'
+    """
+    return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def sentence(text: str) -> str:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from markupsafe import Markup
+
 from almoner.live.report import RESERVED, Report
 from almoner.live.status import SkipReason, Status
-from almoner.service.web.formatting import Money, count, plural, sentence
+from almoner.service.web.formatting import Money, count, isolated, plural, sentence
 from almoner.service.web.sentences import cancelled, expected_cost, pace, state, waiting, why
 
 __all__ = ["blocked", "in_brief", "never_affordable", "notices"]
@@ -72,8 +74,9 @@ def never_affordable(
     for action, reserve in reserves:
         least[action] = min(reserve, least.get(action, reserve))
     return [
-        f"“{action}” can never be taken: it reserves {money(reserve)}, and the budget is "
-        f"{money(budget)}."
+        Markup("“{}” can never be taken: it reserves {}, and the budget is {}.").format(
+            isolated(action), money(reserve), money(budget)
+        )
         for action, reserve in least.items()
         if reserve > budget
     ]

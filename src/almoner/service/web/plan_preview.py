@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from markupsafe import Markup
+
 from almoner.service.api.requests import Guess
 from almoner.service.api.responses import ContextPlan, Plan
 from almoner.service.web import svg
-from almoner.service.web.formatting import figure, money_format, percent
+from almoner.service.web.formatting import figure, isolated, money_format, percent
 from almoner.service.web.notices import never_affordable
 
 __all__ = ["plan_view"]
@@ -66,12 +68,11 @@ def _sentence(plan: Plan, defaults: dict[str, float]) -> str:
         if any(action.mean > defaults.get(context.context, 0.0) for action in context.actions)
     ]
     everybody = "everybody worth serving" if len(worthwhile) < len(coming) else "everybody"
-    partly = [context.context for context in worthwhile if context.served < 1]
+    partly = [isolated(context.context) for context in worthwhile if context.served < 1]
     if not partly:
         return f"The budget reaches {everybody}, though not always with what brings most."
-    return (
-        f"The budget does not reach {everybody}: {', '.join(partly)} would be served in part or "
-        "not at all."
+    return Markup("The budget does not reach {}: {} would be served in part or not at all.").format(
+        everybody, Markup(", ").join(partly)
     )
 
 
@@ -92,11 +93,11 @@ def _boundaries(plan: Plan) -> str:
 
 def _probabilities(context: ContextPlan) -> str:
     planned = [
-        f"{action.action} {percent(action.planned)}"
+        Markup("{} {}").format(isolated(action.action), percent(action.planned))
         for action in context.actions
         if action.planned > 0
     ]
-    return ", ".join(planned) or "skipped"
+    return Markup(", ").join(planned) or "skipped"
 
 
 def _nothing_affordable(plan: Plan) -> bool:

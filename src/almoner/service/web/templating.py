@@ -40,6 +40,7 @@ TEMPLATES.globals.update(
     {name: getattr(formatting, name) for name in ("count", "percent", "plural", "rate", "total")},
     action_colour=svg.action_colour,
 )
+TEMPLATES.filters.update(isolated=formatting.isolated, visible=formatting.visible)
 TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before the tags are added
     re.sub("``?(.+?)``?", r"<code>\1</code>", str(escape(text)))
 )

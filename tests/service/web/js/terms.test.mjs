@@ -89,8 +89,8 @@ test("repeated names are rejected by kind", () => {
   rejectDuplicateNames(FORM);
   const contexts = [...FORM.contexts, { name: "new", weight: "1" }];
   assert.throws(() => rejectDuplicateNames({ ...FORM, contexts }), {
-    message: "Two contexts are called “new”; give them different names.",
+    message: "Two contexts are called “\u2068new\u2069”; give them different names.",
   });
   const actions = [...FORM.actions, { name: "call", cost: "1", reserve: "" }];
-  assert.throws(() => rejectDuplicateNames({ ...FORM, actions }), { message: /Two actions are called “call”/ });
+  assert.throws(() => rejectDuplicateNames({ ...FORM, actions }), { message: /Two actions are called “\u2068call\u2069”/ });
 });

@@ -3,6 +3,8 @@
 // The values of text and number fields are strings as typed; rows of contexts have name and weight,
 // rows of actions have name, cost and reserve, and tables of rewards are arrays by context.
 
+import { isolated } from "./formatting.mjs";
+
 // Terms of the campaign: the body of POST /api/campaigns.
 export function campaignTerms(form) {
   return {
@@ -41,7 +43,7 @@ export function rejectDuplicateNames(form) {
     const names = rows.map(({ name }) => name);
     const repeated = names.find((name, index) => names.indexOf(name) !== index);
     if (repeated !== undefined) {
-      throw new Error(`Two ${kind}s are called “${repeated}”; give them different names.`);
+      throw new Error(`Two ${kind}s are called “${isolated(repeated)}”; give them different names.`);
     }
   }
 }
