@@ -305,6 +305,33 @@ def test_errors_of_the_service_are_shown_beside_the_form(browser: Browser, url: 
     assert httpx.get(f"{url}/api/campaigns/taken", timeout=PATIENCE).json()["budget"] == 3
 
 
+def test_an_error_goes_when_the_form_changes(page: Page) -> None:
+    fill(page, "corrected")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    message = page.locator("form [role=alert]")
+    for change in (
+        lambda: page.get_by_label("Context", exact=True).nth(1).fill("old"),
+        lambda: page.get_by_label("at a closing time").check(),
+        lambda: page.get_by_role("button", name="Add a context").click(),
+    ):
+        page.get_by_label("after a number of arrivals").check()
+        page.get_by_label("Context", exact=True).nth(1).fill("newcomer")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(message).to_contain_text("Two contexts are called")
+        change()
+        expect(message).to_be_empty()
+
+
+def test_contexts_that_come_equally_and_hugely_often(page: Page) -> None:
+    fill(page, "huge")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    for index in range(2):
+        page.get_by_label("How often").nth(index).fill("1e308")
+    page.get_by_role("button", name="Preview the plan").click()
+    rows = page.get_by_role("region", name="The plan").locator(".served li")
+    expect(rows).to_contain_text(["newcomer 50 % of arrivals", "returning 50 % of arrivals"])
+
+
 def test_a_preview_needs_a_context_that_comes(page: Page) -> None:
     fill(page, "weightless")
     page.get_by_label("Arrivals", exact=True).fill("1000")

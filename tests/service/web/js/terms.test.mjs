@@ -85,6 +85,16 @@ test("a preview needs a context that comes", () => {
   assert.throws(() => previewTerms({ ...FORM, contexts }), { message: /“How often” must be above 0/ });
 });
 
+test("shares of huge and of tiny weights sum to 1", () => {
+  const probs = (...weights) => {
+    const contexts = FORM.contexts.map((row, index) => ({ ...row, weight: weights[index] }));
+    return Object.values(previewTerms({ ...FORM, contexts }).context_probs);
+  };
+  assert.deepEqual(probs("1e308", "1e308"), [0.5, 0.5]);
+  assert.deepEqual(probs("5e-324", "0"), [1, 0]);
+  assert.deepEqual(probs("1e-320", "1e308"), [0, 1]);
+});
+
 test("repeated names are rejected by kind", () => {
   rejectDuplicateNames(FORM);
   const contexts = [...FORM.contexts, { name: "new", weight: "1" }];
