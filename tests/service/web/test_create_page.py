@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from support.browser import ApiClient, create, open_browser, open_page
+from support.browser import ApiClient, create, open_browser, open_page, overflow
 from support.live_service import in_thread
 from support.waiting import PATIENCE
 
@@ -262,6 +262,32 @@ def test_closed_details_open_where_a_field_is_invalid(page: Page) -> None:
     page.get_by_label("nothing", exact=True).check()
     page.get_by_role("button", name="Preview the plan").click()
     expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [375, 1200])
+def test_names_of_200_characters_leave_the_tables_readable(
+    browser: Browser, url: str, width: int
+) -> None:
+    with open_page(browser, url, viewport={"width": width, "height": 800}) as page:
+        page.goto("/new")
+        fill(page, "long names")
+        page.get_by_label("Arrivals", exact=True).fill("1000")
+        page.get_by_label("Context", exact=True).nth(0).fill("W" * 200)
+        page.get_by_label("Context", exact=True).nth(1).fill(f"{'long words ' * 18}1")
+        page.get_by_label("Action", exact=True).fill("X" * 200)
+        page.get_by_role("button", name="Add an action").click()
+        page.keyboard.type("to write a letter by hand, " * 7)
+        page.get_by_label("Cost").nth(1).fill("2")
+        sizes = "cells => cells.map(cell => [cell.offsetWidth, cell.offsetHeight])"
+        for cell_width, height in page.locator("#guesses th").evaluate_all(sizes):
+            assert 100 <= cell_width <= 250
+            assert height <= 150
+        assert overflow(page) <= 0
+        page.get_by_role("button", name="Preview the plan").click()
+        served = page.locator("#plan .served .name")
+        expect(served).to_have_count(2)
+        assert min(cell_width for cell_width, _ in served.evaluate_all(sizes)) > 200
+        assert overflow(page) <= 0
 
 
 def test_errors_of_the_service_are_shown_beside_the_form(browser: Browser, url: str) -> None:

@@ -118,7 +118,7 @@ function headerCell(text, scope) {
   const cell = document.createElement("th");
   cell.scope = scope;
   const name = document.createElement("bdi"); // keeps its text direction to itself
-  name.textContent = visible(text);
+  name.textContent = name.title = visible(text); // the style sheet cuts off long ones
   cell.append(name);
   return cell;
 }
