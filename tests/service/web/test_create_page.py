@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
@@ -335,11 +335,12 @@ def test_an_error_goes_when_the_form_changes(page: Page) -> None:
     fill(page, "corrected")
     page.get_by_label("Arrivals", exact=True).fill("100")
     message = page.locator("form [role=alert]")
-    for change in (
+    changes: list[Callable[[], None]] = [
         lambda: page.get_by_label("Context", exact=True).nth(1).fill("old"),
         lambda: page.get_by_label("at a closing time").check(),
         lambda: page.get_by_role("button", name="Add a context").click(),
-    ):
+    ]
+    for change in changes:
         page.get_by_label("after a number of arrivals").check()
         page.get_by_label("Context", exact=True).nth(1).fill("newcomer")
         page.get_by_role("button", name="Preview the plan").click()
