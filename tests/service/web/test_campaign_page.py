@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from threading import Event as Gate
 
@@ -417,14 +418,42 @@ def test_pages_are_complete_without_javascript(browser: Browser, url: str) -> No
         api.decide_many(["newcomer", "returning"] * 5)
     with open_page(browser, url, java_script_enabled=False) as page:
         page.goto("/")
+        expect(page.get_by_label("Updates every 2 seconds")).to_be_hidden()
+        expect(page.locator(".notice")).to_contain_text("does not update by itself: reload it.")
         page.get_by_role("link", name=name).click()
         expect(page.locator(".lead")).to_contain_text("10 of 1,000 arrivals have come")
         expect(page.locator("#chart-spend")).to_contain_text("After 10 of 1,000 arrivals")
+        for script_only in ("#live", "#so-far", ".controls button", ".canvas"):
+            assert not any(part.is_visible() for part in page.locator(script_only).all())
+        expect(page.locator("#no-script-controls p")).to_contain_text(
+            "Pausing and closing take JavaScript"
+        )
+        expect(page.locator(".notice")).to_contain_text("does not update by itself: reload it.")
+        expect(page.locator(".notice")).to_contain_text("“Data as a table” below each has the num")
+        page.locator("#chart-spend summary").click()
+        table = page.get_by_role("table", name="Spend against the straight line")
+        expect(table.get_by_role("row").last).to_contain_text("15")  # 10 of 1,000, of 1,500
+        times = page.locator(".latest time").all_inner_texts()
+        assert len(times) == 10
+        assert all(re.fullmatch(r"\d\d:\d\d:\d\d UTC", time) for time in times)
         expect(page.get_by_role("table", name="The latest decisions")).to_contain_text("newcomer")
         page.get_by_role("link", name="New campaign").click()
         expect(page.locator(".notice")).to_contain_text("This form needs JavaScript.")
+        expect(page.get_by_label("Budget")).to_be_hidden()
         page.get_by_role("link", name="the API", exact=True).click()
         expect(page.locator("#post-api-campaigns")).to_contain_text("/api/campaigns")
+
+
+def test_a_closing_time_has_its_zone_without_javascript(browser: Browser, url: str) -> None:
+    horizon = {"at": "2099-12-31T23:30:00+02:00", "arrivals": 500}
+    name = create(url, name="closing", horizon=horizon)
+    with open_page(browser, url, java_script_enabled=False) as page:
+        page.goto(f"/campaigns/{name}")
+        expect(page.locator(".figures")).to_contain_text("until 2099-12-31 23:30 UTC+02:00")
+    with open_page(browser, url) as page:
+        page.goto(f"/campaigns/{name}")
+        expect(page.locator(".figures")).to_contain_text("until 31 Dec 2099, 21:30")
+        expect(page.locator(".notice")).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [390, 1440])

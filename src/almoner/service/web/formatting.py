@@ -1,4 +1,4 @@
-"""Formatting of numbers, money, names and sentences for the pages.
+"""Formatting of numbers, money, times, names and sentences for the pages.
 
 Every number has a text, infinity and NaN included: a page must not fail over a figure.
 """
@@ -8,16 +8,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from decimal import Decimal
 
 from markupsafe import Markup
 
 __all__ = [
     "Money",
+    "clock",
     "count",
     "figure",
     "isolated",
     "mean_format",
+    "moment",
     "money_format",
     "percent",
     "plural",
@@ -124,6 +127,24 @@ def money_format(amounts: Iterable[float]) -> Money:
     return lambda amount: (
         f"{amount:,.{decimals}f}" if math.isfinite(amount) else _not_finite(amount)
     )
+
+
+def clock(time: str) -> str:
+    """Return the time of day of an ISO 8601 time, with its zone.
+
+    >>> clock("2026-03-01T08:30:05.123456+00:00")
+    '08:30:05 UTC'
+    """
+    return datetime.fromisoformat(time).strftime("%H:%M:%S %Z")
+
+
+def moment(time: str) -> str:
+    """Return date and time of day of an ISO 8601 time, with its zone.
+
+    >>> moment("2026-12-31T23:30:00+00:00"), moment("2026-12-31T23:30:00+02:00")
+    ('2026-12-31 23:30 UTC', '2026-12-31 23:30 UTC+02:00')
+    """
+    return datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M %Z")
 
 
 def isolated(name: str) -> Markup:

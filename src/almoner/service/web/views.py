@@ -97,6 +97,7 @@ def campaign_view(
         "state": sentences.state(report),
         "over": sentences.over(report),
         "late": sentences.after_horizon(report, horizon),
+        "closes": formatting.moment(report.closes) if report.closes else "",
         "summary": sentences.summary(report, horizon, money),
         "notices": notices.notices(report, horizon, money),
         "shares": sentences.shares(report, money),
@@ -151,7 +152,7 @@ def _decision(row: LoggedDecision) -> dict[str, Any]:
     return {
         "id": row.decision,
         "at": row.time,
-        "clock": row.time[11:19],
+        "clock": formatting.clock(row.time),
         "context": row.context,
         "action": None if row.action == SKIP_NAME else row.action,
         "why": sentences.why(row.reason),
