@@ -456,7 +456,7 @@ def test_a_closing_time_has_its_zone_without_javascript(browser: Browser, url: s
         expect(page.locator(".notice")).to_have_count(0)
 
 
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("width", [390, 767, 900, 1440])
 def test_ordinary_names_do_not_widen_the_page(browser: Browser, url: str, width: int) -> None:
     """Names of 60 characters, and one of 120 without a space."""
     context = "returning customers who have opened one of the last three newsletters"
