@@ -16,12 +16,18 @@ from almoner.service.auth.api_keys import create_key
 from almoner.store import open_store
 
 PAGES = [
-    *("/", "/campaigns/watched", "/campaigns/reserved", "/new", "/sign-in"),
+    *("/", "/campaigns/watched", "/campaigns/reserved", "/campaigns/wide", "/new", "/sign-in"),
     *("/campaigns/nowhere", "/nope"),
 ]
 
 RESERVING = {"actions": {"call": {"cost": 0.7, "reserve": 5.0}}}
 """Terms whose budget is all reserved after the first decision."""
+
+WIDE = {
+    "contexts": [f"context {index}" for index in range(31)],
+    "actions": {f"action {index}": 1.0 for index in range(9)},
+}
+"""Terms with more contexts and actions than the page has rows and colours for."""
 
 ALL_OF_DOCS = "body"
 START_OF_DOCS = {
@@ -41,12 +47,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """Serve a campaign with decisions and rewards, and one whose budget is all reserved."""
+    """Serve a campaign with decisions and rewards, a wide one, and one that is all reserved."""
     with in_thread() as url:
         with ApiClient(url, create(url, name="watched")) as api:
             for decision in api.decide_many(["newcomer", "returning"] * 20):
                 if decision["action"]:
                     api.reward(decision["id"], float(decision["id"] % 2))
+        create(url, name="wide", **WIDE)
         with ApiClient(url, create(url, name="reserved", budget=6, **RESERVING)) as api:
             api.decide_many(["newcomer"] * 3)
         yield url

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from threading import Event as Gate
 
@@ -338,6 +339,38 @@ def test_a_name_is_only_ever_text(page: Page, url: str) -> None:
     expect(page.locator("h1")).to_contain_text("paused")
 
 
+def test_names_do_not_change_the_direction_of_the_text_beside_them(page: Page, url: str) -> None:
+    """A Hebrew name would draw the number after it to its left; U+202E would reverse the rest."""
+    contexts = ["\u05e9\u05dc\u05d5\u05dd", "\u202eevil", "\u2069\u202eworse"]
+    name = create(url, name="\u05d7\u05d5\u05e8\u05e3 7", contexts=contexts)
+    with ApiClient(url, name) as api:
+        api.decide_many(contexts * 2)
+    page.goto(f"/campaigns/{name}")
+    positions = """element => {
+        const range = document.createRange(), walker = document.createTreeWalker(element, 4);
+        const lefts = [];
+        while (walker.nextNode()) {
+            const { data } = walker.currentNode;
+            for (let index = 0; index < data.length; index += 1) {
+                if (!data[index].trim()) continue;
+                range.setStart(walker.currentNode, index);
+                range.setEnd(walker.currentNode, index + 1);
+                lefts.push(range.getBoundingClientRect().left);
+            }
+        }
+        return lefts;
+    }"""
+    notes = page.locator(".served .of")
+    expect(notes).to_have_count(3)
+    for note in notes.all():
+        left_to_right = note.evaluate(positions)
+        assert left_to_right == sorted(left_to_right), note.inner_text()
+        assert max(note.locator("xpath=..").locator("bdi").evaluate(positions)) < left_to_right[0]
+    expect(page.locator(".served bdi").last).to_have_text(r"\u2069\u202eworse")
+    hebrew = page.locator(".served bdi").first.evaluate(positions)
+    assert hebrew == sorted(hebrew, reverse=True), "the name itself is written right to left"
+
+
 def test_nothing_scrolls_sideways_on_a_phone(browser: Browser, url: str) -> None:
     create(url, name="phone", contexts=["newcomer", "a-very-long-context-name-" * 6])
     with open_page(browser, url, viewport=PHONE, reduced_motion="reduce") as page:
@@ -385,17 +418,45 @@ def test_pages_are_complete_without_javascript(browser: Browser, url: str) -> No
         api.decide_many(["newcomer", "returning"] * 5)
     with open_page(browser, url, java_script_enabled=False) as page:
         page.goto("/")
+        expect(page.get_by_label("Updates every 2 seconds")).to_be_hidden()
+        expect(page.locator(".notice")).to_contain_text("does not update by itself: reload it.")
         page.get_by_role("link", name=name).click()
         expect(page.locator(".lead")).to_contain_text("10 of 1,000 arrivals have come")
         expect(page.locator("#chart-spend")).to_contain_text("After 10 of 1,000 arrivals")
+        for script_only in ("#live", "#so-far", ".controls button", ".canvas"):
+            assert not any(part.is_visible() for part in page.locator(script_only).all())
+        expect(page.locator("#no-script-controls p")).to_contain_text(
+            "Pausing and closing take JavaScript"
+        )
+        expect(page.locator(".notice")).to_contain_text("does not update by itself: reload it.")
+        expect(page.locator(".notice")).to_contain_text("“Data as a table” below each has the num")
+        page.locator("#chart-spend summary").click()
+        table = page.get_by_role("table", name="Spend against the straight line")
+        expect(table.get_by_role("row").last).to_contain_text("15")  # 10 of 1,000, of 1,500
+        times = page.locator(".latest time").all_inner_texts()
+        assert len(times) == 10
+        assert all(re.fullmatch(r"\d\d:\d\d:\d\d UTC", time) for time in times)
         expect(page.get_by_role("table", name="The latest decisions")).to_contain_text("newcomer")
         page.get_by_role("link", name="New campaign").click()
         expect(page.locator(".notice")).to_contain_text("This form needs JavaScript.")
+        expect(page.get_by_label("Budget")).to_be_hidden()
         page.get_by_role("link", name="the API", exact=True).click()
         expect(page.locator("#post-api-campaigns")).to_contain_text("/api/campaigns")
 
 
-@pytest.mark.parametrize("width", [390, 1440])
+def test_a_closing_time_has_its_zone_without_javascript(browser: Browser, url: str) -> None:
+    horizon = {"at": "2099-12-31T23:30:00+02:00", "arrivals": 500}
+    name = create(url, name="closing", horizon=horizon)
+    with open_page(browser, url, java_script_enabled=False) as page:
+        page.goto(f"/campaigns/{name}")
+        expect(page.locator(".figures")).to_contain_text("until 2099-12-31 23:30 UTC+02:00")
+    with open_page(browser, url) as page:
+        page.goto(f"/campaigns/{name}")
+        expect(page.locator(".figures")).to_contain_text("until 31 Dec 2099, 21:30")
+        expect(page.locator(".notice")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [390, 767, 900, 1440])
 def test_ordinary_names_do_not_widen_the_page(browser: Browser, url: str, width: int) -> None:
     """Names of 60 characters, and one of 120 without a space."""
     context = "returning customers who have opened one of the last three newsletters"

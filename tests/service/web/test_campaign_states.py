@@ -61,7 +61,7 @@ def rendered(agent: al.Agent) -> tuple[Report, str]:
         here="/", signed_in=False, administers=True, **view
     )
     listed = card(report, horizon)
-    text = " ".join(re.sub("<[^>]+>", " ", page).split())
+    text = " ".join(re.sub("<[^>]+>", " ", re.sub("</?bdi>", "", page)).split())
     return report, f"{text} {listed.sentence} {listed.pace}"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from support.browser import ApiClient, create, open_browser, open_page
+from support.browser import ApiClient, create, open_browser, open_page, overflow
 from support.live_service import in_thread
 from support.waiting import PATIENCE
 
@@ -118,6 +118,17 @@ def test_rows_come_and_go_and_reserves_are_kept(page: Page, url: str) -> None:
     assert campaign["contexts"] == ["newcomer", "lapsed"]
     assert campaign["actions"]["call"] == {"cost": 2.0, "reserve": 3.5}
     assert "Thompson" in str(campaign["policy"]["rewards"])
+
+
+def test_names_in_the_tables_and_in_errors_keep_their_text_direction(page: Page) -> None:
+    fill(page, "directions")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    for index in range(2):
+        page.get_by_label("Context", exact=True).nth(index).fill("\u202eevil")
+    guesses = page.get_by_role("table", name="Expected mean reward")
+    expect(guesses.locator("tbody th bdi")).to_have_text([r"\u202eevil"] * 2)
+    page.get_by_role("button", name="Preview the plan").click()
+    expect(page.locator("form [role=alert]")).to_contain_text("“\u2068\\u202eevil\u2069”; give")
 
 
 def test_a_policy_for_two_contexts_is_offered_for_two(page: Page) -> None:
@@ -253,6 +264,32 @@ def test_closed_details_open_where_a_field_is_invalid(page: Page) -> None:
     expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()
 
 
+@pytest.mark.parametrize("width", [375, 1200])
+def test_names_of_200_characters_leave_the_tables_readable(
+    browser: Browser, url: str, width: int
+) -> None:
+    with open_page(browser, url, viewport={"width": width, "height": 800}) as page:
+        page.goto("/new")
+        fill(page, "long names")
+        page.get_by_label("Arrivals", exact=True).fill("1000")
+        page.get_by_label("Context", exact=True).nth(0).fill("W" * 200)
+        page.get_by_label("Context", exact=True).nth(1).fill(f"{'long words ' * 18}1")
+        page.get_by_label("Action", exact=True).fill("X" * 200)
+        page.get_by_role("button", name="Add an action").click()
+        page.keyboard.type("to write a letter by hand, " * 7)
+        page.get_by_label("Cost").nth(1).fill("2")
+        sizes = "cells => cells.map(cell => [cell.offsetWidth, cell.offsetHeight])"
+        for cell_width, height in page.locator("#guesses th").evaluate_all(sizes):
+            assert 100 <= cell_width <= 250
+            assert height <= 150
+        assert overflow(page) <= 0
+        page.get_by_role("button", name="Preview the plan").click()
+        served = page.locator("#plan .served .name")
+        expect(served).to_have_count(2)
+        assert min(cell_width for cell_width, _ in served.evaluate_all(sizes)) > 200
+        assert overflow(page) <= 0
+
+
 def test_errors_of_the_service_are_shown_beside_the_form(browser: Browser, url: str) -> None:
     create(url, name="taken", budget=3)
     with open_page(browser, url, expected=("422", "409")) as page:
@@ -289,9 +326,37 @@ def test_errors_of_the_service_are_shown_beside_the_form(browser: Browser, url: 
         page.get_by_label("Context", exact=True).nth(1).fill("newcomer")
         page.get_by_role("button", name="Preview the plan").click()
         expect(message).to_have_text(
-            "Two contexts are called “newcomer”; give them different names."
+            "Two contexts are called “\u2068newcomer\u2069”; give them different names."
         )
     assert httpx.get(f"{url}/api/campaigns/taken", timeout=PATIENCE).json()["budget"] == 3
+
+
+def test_an_error_goes_when_the_form_changes(page: Page) -> None:
+    fill(page, "corrected")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    message = page.locator("form [role=alert]")
+    changes: list[Callable[[], None]] = [
+        lambda: page.get_by_label("Context", exact=True).nth(1).fill("old"),
+        lambda: page.get_by_label("at a closing time").check(),
+        lambda: page.get_by_role("button", name="Add a context").click(),
+    ]
+    for change in changes:
+        page.get_by_label("after a number of arrivals").check()
+        page.get_by_label("Context", exact=True).nth(1).fill("newcomer")
+        page.get_by_role("button", name="Preview the plan").click()
+        expect(message).to_contain_text("Two contexts are called")
+        change()
+        expect(message).to_be_empty()
+
+
+def test_contexts_that_come_equally_and_hugely_often(page: Page) -> None:
+    fill(page, "huge")
+    page.get_by_label("Arrivals", exact=True).fill("100")
+    for index in range(2):
+        page.get_by_label("How often").nth(index).fill("1e308")
+    page.get_by_role("button", name="Preview the plan").click()
+    rows = page.get_by_role("region", name="The plan").locator(".served li")
+    expect(rows).to_contain_text(["newcomer 50 % of arrivals", "returning 50 % of arrivals"])
 
 
 def test_a_preview_needs_a_context_that_comes(page: Page) -> None:

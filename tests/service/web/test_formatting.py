@@ -1,6 +1,11 @@
-"""Formatting of money and shares."""
+"""Formatting of numbers, money and shares."""
 
 from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from almoner.service.web import formatting
 
@@ -22,3 +27,22 @@ def test_shares_that_are_nearly_nothing_or_everything() -> None:
         "99.9 %",
         "100 %",
     ]
+
+
+@given(st.floats())
+def test_every_number_has_a_text(value: float) -> None:
+    for format_of in (
+        *(formatting.count, formatting.percent, formatting.rate, formatting.figure),
+        *(formatting.total, formatting.money_format([value])),
+    ):
+        text = format_of(value)
+        assert text
+        assert not {"inf", "nan"} & set(text.lower().split())
+
+
+def test_numbers_that_are_not_finite_are_written_as_signs() -> None:
+    assert [formatting.rate(value) for value in (math.inf, -math.inf, math.nan)] == ["∞", "-∞", "–"]
+    assert formatting.percent(math.inf) == formatting.percent(1e308) == "∞ %"
+    assert (formatting.total(math.inf), formatting.figure(math.inf)) == ("∞", "∞")
+    assert formatting.plural(math.inf, "arrival") == "∞ arrivals"
+    assert formatting.money_format([math.inf])(math.inf) == "∞"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event as Gate
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -23,6 +25,7 @@ from almoner.service.web.schema_text import Piece
 from almoner.store import open_store
 
 STATIC = Path(api_reference.__file__).parent / "static"
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 PAGES = ["/", "/campaigns/watched", "/new", "/docs", "/sign-in", "/campaigns/nowhere"]
 
 
@@ -91,6 +94,21 @@ def test_nothing_else_is_served_as_a_file(client: httpx.Client, path: str) -> No
     assert client.get(f"/static/{path}").status_code == 404
 
 
+@pytest.mark.parametrize("value", ["bytes=abc", "bytes=0-9", "bytes=99999999-", "lines=1-2", ""])
+def test_files_are_sent_whole_whatever_range_is_asked_for(client: httpx.Client, value: str) -> None:
+    for name, media_type in [
+        ("style.css", "text/css; charset=utf-8"),
+        ("api.mjs", "javascript"),  # text or application, by the version of Python
+        ("mark.svg", "image/svg+xml"),
+        ("vendor/uplot/LICENSE", "text/plain; charset=utf-8"),
+    ]:
+        answer = client.get(f"/static/{name}", headers={"Range": value})
+        assert answer.status_code == 200
+        assert media_type in answer.headers["content-type"]
+        assert answer.content == (STATIC / name).read_bytes()
+        assert "accept-ranges" not in answer.headers
+
+
 def test_names_are_escaped(client: httpx.Client) -> None:
     name = "<script>alert('&')</script>".replace("/", "|")
     create(str(client.base_url), name=name, contexts=["<b>bold</b>"], actions={"<i>": 1})
@@ -101,6 +119,52 @@ def test_names_are_escaped(client: httpx.Client) -> None:
         assert "<script>alert" not in text
         assert "<b>bold</b>" not in text
         assert "<i>" not in text
+
+
+def test_every_name_is_isolated_from_the_text_around_it(client: httpx.Client) -> None:
+    """The third action can never be taken, and the second context is served in part."""
+    names = ["spring-sale", "first-time", "second-time", "coupon-one", "coupon-two", "dear-gift"]
+    terms = {
+        "contexts": names[1:3],
+        "actions": {"coupon-one": 1, "coupon-two": 2, "dear-gift": 2000},
+        "budget": 150,
+    }
+    create(str(client.base_url), name="spring-sale", **terms)
+    with ApiClient(str(client.base_url), "spring-sale") as api:
+        api.decide_many(["first-time", "second-time"] * 5)
+    texts = [
+        client.get("/").text,
+        client.get("/campaigns/spring-sale").text,
+        client.post("/new/plan", json={**terms, "horizon": 1000}).text,
+    ]
+    texts = [re.sub(r'<title>.*</title>|\s[\w-]+="[^"]*"', "", text) for text in texts]
+    for name in names:
+        for text in texts:
+            assert text.count(name) == text.count(f"<bdi>{name}</bdi>"), name
+    shown = [{name for name in names if name in text} for text in texts]
+    assert shown == [{"spring-sale"}, {*names}, {*names} - {"spring-sale"}]
+    assert "“<bdi>dear-gift</bdi>” can never be taken" in texts[1]
+    assert "<bdi>second-time</bdi> would be served in part" in texts[2]
+
+
+def test_control_characters_of_names_and_addresses_are_written_as_escapes(
+    client: httpx.Client,
+) -> None:
+    """U+2069 would end the isolation of a name, U+2029 the paragraph, U+202E reverse the rest."""
+    context, action = "\u2069\u202enew", "a\u2029\u202ecall\n"
+    terms = {"contexts": [context], "actions": {action: 1}}
+    create(str(client.base_url), name="controls", **terms)
+    with ApiClient(str(client.base_url), "controls") as api:
+        api.decide(context)
+    for answer in (
+        client.get("/campaigns/controls"),
+        client.post("/new/plan", json={**terms, "horizon": 9, "budget": 5}),
+    ):
+        assert not re.findall("[\u2028-\u202e\u2066-\u2069]", answer.text)
+        assert r"<bdi>\u2069\u202enew</bdi>" in answer.text
+        assert r"<bdi>a\u2029\u202ecall\u000a</bdi>" in answer.text
+    missing = client.get("/nothing\u202ehere", headers={"Accept": BROWSER})
+    assert r"There is nothing at /nothing\u202ehere" in missing.text
 
 
 @pytest.mark.parametrize("kind", [BrokenLedger, InvalidInput])
@@ -174,9 +238,6 @@ def test_kernels_that_cannot_be_compiled_are_not_waited_for(
         assert "The kernels could not be compiled, so nothing can be decided" in text
 
 
-BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-
-
 @pytest.mark.parametrize("path", ["/nope", "/campaigns/a/b", "/static/nope", "/<i>?a=b"])
 def test_a_browser_gets_a_page_for_an_unknown_address(client: httpx.Client, path: str) -> None:
     answer = client.get(path, headers={"Accept": BROWSER})
@@ -229,6 +290,24 @@ def test_without_a_valid_key_every_page_redirects_to_the_sign_in_form() -> None:
         assert client.get("/new").status_code == 200
         client.post("/sign-out")
         assert client.get("/new").status_code == 303
+
+
+@pytest.mark.parametrize("name", ["50 % off?", "#1 of 2", "a%2Fb %41", "käse & wein", "+;=@:"])
+def test_signing_in_leads_to_the_page_asked_for_whatever_its_name(name: str) -> None:
+    store = open_store("memory:")
+    key = create_key(store, "me", right="administer")
+    with (
+        in_thread(store) as url,
+        httpx.Client(base_url=url, timeout=PATIENCE, follow_redirects=True) as client,
+    ):
+        admin = {"Authorization": f"Bearer {key}"}
+        terms = {**SPRING, "name": name}
+        assert client.post("/api/campaigns", json=terms, headers=admin).status_code == 201
+        form = client.get(f"/campaigns/{quote(name, safe='')}").text
+        (target,) = re.findall('name="next" value="([^"]*)"', form)
+        page = client.post("/sign-in", data={"key": key, "next": html.unescape(target)})
+        assert page.status_code == 200
+        assert f"<title>{html.escape(name)} · almoner</title>" in page.text
 
 
 @pytest.mark.parametrize(("right", "status"), [("decide", 403), ("administer", 200)])

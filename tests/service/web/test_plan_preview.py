@@ -37,6 +37,7 @@ def fragment(client: TestClient, **changes: Any) -> str:
 
 
 def text_of(html: str) -> str:
+    html = re.sub("</?bdi>", "", html)
     return " ".join(re.sub(r"<[^>]*>", " ", html).split())
 
 
@@ -96,6 +97,19 @@ def test_one_sentence_says_whom_the_budget_reaches(
     assert sentence in text_of(fragment(client, **changes))
 
 
+def test_sentences_list_no_more_than_eight_contexts_and_boundaries(client: TestClient) -> None:
+    contexts = [f"c{index}" for index in range(12)]
+    means = {name: {"coupon": 0.02 * index + 0.1} for index, name in enumerate(contexts)}
+    html = fragment(client, contexts=contexts, context_probs=None, reward_means=means, budget=10)
+    text = text_of(html)
+    assert "everybody: c0, c1, c2, c3, c4, c5, c6, c7 and 4 more contexts would be served" in text
+    assert "the plan changes at 12 boundaries, from 0.417 to 5" in text
+    few = {"contexts": contexts[:8], "reward_means": dict(list(means.items())[:8])}
+    text = text_of(fragment(client, context_probs=None, budget=10, **few))
+    assert "everybody: c0, c1, c2, c3, c4, c5, c6, c7 would be served" in text
+    assert "the plan changes at 0.625, 1.25, 1.88, 2.5, 3.12, 3.75, 4.38, 5" in text
+
+
 def test_guessed_rewards_of_skipping_are_named_as_guesses(client: TestClient) -> None:
     hint = "What doing nothing brings is yet to be learned"
     means = {"newcomer": 0.2, "returning": 0.0}
@@ -107,7 +121,8 @@ def test_names_are_escaped_in_the_fragment(client: TestClient) -> None:
     html = fragment(
         client, contexts=["<b>"], actions={"<i>": 5000}, context_probs=None, reward_means=None
     )
-    assert "“&lt;i&gt;” can never be taken: it reserves 5,000, and the budget is 1,000." in html
+    action = "<bdi>&lt;i&gt;</bdi>"
+    assert f"“{action}” can never be taken: it reserves 5,000, and the budget is 1,000." in html
     assert "<b>" not in html
     assert "<i>" not in html
 

@@ -55,6 +55,15 @@ def test_notices_are_in_a_fixed_order() -> None:
     ]
 
 
+def test_many_actions_that_can_never_be_taken_share_one_sentence() -> None:
+    reserves = [(f"a{index}", 100.0 + index) for index in range(51)]
+    assert len(notices.never_affordable(reserves[:4], 100.0, money)) == 3, "one each"
+    assert notices.never_affordable(reserves, 100.0, money) == [
+        "“<bdi>a1</bdi>”, “<bdi>a2</bdi>”, “<bdi>a3</bdi>” and 47 more actions can never be taken: "
+        "each reserves more than the budget of 100."
+    ]
+
+
 def test_bills_that_add_up_to_the_budget_are_not_beyond_it() -> None:
     """0.1 + 0.2 is more than 0.3 to a computer."""
     even = report(budget=0.3, spent=0.1, uncharged=0.2, reserved=0.0, left=0.2)

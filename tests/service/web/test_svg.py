@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from support.reports import pair, report
 
 from almoner.live.report import ActionReport
 from almoner.service.web import svg
+from almoner.service.web.action_colours import ActionColours
 
 
 def test_the_budget_bar_adds_up_and_marks_the_straight_line() -> None:
@@ -33,8 +32,7 @@ def test_a_whisker_lies_where_its_numbers_say() -> None:
 
 def test_the_axis_ignores_pairs_with_few_rewards() -> None:
     def axis(*pairs: ActionReport) -> float:
-        context = replace(report().contexts[0], actions=list(pairs))
-        return svg.rate_axis([context])
+        return svg.rate_axis(pairs)
 
     assert axis(pair()) == 0.5
     assert axis(pair(), pair(rewarded=3, high=0.9)) == 0.5, "three rewards tell nothing yet"
@@ -43,5 +41,19 @@ def test_the_axis_ignores_pairs_with_few_rewards() -> None:
 
 
 def test_a_served_bar_has_a_segment_for_each_planned_action() -> None:
-    actions = [pair(planned=0.25), pair(planned=0.0), pair(action="call", planned=0.5)]
-    assert svg.served_bar(actions) == [(0.0, 25.0, "action-0"), (25.0, 50.0, "action-2")]
+    actions = [pair(planned=0.25), pair(action="mail", planned=0.0), pair(action="call")]
+    colours = ActionColours(
+        kinds={"coupon": "action-0", "mail": "action-1", "call": "action-2"}, others=0
+    )
+    assert svg.served_bar(actions, colours) == [(0.0, 25.0, "action-0"), (25.0, 50.0, "action-2")]
+
+
+def test_actions_without_a_colour_are_one_segment_at_the_end() -> None:
+    planned = {"a": 0.125, "b": 0.25, "c": 0.5, "d": 0.0625}
+    actions = [pair(action=name, planned=share) for name, share in planned.items()]
+    colours = ActionColours(kinds={"b": "action-1", "d": "action-3"}, others=2)
+    assert svg.served_bar(actions, colours) == [
+        (0.0, 25.0, "action-1"),
+        (25.0, 6.25, "action-3"),
+        (31.25, 62.5, "action-others"),
+    ]

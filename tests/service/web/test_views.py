@@ -4,16 +4,58 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from support.reports import report
+from support.reports import pair, report
 
-from almoner.service.web.views import campaign_view
+from almoner.live.report import ContextReport
+from almoner.service.web.estimate_rows import PAIRS_SHOWN
+from almoner.service.web.templating import TEMPLATES
+from almoner.service.web.views import CONTEXTS_SHOWN, campaign_view
 
 
 def test_only_the_contexts_that_come_most_are_shown() -> None:
     context = report().contexts[0]
     many = [replace(context, context=f"c{index}", arrivals=index) for index in range(40)]
     view = campaign_view(report(contexts=many), 200, [], [])
-    assert [row["context"].context for row in view["contexts"]] == [
+    assert [row.context.context for row in view["contexts"]] == [
         f"c{index}" for index in range(10, 40)
     ]
     assert view["hidden_contexts"] == 10
+
+
+def wide(contexts: int, actions: int) -> list[ContextReport]:
+    """Return contexts with many actions: 5 is planned, and later ones were taken more often."""
+    pairs = [
+        pair(action=f"a{index}", taken=index, planned=float(index == 5)) for index in range(actions)
+    ]
+    context = report().contexts[0]
+    return [replace(context, context=f"c{index}", actions=pairs) for index in range(contexts)]
+
+
+def test_the_planned_and_the_most_taken_actions_of_a_context_are_shown() -> None:
+    view = campaign_view(report(contexts=wide(100, 50)), 200, [], [])
+    each = PAIRS_SHOWN // CONTEXTS_SHOWN
+    latest = range(50 - each + 1, 50)
+    assert len(view["contexts"]) == CONTEXTS_SHOWN
+    for row in view["contexts"]:
+        shown = [estimate.pair.action for estimate in row.rows]
+        assert shown == ["a5", *(f"a{index}" for index in latest)]
+        assert (row.hidden, row.hidden_taken) == (50 - each, sum(range(50)) - 5 - sum(latest))
+    few = campaign_view(report(contexts=wide(3, PAIRS_SHOWN // 3)), 200, [], [])
+    assert {row.hidden for row in few["contexts"]} == {0}, "few contexts have room for all"
+    assert not few["hidden_actions"]
+
+
+def test_the_page_says_how_many_contexts_and_actions_it_leaves_out() -> None:
+    view = campaign_view(report(contexts=wide(100, 1000)), 200, [], [])
+    text = TEMPLATES.get_template("campaign.html").render(
+        here="/", signed_in=False, administers=True, **view
+    )
+    assert PAIRS_SHOWN // CONTEXTS_SHOWN == 8
+    taken = sum(range(993)) - 5
+    assert text.count(f">992 more actions, taken {taken:,} times in all</td>") == CONTEXTS_SHOWN
+    assert "70 more contexts came less often." in text
+    assert "Of each context, the actions in the plan and taken most often are shown." in text
+    assert '<a href="/api/campaigns/spring/report">The report as JSON</a> has them all.' in text
+    assert "994 other actions</li>" in text, "in the legend"
+    assert "50 % served: <bdi>a5</bdi>" in text, "no colour is needed to tell the action"
+    assert len(text) < 400_000, "the page is fetched every two seconds"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import mimetypes
 import re
 from pathlib import Path
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from almoner.service.errors import nothing_at
 from almoner.service.web.page import Page
@@ -22,16 +24,16 @@ FILES = {file.relative_to(FOLDER).as_posix(): file for file in FOLDER.rglob("*")
 async def static_file(request: Request, name: str) -> Response:
     """Return a file; answer 404 to unknown names before the file system sees them.
 
-    The file system raises on some names, e.g. with a NUL byte or longer than 255 bytes.
+    The file system raises on some names, e.g. with a NUL byte or longer than 255 bytes. A Range
+    header is ignored, as it may be: the files are small, and no malformed one needs an answer.
     """
     name = re.sub("/+", "/", name).strip("/")
     if name not in FILES:
         raise nothing_at(request.scope["path"])
-    return FileResponse(
-        FILES[name],
+    return Response(
+        await asyncio.to_thread(FILES[name].read_bytes),
         headers={"Cache-Control": "no-cache"},
-        filename=FILES[name].name,
-        content_disposition_type="inline",
+        media_type=mimetypes.guess_type(name)[0] or "text/plain",
     )
 
 

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from markupsafe import Markup
+
 from almoner.live.report import RESERVED, Report
 from almoner.live.status import SkipReason, Status
-from almoner.service.web.formatting import Money, count, plural, sentence
+from almoner.service.web.formatting import Money, count, isolated, plural, sentence
 from almoner.service.web.sentences import cancelled, expected_cost, pace, state, waiting, why
 
 __all__ = ["blocked", "in_brief", "never_affordable", "notices"]
+
+ACTIONS_NAMED = 3
+"""Number of actions up to which each has a sentence of its own."""
 
 IDLE_ARRIVALS, IDLE_ACTIONS = 100, 10
 """Consecutive skips, and actions that even spending would have paid for during them, from which on
@@ -67,15 +72,24 @@ def blocked(report: Report, money: Money) -> str:
 def never_affordable(
     reserves: Iterable[tuple[str, float]], budget: float, money: Money
 ) -> list[str]:
-    """Return a sentence for each action that reserves more than the budget in every context."""
+    """Return sentences on actions that reserve more than the budget in every context.
+
+    Each action has one of its own, or many share one.
+    """
     least: dict[str, float] = {}
     for action, reserve in reserves:
         least[action] = min(reserve, least.get(action, reserve))
+    dear = {action: reserve for action, reserve in least.items() if reserve > budget}
+    if len(dear) > ACTIONS_NAMED:
+        named = [Markup("“{}”").format(isolated(action)) for action in [*dear][:ACTIONS_NAMED]]
+        sentence = Markup("{} and {} can never be taken: each reserves more than the budget of {}.")
+        more = plural(len(dear) - ACTIONS_NAMED, "more action")
+        return [sentence.format(Markup(", ").join(named), more, money(budget))]
     return [
-        f"“{action}” can never be taken: it reserves {money(reserve)}, and the budget is "
-        f"{money(budget)}."
-        for action, reserve in least.items()
-        if reserve > budget
+        Markup("“{}” can never be taken: it reserves {}, and the budget is {}.").format(
+            isolated(action), money(reserve), money(budget)
+        )
+        for action, reserve in dear.items()
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -36,7 +36,8 @@ class Page(Endpoint):
         request = Request(scope, receive)
         response: Response
         if self.needs_session and request.app.services.access.right_of(scope) is None:
-            target = urlencode({"next": scope["path"]})
+            # The path in the scope is decoded: as an address, its ?, # and % must be quoted again.
+            target = urlencode({"next": quote(scope["path"])})
             response = RedirectResponse(f"{SIGN_IN}?{target}", 303)
         else:
             response = await self.handler(request, **scope["path_params"])

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from markupsafe import Markup
+
 from almoner.service.api.requests import Guess
 from almoner.service.api.responses import ContextPlan, Plan
 from almoner.service.web import svg
-from almoner.service.web.formatting import figure, money_format, percent
+from almoner.service.web.action_colours import action_colours
+from almoner.service.web.formatting import figure, isolated, money_format, percent, plural
 from almoner.service.web.notices import never_affordable
 
 __all__ = ["plan_view"]
+
+NAMED = 8
+"""Number of contexts or boundaries up to which a sentence lists them all."""
 
 NEVER_COMES = "never comes, as you guess"
 
@@ -26,6 +32,7 @@ class Fact(NamedTuple):
 def plan_view(plan: Plan, guess: Guess) -> dict[str, Any]:
     """Return the context of the template ``plan.html``."""
     money = money_format([plan.budget, *(reserve for _, reserve in _reserves(plan))])
+    colours = action_colours(plan.contexts)
     return {
         "sentence": _sentence(plan, _default_means(guess)),
         "notices": never_affordable(_reserves(plan), plan.budget, money),
@@ -36,13 +43,13 @@ def plan_view(plan: Plan, guess: Guess) -> dict[str, Any]:
             Fact("Budget per arrival", figure(plan.ratio), _boundaries(plan)),
             Fact("Price", figure(plan.price), "reward per unit of money"),
         ],
-        "actions": [action.action for action in plan.contexts[0].actions],
+        "colours": colours,
         "rows": [
             svg.ServedRow(
                 context=context.context,
                 note=f"{percent(context.share)} of arrivals" if context.share else NEVER_COMES,
                 value=_probabilities(context),
-                bar=svg.served_bar(context.actions),
+                bar=svg.served_bar(context.actions, colours),
             )
             for context in plan.contexts
         ],
@@ -66,12 +73,11 @@ def _sentence(plan: Plan, defaults: dict[str, float]) -> str:
         if any(action.mean > defaults.get(context.context, 0.0) for action in context.actions)
     ]
     everybody = "everybody worth serving" if len(worthwhile) < len(coming) else "everybody"
-    partly = [context.context for context in worthwhile if context.served < 1]
+    partly = [isolated(context.context) for context in worthwhile if context.served < 1]
     if not partly:
         return f"The budget reaches {everybody}, though not always with what brings most."
-    return (
-        f"The budget does not reach {everybody}: {', '.join(partly)} would be served in part or "
-        "not at all."
+    return Markup("The budget does not reach {}: {} would be served in part or not at all.").format(
+        everybody, _listed(partly)
     )
 
 
@@ -87,16 +93,25 @@ def _boundaries(plan: Plan) -> str:
         return "no action can be paid for"
     if not plan.boundaries:
         return "nothing is worth its cost"
-    return f"the plan changes at {', '.join(map(figure, plan.boundaries))}"
+    values = [figure(boundary) for boundary in plan.boundaries]
+    if len(values) > NAMED:
+        return f"the plan changes at {len(values)} boundaries, from {values[0]} to {values[-1]}"
+    return f"the plan changes at {', '.join(values)}"
+
+
+def _listed(names: list[Markup]) -> Markup:
+    listed = Markup(", ").join(names[:NAMED])
+    more = plural(len(names) - NAMED, "more context")
+    return listed if len(names) <= NAMED else Markup("{} and {}").format(listed, more)
 
 
 def _probabilities(context: ContextPlan) -> str:
     planned = [
-        f"{action.action} {percent(action.planned)}"
+        Markup("{} {}").format(isolated(action.action), percent(action.planned))
         for action in context.actions
         if action.planned > 0
     ]
-    return ", ".join(planned) or "skipped"
+    return Markup(", ").join(planned) or "skipped"
 
 
 def _nothing_affordable(plan: Plan) -> bool:

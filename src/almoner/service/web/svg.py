@@ -7,25 +7,22 @@ allows.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from almoner.live.report import ActionReport, ContextReport, Report
+from almoner.live.report import ActionReport, Report
+from almoner.service.web.action_colours import OTHERS, ActionColours, PlannedAction
 
 __all__ = [
     "Bar",
     "Segment",
     "ServedRow",
     "Whisker",
-    "action_colour",
     "budget_bar",
     "rate_axis",
     "served_bar",
     "ticks",
     "whisker",
 ]
-
-COLOURS = 6
-"""Number of action colours in the style sheet; further actions reuse them in order."""
 
 TRUSTED = 10
 """Rewards from which on the interval of a pair counts for the axis; before, it is too wide."""
@@ -58,14 +55,6 @@ class ServedRow(NamedTuple):
     bar: list[Segment]
 
 
-class PlannedAction(Protocol):
-    """An action with the probability that a plan gives it, in a report or a preview."""
-
-    @property
-    def planned(self) -> float:
-        """Probability of the action."""
-
-
 class Whisker(NamedTuple):
     """Mean as a dot on its confidence interval; ``cut`` if the interval exceeds the axis."""
 
@@ -93,28 +82,24 @@ def budget_bar(report: Report) -> Bar:
     )
 
 
-def action_colour(index: int) -> int:
-    """Return the number of an action's colour in the style sheet."""
-    return index % COLOURS
-
-
-def served_bar(actions: Iterable[PlannedAction]) -> list[Segment]:
-    """Return the planned probabilities of a context's actions, side by side."""
+def served_bar(actions: Iterable[PlannedAction], colours: ActionColours) -> list[Segment]:
+    """Return the planned probabilities of a context's actions, side by side, others last."""
+    widths = dict.fromkeys([*colours.kinds.values(), OTHERS], 0.0)
+    for action in actions:
+        widths[colours.kind(action.action)] += 100 * action.planned
     segments, start = [], 0.0
-    for index, action in enumerate(actions):
-        if action.planned > 0:
-            width = 100 * action.planned
-            segments.append(Segment(start, width, f"action-{action_colour(index)}"))
+    for kind, width in widths.items():
+        if width > 0:
+            segments.append(Segment(start, width, kind))
             start += width
     return segments
 
 
-def rate_axis(contexts: Iterable[ContextReport]) -> float:
+def rate_axis(pairs: Iterable[ActionReport]) -> float:
     """Return the end of the common axis of all intervals: a round number above them.
 
     Pairs with fewer than `TRUSTED` rewards are left out.
     """
-    pairs = [action for context in contexts for action in context.actions]
     highest = max((pair.high for pair in pairs if pair.rewarded >= TRUSTED), default=1.0)
     return next(top for top in TOPS if top >= highest - 1e-9)
 

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 
 from almoner.service.auth.access import ADMINISTER, NOBODY, Access
 from almoner.service.errors import Refused, failure, json_error
-from almoner.service.web import formatting, svg
+from almoner.service.web import formatting
 
 __all__ = ["HEADERS", "error_page", "html", "not_found"]
 
@@ -37,9 +37,9 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )
 TEMPLATES.globals.update(
-    {name: getattr(formatting, name) for name in ("count", "percent", "plural", "rate", "total")},
-    action_colour=svg.action_colour,
+    {name: getattr(formatting, name) for name in ("count", "percent", "plural", "rate", "total")}
 )
+TEMPLATES.filters.update(isolated=formatting.isolated, visible=formatting.visible)
 TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before the tags are added
     re.sub("``?(.+?)``?", r"<code>\1</code>", str(escape(text)))
 )

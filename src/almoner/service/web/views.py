@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from almoner.live.export import LoggedDecision
 from almoner.live.report import ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
 from almoner.service.web import chart_series, charts, formatting, notices, sentences, svg
+from almoner.service.web.action_colours import ActionColours, action_colours
+from almoner.service.web.estimate_rows import estimate_rows, shown_actions
 from almoner.service.web.formatting import Money
 
 __all__ = [
@@ -80,7 +83,13 @@ def campaign_view(
     by_arrivals = sorted(report.contexts, key=lambda context: -context.arrivals)
     shown = {context.context for context in by_arrivals[:CONTEXTS_SHOWN]}
     contexts = [context for context in report.contexts if context.context in shown]
-    top = svg.rate_axis(contexts)
+    taken: Counter[str] = Counter()
+    for context in contexts:
+        taken.update({pair.action: pair.taken for pair in context.actions})
+    colours = action_colours(contexts, taken)
+    shown_pairs = shown_actions(contexts)
+    top = svg.rate_axis(pair for pairs in shown_pairs for pair in pairs)
+    rows = estimate_rows(contexts, shown_pairs, colours, top)
     return {
         "report": report,
         "horizon": horizon,
@@ -88,6 +97,7 @@ def campaign_view(
         "state": sentences.state(report),
         "over": sentences.over(report),
         "late": sentences.after_horizon(report, horizon),
+        "closes": formatting.moment(report.closes) if report.closes else "",
         "summary": sentences.summary(report, horizon, money),
         "notices": notices.notices(report, horizon, money),
         "shares": sentences.shares(report, money),
@@ -96,32 +106,40 @@ def campaign_view(
         "bar": svg.budget_bar(report),
         "charts": charts.charts(report, horizon, curve, money),
         "chart_data": Markup(chart_series.chart_data(report, horizon, curve)),  # noqa: S704  # numbers only
-        "actions": [action.action for action in report.contexts[0].actions],
+        "colours": colours,
         "top": top,
         "mean": formatting.mean_format(top),
         "ticks": svg.ticks(top),
-        "served_rows": [_served_row(report, context) for context in contexts],
-        "contexts": [
-            {
-                "context": context,
-                "actions": [(pair, svg.whisker(pair, top)) for pair in context.actions],
-            }
-            for context in contexts
-        ],
+        "served_rows": [_served_row(report, context, colours) for context in contexts],
+        "contexts": rows,
         "hidden_contexts": len(report.contexts) - len(contexts),
+        "hidden_actions": any(row.hidden for row in rows),
         "latest": [_decision(row) for row in latest],
     }
 
 
-def _served_row(report: Report, context: ContextReport) -> svg.ServedRow:
+def _served_row(report: Report, context: ContextReport, colours: ActionColours) -> svg.ServedRow:
     """Return the plan's probabilities of a context; conditional where nothing is given out now."""
     would_be = "would be " if report.blocked or not context.share else ""
+    named = _planned_names(context) if colours.others else ""
     return svg.ServedRow(
         context=context.context,
         note=f"{formatting.percent(context.share)} of arrivals" if context.share else NOT_YET,
-        value=f"{formatting.percent(context.served)} {would_be}served",
-        bar=svg.served_bar(context.actions),
+        value=f"{formatting.percent(context.served)} {would_be}served" + named,
+        bar=svg.served_bar(context.actions, colours),
     )
+
+
+def _planned_names(context: ContextReport) -> Markup:
+    """Return the actions planned for a context, for bars in which colours do not name them all."""
+    planned = [pair for pair in context.actions if pair.planned > 0]
+    names = [formatting.isolated(pair.action) for pair in planned]
+    if len(planned) > 1:
+        names = [
+            Markup("{} {}").format(name, formatting.percent(pair.planned))
+            for name, pair in zip(names, planned, strict=True)
+        ]
+    return Markup(": {}").format(Markup(", ").join(names)) if names else Markup()
 
 
 def _money(report: Report) -> Money:
@@ -134,7 +152,7 @@ def _decision(row: LoggedDecision) -> dict[str, Any]:
     return {
         "id": row.decision,
         "at": row.time,
-        "clock": row.time[11:19],
+        "clock": formatting.clock(row.time),
         "context": row.context,
         "action": None if row.action == SKIP_NAME else row.action,
         "why": sentences.why(row.reason),

@@ -85,12 +85,22 @@ test("a preview needs a context that comes", () => {
   assert.throws(() => previewTerms({ ...FORM, contexts }), { message: /“How often” must be above 0/ });
 });
 
+test("shares of huge and of tiny weights sum to 1", () => {
+  const probs = (...weights) => {
+    const contexts = FORM.contexts.map((row, index) => ({ ...row, weight: weights[index] }));
+    return Object.values(previewTerms({ ...FORM, contexts }).context_probs);
+  };
+  assert.deepEqual(probs("1e308", "1e308"), [0.5, 0.5]);
+  assert.deepEqual(probs("5e-324", "0"), [1, 0]);
+  assert.deepEqual(probs("1e-320", "1e308"), [0, 1]);
+});
+
 test("repeated names are rejected by kind", () => {
   rejectDuplicateNames(FORM);
   const contexts = [...FORM.contexts, { name: "new", weight: "1" }];
   assert.throws(() => rejectDuplicateNames({ ...FORM, contexts }), {
-    message: "Two contexts are called “new”; give them different names.",
+    message: "Two contexts are called “\u2068new\u2069”; give them different names.",
   });
   const actions = [...FORM.actions, { name: "call", cost: "1", reserve: "" }];
-  assert.throws(() => rejectDuplicateNames({ ...FORM, actions }), { message: /Two actions are called “call”/ });
+  assert.throws(() => rejectDuplicateNames({ ...FORM, actions }), { message: /Two actions are called “\u2068call\u2069”/ });
 });

@@ -46,7 +46,9 @@ async function submit(button, send) {
   }
 }
 
-function invalidatePlan() {
+// After a change of the form, neither an error nor the plan shown is about what it says now.
+function formChanged() {
+  error.textContent = "";
   if (startRow.hidden) return;
   startRow.hidden = true;
   planNote.hidden = false;
@@ -71,7 +73,7 @@ field("start").addEventListener("click", () =>
 );
 
 form.addEventListener("input", (event) => {
-  invalidatePlan();
+  formChanged();
   if (event.target.dataset.field === "name") rebuildTables();
 });
 
@@ -79,11 +81,11 @@ form.addEventListener("click", (event) => {
   const { add } = event.target.dataset;
   if (add) {
     addRow(add).querySelector("input").focus();
-    invalidatePlan();
+    formChanged();
   }
   if ("remove" in event.target.dataset) {
     removeRow(event.target.closest(".row"));
-    invalidatePlan();
+    formChanged();
   }
 });
 

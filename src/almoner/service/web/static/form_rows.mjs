@@ -1,5 +1,7 @@
 // Rows of contexts and actions of the create form, and the tables of rewards that follow them.
 
+import { visible } from "./formatting.mjs";
+
 const element = (id) => document.querySelector(`#${id}`);
 const guesses = element("guesses");
 const defaults = element("defaults");
@@ -115,6 +117,8 @@ function cells(table) {
 function headerCell(text, scope) {
   const cell = document.createElement("th");
   cell.scope = scope;
-  cell.textContent = text;
+  const name = document.createElement("bdi"); // keeps its text direction to itself
+  name.textContent = name.title = visible(text); // the style sheet cuts off long ones
+  cell.append(name);
   return cell;
 }

@@ -3,6 +3,8 @@
 // The values of text and number fields are strings as typed; rows of contexts have name and weight,
 // rows of actions have name, cost and reserve, and tables of rewards are arrays by context.
 
+import { isolated } from "./formatting.mjs";
+
 // Terms of the campaign: the body of POST /api/campaigns.
 export function campaignTerms(form) {
   return {
@@ -21,15 +23,12 @@ export function campaignTerms(form) {
 
 // Terms with the guesses of the preview: the body of POST /new/plan and /api/plan.
 export function previewTerms(form) {
-  const weights = form.contexts.map(({ weight }) => Number(weight));
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  if (total === 0) throw new Error("“How often” must be above 0 for one context at least.");
   const means = form.guesses.map((row) =>
     Object.fromEntries(row.map((mean, column) => [form.actions[column].name, Number(mean)])),
   );
   return {
     ...campaignTerms(form),
-    context_probs: byContext(form, weights.map((weight) => weight / total)),
+    context_probs: byContext(form, shares(form.contexts.map(({ weight }) => Number(weight)))),
     reward_means: byContext(form, means),
     default_means: form.skipping === "learned" ? byContext(form, form.defaultGuesses.map(Number)) : null,
   };
@@ -41,9 +40,18 @@ export function rejectDuplicateNames(form) {
     const names = rows.map(({ name }) => name);
     const repeated = names.find((name, index) => names.indexOf(name) !== index);
     if (repeated !== undefined) {
-      throw new Error(`Two ${kind}s are called “${repeated}”; give them different names.`);
+      throw new Error(`Two ${kind}s are called “${isolated(repeated)}”; give them different names.`);
     }
   }
+}
+
+// Divided by the largest weight first: the sum of two huge ones would be infinite.
+function shares(weights) {
+  const largest = Math.max(...weights);
+  if (largest === 0) throw new Error("“How often” must be above 0 for one context at least.");
+  const relative = weights.map((weight) => weight / largest);
+  const total = relative.reduce((sum, weight) => sum + weight, 0);
+  return relative.map((weight) => weight / total);
 }
 
 function actionCost({ cost, reserve }) {
