@@ -424,7 +424,8 @@ def test_pages_are_complete_without_javascript(browser: Browser, url: str) -> No
         expect(page.locator(".lead")).to_contain_text("10 of 1,000 arrivals have come")
         expect(page.locator("#chart-spend")).to_contain_text("After 10 of 1,000 arrivals")
         for script_only in ("#live", "#so-far", ".controls button", ".canvas"):
-            assert not any(part.is_visible() for part in page.locator(script_only).all())
+            for part in page.locator(script_only).all():
+                expect(part).to_be_hidden()
         expect(page.locator("#no-script-controls p")).to_contain_text(
             "Pausing and closing take JavaScript"
         )
