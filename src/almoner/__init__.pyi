@@ -35,6 +35,8 @@ from .policy.contexts import KnownContexts as KnownContexts
 from .policy.contexts import NoContexts as NoContexts
 from .policy.contexts import TruncatedContexts as TruncatedContexts
 from .policy.recipes import RECIPES as RECIPES
+from .policy.priors import NoPrior as NoPrior
+from .policy.priors import Pooled as Pooled
 from .policy.recipes import alp as alp
 from .policy.recipes import ealp as ealp
 from .policy.recipes import ealp2 as ealp2
@@ -56,11 +58,13 @@ from .policy.recipes import ucb_ealp2 as ucb_ealp2
 from .policy.recipes import ucb_flp as ucb_flp
 from .policy.recipes import ucb_pb as ucb_pb
 from .policy.recipes import ucb_rounded as ucb_rounded
+from .policy.recipes import wilson_eager as wilson_eager
 from .policy.rewards import KLUCB as KLUCB
 from .policy.rewards import UCB as UCB
 from .policy.rewards import EmpiricalMean as EmpiricalMean
 from .policy.rewards import ExploreFirst as ExploreFirst
 from .policy.rewards import HorizonUCB as HorizonUCB
+from .policy.rewards import InsuredWilson as InsuredWilson
 from .policy.rewards import KnownRewards as KnownRewards
 from .policy.rewards import LogPlus as LogPlus
 from .policy.rewards import Thompson as Thompson

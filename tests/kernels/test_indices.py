@@ -14,7 +14,7 @@ from almoner.kernels import priced as general
 from almoner.kernels.indices import clock_level, index, kl_bound, wilson_bound
 from almoner.kernels.price import nearness
 from almoner.kernels.priced import options_at
-from almoner.kernels.ranking import weights_of
+from almoner.kernels.pair_index import weights_of
 from almoner.kernels.state import new_hulls, new_memo, new_state
 from almoner.kernels.steps import learn, serve_share
 from almoner.policy.base import PARTS, Policy

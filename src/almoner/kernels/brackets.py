@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from almoner.jit import jit_inline
-from almoner.kernels.ranking import index_of, level_at, level_of, weights_of
+from almoner.kernels.pair_index import index_of, level_at, level_of, weights_of
 from almoner.kernels.state import (
     LEFT,
     ROUND,

@@ -20,8 +20,8 @@ __all__ = ["HAS_ROWS", "Buffers", "doubled", "first_contexts", "new_buffers"]
 
 _BY_CONTEXT: dict[Any, set[str]] = {
     LoweredPolicy: {"context_weights", "prior", "costs", "defaults"},
-    State: {*State._fields} - {"progress"},
-    Memo: {*Memo._fields} - {"levels", "row", "validity"},
+    State: {*State._fields} - {"progress", "action_fit", "fit"},
+    Memo: {*Memo._fields} - {"levels", "row", "validity", "columns"},
     Hulls: {*Hulls._fields} - {"price", "ranked", "filled", "kept"},
 }
 HAS_ROWS: dict[Any, list[bool]] = {

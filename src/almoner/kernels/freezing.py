@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from almoner.jit import jit_inline
-from almoner.kernels.ranking import index_of, level_at, level_of
+from almoner.kernels.pair_index import index_of, level_at, level_of
 from almoner.kernels.state import LEFT, ROUND, Memo, State
 from almoner.lp import TOLERANCE
 from almoner.policy.lowering import BY_RULE, LoweredPolicy

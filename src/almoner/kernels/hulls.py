@@ -14,7 +14,13 @@ import numpy as np
 from almoner.jit import jit_inline
 from almoner.kernels.draws import THOMPSON_LANE, round_key
 from almoner.kernels.indices import index
-from almoner.kernels.ranking import index_of, level_at, level_of, weights_of
+from almoner.kernels.pair_index import (
+    index_of,
+    level_at,
+    level_of,
+    own_index_of,
+    weights_of,
+)
 from almoner.kernels.state import (
     KEPT_BELOW,
     KEPT_LEAST,
@@ -73,7 +79,9 @@ def compute_hulls(
                 _copy_hull(policy, hulls, source, other)
                 continue
         level = level_of(policy, common, hulls.weights[other] / total, t, float(left))
-        same = _update_gains(policy, state, memo, hulls, other, level, key, fresh)
+        same = _update_gains(
+            policy, state, memo, hulls, other, level, key, fresh, other == context
+        )
         if fresh:
             source, unchanged = other, same and hulls.sources[other] == other
         hulls.sources[other] = other if fresh else -1
@@ -92,8 +100,11 @@ def _update_gains(
     level: float,
     key: np.uint64,
     compare: bool,
+    own: bool,
 ) -> bool:
     """Compute the gains of a context; return whether they are unchanged, if ``compare``.
+
+    ``own`` says that the context has arrived itself.
 
     Gains of contexts with rewards change nearly always, and comparing takes 5 % of a run.
     """
@@ -101,7 +112,10 @@ def _update_gains(
     for action in range(policy.costs.shape[1]):
         gain = -math.inf
         if policy.costs[context, action] <= state.progress[LEFT]:
-            gain = index_of(policy, state, memo, context, action, level, key) - idle
+            if own:
+                gain = own_index_of(policy, state, memo, context, action, level, key) - idle
+            else:
+                gain = index_of(policy, state, memo, context, action, level, key) - idle
         if compare:
             same &= hulls.gains[context, action] == gain
         hulls.gains[context, action] = gain
@@ -130,11 +144,14 @@ def _default_index(
 
 @jit_inline
 def _is_unrewarded(policy: LoweredPolicy, state: State, context: int) -> bool:
-    """Return whether a context has no reward yet; then its indices do not depend on its level."""
+    """Return whether a context has no reward yet; then its indices do not depend on its level.
+
+    With a pooled prior they do, as that acts like rewards.
+    """
     rewards = state.skip_counts[context]
     for action in range(policy.costs.shape[1]):
         rewards += state.counts[context, action]
-    return policy.reward != _THOMPSON and rewards == 0.0
+    return policy.reward != _THOMPSON and policy.pooled == 0 and rewards == 0.0
 
 
 @jit_inline

@@ -19,6 +19,7 @@ from almoner.policy.rewards import (
     EmpiricalMean,
     ExploreFirst,
     HorizonUCB,
+    InsuredWilson,
     KnownRewards,
     LogPlus,
     Thompson,
@@ -29,15 +30,19 @@ from almoner.types import Floats
 __all__ = [
     "LAST_AFFINE",
     "clock_level",
+    "exploration_level",
     "fill_levels",
     "index",
     "kl_bound",
+    "kl_divergence",
+    "score_bound",
     "wilson_bound",
 ]
 
 _KNOWN, _MEAN, _EXPLORE = KnownRewards.code, EmpiricalMean.code, ExploreFirst.code
 _UCB, _KL, _LOG_PLUS = UCB.code, KLUCB.code, LogPlus.code
 _THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
+_INSURED = InsuredWilson.code
 
 LAST_AFFINE = _UCB
 """Codes up to this one have the index ū + level/√C, with level 0 if they do not explore."""
@@ -48,7 +53,7 @@ def clock_level(reward: int, width: float, t: int) -> float:
     """Return the level that all contexts have in round t; NaN for an unknown code.
 
     It is 0 for an index without a level, and for one whose level depends on the context
-    (`almoner.kernels.ranking.level_of`).
+    (`almoner.kernels.pair_index.level_of`).
     """
     if reward == _UCB:
         return math.sqrt(width * math.log(t))
@@ -56,7 +61,7 @@ def clock_level(reward: int, width: float, t: int) -> float:
         return width * math.log(t)
     if reward == _LOG_PLUS:
         return math.log(t)
-    if reward in (_KNOWN, _MEAN, _EXPLORE, _THOMPSON, _WILSON, _HORIZON_UCB):
+    if reward in (_KNOWN, _MEAN, _EXPLORE, _THOMPSON, _WILSON, _HORIZON_UCB, _INSURED):
         return 0.0
     return math.nan
 
@@ -76,7 +81,8 @@ def index(
     """Return the index of a pair from its level, ū, 1/√C and C; NaN for an unknown code.
 
     A pair never seen has ū = 1 and 1/√C = 0, and its index is 1 (Thompson draws from the uniform
-    prior instead). Known means are passed as ``mean``.
+    prior instead). Known means are passed as ``mean``. An insured index has the Wilson bound here;
+    `almoner.kernels.pair_index` adds the rest.
     """
     if reward <= LAST_AFFINE:
         return mean + level * root
@@ -91,25 +97,43 @@ def index(
         return mean + math.sqrt(width * max(0.0, level - math.log(count))) * root
     if reward == _HORIZON_UCB:
         return mean + math.sqrt(width * math.log(1.0 + level / count)) * root
-    if reward == _WILSON:
+    if reward in (_WILSON, _INSURED):
         return wilson_bound(mean, count, level)
     return math.nan
 
 
 @jit
 def wilson_bound(mean: float, count: float, plays_left: float) -> float:
-    """Return thrifty's index: a Wilson score bound whose width falls with the plays left.
+    """Return a Wilson score bound whose width falls with the plays left.
 
-    g is a fit to the Bayes boundary of the Gaussian one-armed bandit with n plays left (Lai, Annals
-    of Statistics 15, 1987), solved numerically. Where ū = 1 the bound is 1 at every level; adding
-    1e-9 per reward breaks the ties of such pairs.
+    Where ū = 1 the bound is 1 at every level; adding 1e-9 per reward breaks the ties of such pairs.
     """
     if mean >= 1.0:
         return 1.0 + 1e-9 * count
-    x = plays_left / count
-    g = math.log(1.0 + x / (5.0 + 1.5 * math.log(1.0 + x)))
-    d = g / count
+    return score_bound(mean, exploration_level(plays_left / count) / count)
+
+
+@jit
+def exploration_level(x: float) -> float:
+    """Return g(x) for x = n/C: half the squared width of the bound after C of C + n plays.
+
+    g is a fit to the Bayes boundary of the Gaussian one-armed bandit with n plays left (Lai, Annals
+    of Statistics 15, 1987), solved numerically.
+    """
+    return math.log(1.0 + x / (5.0 + 1.5 * math.log(1.0 + x)))
+
+
+@jit
+def score_bound(mean: float, d: float) -> float:
+    """Return the largest q with (q − mean)² ≤ 2d q(1 − q): Wilson's bound at d = g/C."""
     return (mean + d + math.sqrt(d * d + 2.0 * d * mean * (1.0 - mean))) / (1.0 + 2.0 * d)
+
+
+@jit
+def kl_divergence(p: float, q: float) -> float:
+    """Return the Bernoulli divergence kl(p, q), for q between 0 and 1."""
+    divergence = 0.0 if p >= 1.0 else (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
+    return divergence if p <= 0.0 else divergence + p * math.log(p / q)
 
 
 @jit

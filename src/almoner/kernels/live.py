@@ -14,6 +14,7 @@ import numpy as np
 from almoner.jit import jit_callable, jit_entry, jit_inline
 from almoner.kernels.draws import REDRAW_LANE, round_key
 from almoner.kernels.live_price import unit_price
+from almoner.kernels.pair_index import expire_insured
 from almoner.kernels.state import LEFT, ROUND, Hulls, Memo, State
 from almoner.kernels.steps import SKIP, decide, learn, take
 from almoner.policy.lowering import LoweredPolicy
@@ -202,6 +203,7 @@ def replay(
             learn(policy, state, memo, context, action, t, rewards[row], round_key(stream, t))
         elif kind == CANCEL:
             state.pending[context, action] -= 1.0
+            expire_insured(policy, memo, context, action)
             state.progress[LEFT] = rows[row, 3]
         else:
             state.progress[LEFT] = rows[row, 1]

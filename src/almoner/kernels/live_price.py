@@ -12,7 +12,8 @@ import math
 import numpy as np
 
 from almoner.jit import jit_inline
-from almoner.kernels.ranking import level_at, level_of, value_of, weights_of
+from almoner.kernels.pair_index import level_at, level_of, weights_of
+from almoner.kernels.ranking import value_of
 from almoner.kernels.state import EXPLORED, LEFT, ROUND, UNIT_PRICE, Hulls, Memo, State
 from almoner.kernels.steps import ratio_of
 from almoner.lp import TOLERANCE

@@ -12,96 +12,18 @@ import math
 import numpy as np
 
 from almoner.jit import jit_inline
-from almoner.kernels.draws import THOMPSON_LANE, TIE_LANE, round_key, uniform
-from almoner.kernels.indices import LAST_AFFINE, clock_level, index
-from almoner.kernels.state import (
-    FROZEN,
-    LEFT,
-    ROUND,
-    Memo,
-    State,
-)
+from almoner.kernels.draws import TIE_LANE, uniform
+from almoner.kernels.indices import LAST_AFFINE
+from almoner.kernels.pair_index import index_of, level_of, own_index_of, weights_of
+from almoner.kernels.state import LEFT, ROUND, Memo, State
 from almoner.lp import TOLERANCE
-from almoner.policy.contexts import (
-    EmpiricalContexts,
-    KnownContexts,
-    NoContexts,
-    TruncatedContexts,
-)
 from almoner.policy.lowering import LoweredPolicy
-from almoner.policy.rewards import HorizonUCB, Thompson, Wilson
-from almoner.types import Floats, Mask
+from almoner.policy.rewards import InsuredWilson
+from almoner.types import Mask
 
-__all__ = [
-    "choose",
-    "index_of",
-    "is_between",
-    "level_at",
-    "level_of",
-    "rank",
-    "value_of",
-    "weights_of",
-]
+__all__ = ["choose", "is_between", "own_value_of", "rank", "value_of"]
 
-_THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
-_EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
-_KNOWN_CONTEXTS, _NO_CONTEXTS = KnownContexts.code, NoContexts.code
-
-
-@jit_inline
-def weights_of(policy: LoweredPolicy, state: State, t: int) -> tuple[Floats, float, float]:
-    """Return the weights of the contexts, their total, and the weight that an arrival adds.
-
-    The total is NaN for an unknown code.
-    """
-    if policy.context not in (_EMPIRICAL, _TRUNCATED):
-        known = policy.context in (_KNOWN_CONTEXTS, _NO_CONTEXTS)
-        return policy.context_weights, 1.0 if known else math.nan, 0.0
-    frozen = state.progress[FROZEN]
-    if frozen > 0:
-        return state.context_counts, float(frozen), 0.0
-    return state.context_counts, float(t), 1.0
-
-
-@jit_inline
-def level_at(policy: LoweredPolicy, memo: Memo, t: int) -> float:
-    """Return the index level that all contexts have in round t."""
-    if t < len(memo.levels):
-        return memo.levels[t]
-    return clock_level(policy.reward, policy.width, t)
-
-
-@jit_inline
-def level_of(policy: LoweredPolicy, common: float, share: float, t: int, left: float) -> float:
-    """Return the index level of a context with this share in round t, with ``left`` units left.
-
-    It is ``common`` unless the index depends on the plays left in its context.
-    """
-    if policy.reward == _WILSON:
-        return max(1.0, min(share * (policy.horizon - t + 1), left / policy.cheapest))
-    if policy.reward == _HORIZON_UCB:
-        return share * (policy.horizon - t + 1)
-    return common
-
-
-@jit_inline
-def index_of(
-    policy: LoweredPolicy,
-    state: State,
-    memo: Memo,
-    context: int,
-    action: int,
-    level: float,
-    key: np.uint64,
-) -> float:
-    """Return the index of one pair at a level."""
-    mean, root = memo.means[context, action], memo.roots[context, action]
-    if policy.reward <= LAST_AFFINE:
-        return mean + level * root
-    if policy.reward == _THOMPSON:
-        key = round_key(key, THOMPSON_LANE + context * policy.costs.shape[1] + action)
-    count = state.counts[context, action]
-    return index(policy.reward, policy.width, level, mean, root, count, key)
+_INSURED = InsuredWilson.code
 
 
 @jit_inline
@@ -125,6 +47,19 @@ def value_of(
 
 
 @jit_inline
+def own_value_of(
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, level: float, key: np.uint64
+) -> float:
+    """Return the value of a context while it is decided itself."""
+    if policy.reward != _INSURED:
+        return value_of(policy, state, memo, context, level, key)
+    best = -math.inf
+    for action in range(policy.costs.shape[1]):
+        best = max(best, own_index_of(policy, state, memo, context, action, level, key))
+    return best
+
+
+@jit_inline
 def choose(
     policy: LoweredPolicy,
     state: State,
@@ -141,11 +76,12 @@ def choose(
     best, second, chosen = -math.inf, -math.inf, 0
     for action in range(policy.costs.shape[1]):
         value = -math.inf
-        considered = _may_be_best(policy, memo, context, action)
+        # An insured index is not the one that has brackets.
+        considered = policy.reward == _INSURED or _may_be_best(policy, memo, context, action)
         if available is not None:  # brackets compare with the best of all actions
             considered = available[action]
         if considered:
-            value = index_of(policy, state, memo, context, action, level, key)
+            value = own_index_of(policy, state, memo, context, action, level, key)
         memo.row[action] = value
         second = max(second, min(best, value))
         chosen = action if value > best else chosen

@@ -5,6 +5,7 @@ Snapshots keep the state. The caches follow from the policy and the state, and o
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -15,18 +16,32 @@ from almoner.kernels.indices import fill_levels
 from almoner.lp import hull_steps
 from almoner.policy.contexts import KnownContexts
 from almoner.policy.lowering import LoweredPolicy
-from almoner.policy.rewards import KnownRewards
+from almoner.policy.rewards import InsuredWilson, KnownRewards
 from almoner.types import Floats, Ints
 
 __all__ = [
+    "ACTION_SPREAD",
+    "CONTEXT_SPREAD",
+    "EFFECT",
+    "EVIDENCE",
     "EXPLORED",
     "FROZEN",
+    "GRAND_MEAN",
     "KEPT_BELOW",
     "KEPT_LEAST",
     "LAST_CONTEXT",
     "LAST_PRICE",
     "LEFT",
+    "LEVEL",
+    "NEW_COUNT",
+    "NEW_MEAN",
+    "NEW_SHARE",
+    "REFIT_AT",
+    "RESIDUAL",
+    "REWARDS",
     "ROUND",
+    "SEEN_SHARE",
+    "STAKE",
     "THIS_CONTEXT",
     "UNIT_PRICE",
     "VALID_HORIZON",
@@ -45,6 +60,17 @@ __all__ = [
 ROUND, LEFT, FROZEN, EXPLORED, TESTED = 0, 1, 2, 3, 4
 """Indices in ``State.progress``: rounds completed, units left, and the rounds (0: none) in which
 context shares were frozen, exploration ended, and its end was last tested for."""
+
+GRAND_MEAN, CONTEXT_SPREAD, ACTION_SPREAD, RESIDUAL = 0, 1, 2, 3
+"""Indices in ``State.fit``: μ of the pooled prior, and the variances of its effects and of ε."""
+
+REWARDS, REFIT_AT, SEEN_SHARE, STAKE, EVIDENCE = 4, 5, 6, 7, 8
+"""Indices in ``State.fit``: the number of rewards, the number at which to fit again, the share of
+actions whose reward was seen, the loss that is insured, and the log-likelihood ratio it takes."""
+
+EFFECT, LEVEL, NEW_MEAN, NEW_COUNT, NEW_SHARE = 0, 1, 2, 3, 4
+"""Rows of ``State.action_fit``: β and the level of each action, and the prior of a context without
+rewards: mean, count, and share of the action in its variance."""
 
 LAST_PRICE, UNIT_PRICE = 0, 1
 """Indices in ``Hulls.price``: the price found last, and the price of one more unit."""
@@ -65,6 +91,10 @@ class State(NamedTuple):
 
     ``pending`` counts the actions taken whose rewards have not come; ``skip_counts`` and
     ``skip_sums`` are of the rewards of skipping; ``progress`` holds the round and the units left.
+
+    The others are written by `almoner.kernels.refit`: the pooled prior of each pair, the share of
+    its variance that is due to its action, the effects of contexts and actions, and numbers of the
+    fit. All but ``fit`` are empty if no prior is fitted.
     """
 
     counts: Floats
@@ -74,20 +104,31 @@ class State(NamedTuple):
     skip_counts: Floats
     skip_sums: Floats
     progress: Ints
+    prior_means: Floats
+    prior_counts: Floats
+    action_shares: Floats
+    context_effects: Floats
+    action_fit: Floats
+    fit: Floats
 
 
 class Memo(NamedTuple):
     """Cache of means and of brackets of indices; it changes the speed of decisions, nothing else.
 
-    ``means`` and ``roots`` hold ū and 1/√C of each pair (the prior and 0 if never seen). The level
+    ``means``, ``counts`` and ``roots`` hold ū, C and 1/√C of each pair, the rewards of its pooled
+    prior included (the value before the first reward, 0 and 0 if there is none). The level
     of each context lies between ``bottom`` and ``top``, the index of each pair between ``least``
     and ``most``, the value of each context between ``low`` and ``high``, as long as the round, the
     horizon and the units left are within ``validity``, which `refresh` checks before every use.
     ``levels`` is the level common to all contexts, by round; ``row`` is scratch space for one
-    number per action, ``values`` and ``unclear`` for one per context.
+    number per action, ``values`` and ``unclear`` for one per context, ``working`` for two per pair
+    and ``columns`` for two per action, both of them empty if no prior is fitted. ``insured`` holds
+    the largest mean of each pair that its own rewards have not ruled out, NaN if that is to be
+    computed; it is empty for an index without insurance.
     """
 
     means: Floats
+    counts: Floats
     roots: Floats
     least: Floats
     most: Floats
@@ -100,6 +141,9 @@ class Memo(NamedTuple):
     values: Floats
     unclear: npt.NDArray[np.uint32]
     validity: Ints
+    working: Floats
+    columns: Floats
+    insured: Floats
 
 
 class Hulls(NamedTuple):
@@ -155,15 +199,22 @@ def new_hulls(policy: LoweredPolicy) -> Hulls | None:
 
 def new_state(policy: LoweredPolicy) -> State:
     """Return the state before the first round."""
-    shape = policy.costs.shape
+    contexts, actions = shape = policy.costs.shape
+    pooled = (contexts * policy.pooled, actions * policy.pooled)
     state = State(
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros(shape[0]),
-        np.zeros(shape[0]),
-        np.zeros(shape[0]),
-        np.zeros(5, np.int64),
+        counts=np.zeros(shape),
+        sums=np.zeros(shape),
+        pending=np.zeros(shape),
+        context_counts=np.zeros(contexts),
+        skip_counts=np.zeros(contexts),
+        skip_sums=np.zeros(contexts),
+        progress=np.zeros(5, np.int64),
+        prior_means=np.zeros(pooled),
+        prior_counts=np.zeros(pooled),
+        action_shares=np.zeros(pooled),
+        context_effects=np.zeros(pooled[0]),
+        action_fit=np.zeros((5, pooled[1])),
+        fit=np.zeros(9),
     )
     state.progress[LEFT] = policy.budget
     return state
@@ -175,11 +226,16 @@ def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) 
     ``levels`` may be those of another memo of the same policy, which saves computing them.
     """
     contexts, actions = policy.costs.shape
-    seen = (state.counts > 0) & (policy.reward != KnownRewards.code)  # known means stay as they are
-    counts = np.maximum(state.counts, 1)
+    learned = policy.reward != KnownRewards.code  # known means stay as they are
+    counts, sums = state.counts * learned, state.sums
+    if policy.pooled:
+        counts, sums = counts + state.prior_counts, sums + state.prior_counts * state.prior_means
+    seen = counts > 0
+    counted = np.where(seen, counts, 1.0)
     memo = Memo(
-        means=np.where(seen, state.sums / counts, policy.prior),
-        roots=np.where(seen, 1 / np.sqrt(counts), 0.0),
+        means=np.where(seen, sums / counted, policy.prior),
+        counts=counts,
+        roots=np.where(seen, 1 / np.sqrt(counted), 0.0),
         least=np.full(counts.shape, -np.inf),
         most=np.full(counts.shape, np.inf),
         low=np.full(contexts, -np.inf),
@@ -191,6 +247,9 @@ def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) 
         values=np.empty(contexts),
         unclear=np.empty(contexts, np.uint32),
         validity=np.zeros(4, np.int64),
+        working=np.empty((contexts * policy.pooled, actions, 2)),
+        columns=np.empty((2, actions * policy.pooled)),
+        insured=np.full((contexts if policy.reward == InsuredWilson.code else 0, actions), np.nan),
     )
     if levels is None:
         fill_levels(policy.reward, policy.width, memo.levels)
@@ -209,7 +268,16 @@ def reset(policy: LoweredPolicy, state: State, memo: Memo) -> None:
             state.sums[context, action] = 0.0
             state.pending[context, action] = 0.0
             memo.means[context, action] = policy.prior[context, action]
+            memo.counts[context, action] = 0.0
             memo.roots[context, action] = 0.0
     state.progress[ROUND], state.progress[LEFT] = 0, policy.budget
     state.progress[FROZEN], state.progress[EXPLORED], state.progress[TESTED] = 0, 0, 0
     memo.validity[VALID_UNTIL] = 0
+    state.fit[:] = 0.0
+    memo.insured[:] = math.nan
+    if policy.pooled == 1:
+        state.prior_means[:] = 0.0
+        state.prior_counts[:] = 0.0
+        state.action_shares[:] = 0.0
+        state.context_effects[:] = 0.0
+        state.action_fit[:] = 0.0

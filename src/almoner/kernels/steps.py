@@ -18,15 +18,9 @@ from almoner.kernels.draws import BINARISE_LANE, SERVE_LANE, uniform
 from almoner.kernels.explore_first import exploration_over, least_tried
 from almoner.kernels.freezing import freeze_due
 from almoner.kernels.priced import SKIP, allocate
-from almoner.kernels.ranking import (
-    choose,
-    is_between,
-    level_at,
-    level_of,
-    rank,
-    value_of,
-    weights_of,
-)
+from almoner.kernels.pair_index import expire_insured, level_at, level_of, weights_of
+from almoner.kernels.ranking import choose, is_between, own_value_of, rank
+from almoner.kernels.refit import refit, refit_due, update_mean
 from almoner.kernels.state import EXPLORED, FROZEN, LEFT, ROUND, VALID_UNTIL, Hulls, Memo, State
 from almoner.lp import TOLERANCE
 from almoner.policy.allocation import (
@@ -179,7 +173,7 @@ def _ranks_lower(
     value: float,
 ) -> bool:
     """Return whether an arrival with restricted actions ranks below others of its context."""
-    return value_of(policy, state, memo, context, level, key) > value + TOLERANCE
+    return own_value_of(policy, state, memo, context, level, key) > value + TOLERANCE
 
 
 @jit_inline
@@ -208,6 +202,7 @@ def take(
     if action != SKIP:
         state.progress[LEFT] -= policy.costs[context, action]
         state.pending[context, action] += 1.0
+        expire_insured(policy, memo, context, action)
     if hulls is not None:
         exploring = policy.reward == _EXPLORE and state.progress[EXPLORED] == 0
         if exploring and exploration_over(policy, state, memo, hulls):
@@ -236,6 +231,7 @@ def learn(
     """Record the reward of an action taken in round t, counted from 0, and decided with ``key``."""
     if action != SKIP:
         state.pending[context, action] -= 1.0
+        expire_insured(policy, memo, context, action)
     if policy.reward == _KNOWN or _is_closed(policy, state, t):
         return
     if action == SKIP:
@@ -247,10 +243,10 @@ def learn(
         reward = 1.0 if uniform(key, BINARISE_LANE) < reward else 0.0
     state.counts[context, action] += 1.0
     state.sums[context, action] += reward
-    count = state.counts[context, action]
-    memo.means[context, action] = state.sums[context, action] / count
-    memo.roots[context, action] = 1.0 / math.sqrt(count)
+    update_mean(policy, state, memo, context, action)
     update_after_reward(policy, state, memo, context, action)
+    if refit_due(policy, state):
+        refit(policy, state, memo)
 
 
 @jit_inline

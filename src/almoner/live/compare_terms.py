@@ -12,6 +12,7 @@ from almoner.errors import DifferentTerms, InvalidTerms
 from almoner.live.closing_time import ClosingTime
 from almoner.live.parse_terms import parse_term
 from almoner.live.terms import Action, Terms
+from almoner.policy.recipes import thrifty, wilson_eager
 
 __all__ = ["refuse_differences"]
 
@@ -30,12 +31,20 @@ def refuse_differences(stored: Terms, campaign: str, terms: dict[str, Any]) -> N
         if isinstance(stored.horizon, ClosingTime) and stored.horizon.opens is not None:
             changed = changed.opened(stored.horizon.opens)
         value = changed.written()[term]
-        if value != written[term]:
+        if value != written[term] and not _is_former_default(written[term], value):
             path, was, got = _difference(term, written[term], value)
             raise DifferentTerms(
                 f"campaign {campaign!r} was opened with {path}={was}, got {path}={got}; leave it "
                 "out to resume the campaign, or choose another name"
             )
+
+
+def _is_former_default(was: Any, got: Any) -> bool:
+    """Return whether a campaign has the rule that `thrifty` stood for before, and `thrifty` is asked.
+
+    Such a campaign goes on as it began.
+    """
+    return bool(was == wilson_eager() and got == thrifty())
 
 
 def _difference(path: str, was: Any, got: Any) -> tuple[str, str, str]:

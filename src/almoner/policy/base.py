@@ -1,4 +1,4 @@
-"""Policy: a frozen product of three parts, without state, randomness or budget."""
+"""Policy: a frozen product of four parts, without state, randomness or budget."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import InvalidPolicy
-from almoner.policy import allocation, contexts, rewards
+from almoner.policy import allocation, contexts, priors, rewards
 from almoner.policy.allocation import AllocationRule, Procrastinate, SkipAlways
 from almoner.policy.contexts import ContextKnowledge, NoContexts
-from almoner.policy.rewards import ExploreFirst, HorizonUCB, RewardKnowledge, Wilson
+from almoner.policy.priors import NoPrior, PriorKnowledge
+from almoner.policy.rewards import (
+    ExploreFirst,
+    HorizonUCB,
+    InsuredWilson,
+    KnownRewards,
+    RewardKnowledge,
+    Wilson,
+)
 
 __all__ = ["Policy"]
 
@@ -29,26 +37,32 @@ PARTS: dict[str, tuple[type[Any], dict[str, type[Any]]]] = {
         ("rewards", RewardKnowledge, rewards),
         ("contexts", ContextKnowledge, contexts),
         ("allocation", AllocationRule, allocation),
+        ("prior", PriorKnowledge, priors),
     )
 }
 """All parts, by axis and name."""
 
+OPTIONAL = {"prior": NoPrior()}
+"""Axes that a table may leave out, with the part that it then stands for."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """A policy: reward knowledge × context knowledge × allocation rule.
+    """A policy: reward knowledge × context knowledge × allocation rule × prior.
 
     Parameters
     ----------
     rewards
         The index of each pair: `KnownRewards`, `UCB`, `KLUCB`, `LogPlus`, `Thompson`, `Wilson`,
-        `HorizonUCB`, `ExploreFirst`, `EmpiricalMean`.
+        `InsuredWilson`, `HorizonUCB`, `ExploreFirst`, `EmpiricalMean`.
     contexts
         The weight of each context: `KnownContexts`, `EmpiricalContexts`, `TruncatedContexts`,
         `NoContexts`.
     allocation
         The probability of serving an arrival: `AdaptiveLP`, `FixedLP`, `Procrastinate`,
         `RoundedLP`, `EagerRounding`, `SkipAlways`.
+    prior
+        What the rewards of other pairs say about a pair: `NoPrior`, `Pooled`.
 
     Examples
     --------
@@ -61,6 +75,7 @@ class Policy:
     rewards: RewardKnowledge
     contexts: ContextKnowledge
     allocation: AllocationRule
+    prior: PriorKnowledge = OPTIONAL["prior"]
 
     def __post_init__(self) -> None:
         for axis, (_, parts) in PARTS.items():
@@ -74,7 +89,7 @@ class Policy:
                 f"{_name(self.allocation)} weighs contexts, so it needs to know of them; "
                 "give contexts=KnownContexts() or EmpiricalContexts() instead of NoContexts()"
             )
-        if weightless and isinstance(self.rewards, (Wilson, HorizonUCB, ExploreFirst)):
+        if weightless and isinstance(self.rewards, (Wilson, HorizonUCB, InsuredWilson, ExploreFirst)):
             raise InvalidPolicy(
                 f"{_name(self.rewards)} needs each context's share of the rounds; "
                 "give contexts=EmpiricalContexts() instead of NoContexts()"
@@ -85,20 +100,38 @@ class Policy:
                 f"probabilities would be ignored, got contexts={self.contexts!r}; "
                 "give contexts=NoContexts()"
             )
+        fixed = isinstance(self.rewards, (KnownRewards, ExploreFirst))
+        if fixed and not isinstance(self.prior, NoPrior):
+            raise InvalidPolicy(
+                f"{_name(self.rewards)} takes its means from nowhere else, so that a prior would "
+                f"be ignored, got prior={self.prior!r}; leave prior out"
+            )
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return the parts as dictionaries, each with its ``kind`` and its parameters."""
-        return {axis: {"kind": _name(part), **asdict(part)} for axis, part in self._parts()}
+        """Return the parts as dictionaries, each with its ``kind`` and its parameters.
+
+        Parts that a table may leave out are left out.
+        """
+        return {
+            axis: {"kind": _name(part), **asdict(part)}
+            for axis, part in self._parts()
+            if part != OPTIONAL.get(axis)
+        }
 
     @classmethod
     def from_dict(cls, table: Any) -> Policy:
         """Build a policy from the result of `to_dict`; unknown names are refused."""
         if not isinstance(table, Mapping):
-            rule, remedy = "be a table of three parts", checks.uncalled(table)
+            rule, remedy = "be a table of its parts", checks.uncalled(table)
             raise checks.refuse("a policy", rule, table, remedy, InvalidPolicy)
-        checks.known_keys("the policy", table, required=tuple(PARTS), error=InvalidPolicy)
-        built = {}
+        required = [axis for axis in PARTS if axis not in OPTIONAL]
+        checks.known_keys(
+            "the policy", table, required=required, optional=OPTIONAL, error=InvalidPolicy
+        )
+        built: dict[str, Any] = {}
         for axis, (_, parts) in PARTS.items():
+            if axis not in table:
+                continue
             entry = dict(table[axis]) if isinstance(table[axis], Mapping) else {}
             kind = checks.choice(
                 f"{axis} kind", entry.pop("kind", None), parts, error=InvalidPolicy

@@ -70,7 +70,8 @@ class LoweredPolicy(NamedTuple):
     probabilities, or ones; ``prior`` is the value of a pair before its first reward: its known gain
     over skipping, or 1. ``defaults`` are the known rewards of skipping for a policy that learns the
     other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ,
-    skipping has a reward, or the policy explores first.
+    skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is fitted, and
+    ``caution`` that of an insured index.
     """
 
     reward: int
@@ -92,6 +93,8 @@ class LoweredPolicy(NamedTuple):
     default_mode: int
     defaults: Floats
     exploration: Exploration
+    pooled: int
+    caution: float
 
 
 def lower(
@@ -156,6 +159,8 @@ def lower(
         default_mode=default_mode,
         defaults=defaults * (default_mode == KNOWN_DEFAULTS),
         exploration=_exploration(policy.rewards, horizon, grid) if explores else Exploration(),
+        pooled=policy.prior.code,
+        caution=getattr(policy.rewards, "caution", 0.0),
     )
 
 

@@ -22,7 +22,7 @@ SEEN = (1.0, 3.0, 50.0)
 def missing_branch(lowered: LoweredPolicy) -> str:
     """Return the missing branch for the codes of a policy, as words that follow "the policy"."""
     from almoner.kernels.indices import index
-    from almoner.kernels.ranking import level_at, level_of, weights_of
+    from almoner.kernels.pair_index import level_at, level_of, weights_of
     from almoner.kernels.state import new_memo, new_state
     from almoner.kernels.steps import serve_share
 

@@ -1,0 +1,119 @@
+"""Insurance: the evidence that a pair's own rewards must give before it is left alone.
+
+Leaving a pair alone by mistake may lose a share of the campaign's reward. To rule that out with a
+log-likelihood ratio L takes about L / kl plays of the pair, each at the loss of its gap (Wald). The
+premium, summed over all pairs, is limited to a share of the campaign's reward, which limits L.
+"""
+
+from __future__ import annotations
+
+import math
+
+from almoner.jit import jit, jit_inline
+from almoner.kernels.indices import kl_divergence
+from almoner.kernels.pair_index import level_of, weights_of
+from almoner.kernels.state import EVIDENCE, LEFT, ROUND, STAKE, Memo, State
+from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
+
+__all__ = ["insure"]
+
+MOST_EVIDENCE = 6.5
+"""Log-likelihood ratio that is asked for at a caution of 1: an error in about 700 pairs."""
+
+PREMIUM = 0.06
+"""Largest share of the campaign's reward spent on evidence, at a caution of 1."""
+
+INSURED_LOSS = 0.12
+"""Share of the campaign's reward whose loss is insured."""
+
+CHANCE = 3.0
+"""A loss of fewer standard deviations than this of the reward itself is not insured."""
+
+HALVINGS = 20
+"""Steps of the bisection for the price: to a millionth of the largest one."""
+
+
+@jit
+def insure(policy: LoweredPolicy, state: State, memo: Memo) -> None:
+    """Compute the loss that is insured, and the evidence that its premium buys."""
+    t, left = state.progress[ROUND], float(state.progress[LEFT])
+    remaining = max(1, policy.horizon - t)
+    weights, total, _ = weights_of(policy, state, max(1, t))
+    price = _price(policy, state, memo, left / remaining)
+    reward = price * left / remaining
+    for context in range(policy.costs.shape[0]):
+        surplus = _surplus(policy, state, memo, context, price)
+        reward += weights[context] / total * surplus
+    reward = max(0.5, reward * policy.horizon)
+    stake = max(INSURED_LOSS * reward, CHANCE * math.sqrt(reward))
+    cost = 1e-9
+    for context in range(policy.costs.shape[0]):
+        if weights[context] <= 0.0:
+            continue
+        surplus = _surplus(policy, state, memo, context, price)
+        margin = stake / level_of(policy, 0.0, weights[context] / total, t + 1, left)
+        for action in range(policy.costs.shape[1]):
+            goal = _idle_mean(policy, state, context) + surplus
+            goal += price * policy.costs[context, action]
+            mean = _mean(memo, context, action)
+            if mean < goal and goal + margin < 0.999:
+                cost += (goal - mean) / kl_divergence(mean, goal + margin)
+    state.fit[STAKE] = stake
+    state.fit[EVIDENCE] = policy.caution * min(MOST_EVIDENCE, PREMIUM * reward / cost)
+
+
+@jit_inline
+def _mean(memo: Memo, context: int, action: int) -> float:
+    """Return the mean of a pair with one more reward of a half, so that none is 0 or 1."""
+    count = memo.counts[context, action]
+    return (memo.means[context, action] * count + 0.5) / (count + 1.0)
+
+
+@jit_inline
+def _idle_mean(policy: LoweredPolicy, state: State, context: int) -> float:
+    """Return the reward of skipping, known or learned; 0 if it was never seen."""
+    if policy.default_mode == LEARNED_DEFAULTS and state.skip_counts[context] > 0.0:
+        return state.skip_sums[context] / state.skip_counts[context]
+    return policy.defaults[context]
+
+
+@jit_inline
+def _surplus(
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, price: float
+) -> float:
+    """Return the gain of the best action over skipping, less its cost at a price; at least 0."""
+    best, idle = 0.0, _idle_mean(policy, state, context)
+    for action in range(policy.costs.shape[1]):
+        gain = _mean(memo, context, action) - idle - price * policy.costs[context, action]
+        best = max(best, gain)
+    return best
+
+
+@jit_inline
+def _price(policy: LoweredPolicy, state: State, memo: Memo, ratio: float) -> float:
+    """Return the price at which the best actions cost the ratio; 0 if it pays for all of them."""
+    low, high = 0.0, 1.0 / policy.cheapest
+    if _spend(policy, state, memo, 0.0) <= ratio:
+        return 0.0
+    for _ in range(HALVINGS):
+        price = 0.5 * (low + high)
+        if _spend(policy, state, memo, price) > ratio:
+            low = price
+        else:
+            high = price
+    return high
+
+
+@jit_inline
+def _spend(policy: LoweredPolicy, state: State, memo: Memo, price: float) -> float:
+    """Return the cost per round of the best action in each context at a price."""
+    weights, total, _ = weights_of(policy, state, max(1, state.progress[ROUND]))
+    spend = 0.0
+    for context in range(policy.costs.shape[0]):
+        best, cost, idle = 0.0, 0, _idle_mean(policy, state, context)
+        for action in range(policy.costs.shape[1]):
+            gain = _mean(memo, context, action) - idle - price * policy.costs[context, action]
+            if gain > best:
+                best, cost = gain, policy.costs[context, action]
+        spend += weights[context] / total * cost
+    return spend

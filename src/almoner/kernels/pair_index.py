@@ -1,0 +1,177 @@
+"""Index of a context-action pair from the state: its level, its mean, and what is insured.
+
+A pair has two indices. `index_of` is its value to other contexts, which compete with it for the
+budget; `own_index_of` is its value when its own context has arrived. They differ for an insured
+index only (`almoner.policy.rewards.InsuredWilson`). Both rise with the level of the context.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from almoner.jit import jit_inline
+from almoner.kernels.draws import THOMPSON_LANE, round_key
+from almoner.kernels.indices import (
+    LAST_AFFINE,
+    clock_level,
+    exploration_level,
+    index,
+    kl_bound,
+    score_bound,
+)
+from almoner.kernels.state import EVIDENCE, FROZEN, LEVEL, SEEN_SHARE, STAKE, Memo, State
+from almoner.policy.contexts import (
+    EmpiricalContexts,
+    KnownContexts,
+    NoContexts,
+    TruncatedContexts,
+)
+from almoner.policy.lowering import LoweredPolicy
+from almoner.policy.rewards import HorizonUCB, InsuredWilson, Thompson, Wilson
+from almoner.types import Floats
+
+__all__ = ["expire_insured", "index_of", "level_at", "level_of", "own_index_of", "weights_of"]
+
+OTHERS = 0.6
+"""Share of its level at which a context competes for the budget while another one is decided."""
+
+_THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
+_INSURED = InsuredWilson.code
+_EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
+_KNOWN_CONTEXTS, _NO_CONTEXTS = KnownContexts.code, NoContexts.code
+
+
+@jit_inline
+def weights_of(policy: LoweredPolicy, state: State, t: int) -> tuple[Floats, float, float]:
+    """Return the weights of the contexts, their total, and the weight that an arrival adds.
+
+    The total is NaN for an unknown code.
+    """
+    if policy.context not in (_EMPIRICAL, _TRUNCATED):
+        known = policy.context in (_KNOWN_CONTEXTS, _NO_CONTEXTS)
+        return policy.context_weights, 1.0 if known else math.nan, 0.0
+    frozen = state.progress[FROZEN]
+    if frozen > 0:
+        return state.context_counts, float(frozen), 0.0
+    return state.context_counts, float(t), 1.0
+
+
+@jit_inline
+def level_at(policy: LoweredPolicy, memo: Memo, t: int) -> float:
+    """Return the index level that all contexts have in round t."""
+    if t < len(memo.levels):
+        return memo.levels[t]
+    return clock_level(policy.reward, policy.width, t)
+
+
+@jit_inline
+def level_of(policy: LoweredPolicy, common: float, share: float, t: int, left: float) -> float:
+    """Return the index level of a context with this share in round t, with ``left`` units left.
+
+    It is ``common`` unless the index depends on the plays left in its context.
+    """
+    if policy.reward in (_WILSON, _INSURED):
+        return max(1.0, min(share * (policy.horizon - t + 1), left / policy.cheapest))
+    if policy.reward == _HORIZON_UCB:
+        return share * (policy.horizon - t + 1)
+    return common
+
+
+@jit_inline
+def index_of(
+    policy: LoweredPolicy,
+    state: State,
+    memo: Memo,
+    context: int,
+    action: int,
+    level: float,
+    key: np.uint64,
+) -> float:
+    """Return the index of one pair at a level, while another context is decided."""
+    mean, root = memo.means[context, action], memo.roots[context, action]
+    if policy.reward <= LAST_AFFINE:
+        return mean + level * root
+    if policy.reward == _INSURED:
+        return _shared_bound(policy, state, memo, context, action, level, OTHERS)
+    if policy.reward == _THOMPSON:
+        key = round_key(key, THOMPSON_LANE + context * policy.costs.shape[1] + action)
+    count = memo.counts[context, action]
+    return index(policy.reward, policy.width, level, mean, root, count, key)
+
+
+@jit_inline
+def own_index_of(
+    policy: LoweredPolicy,
+    state: State,
+    memo: Memo,
+    context: int,
+    action: int,
+    level: float,
+    key: np.uint64,
+) -> float:
+    """Return the index of one pair at a level, while its own context is decided."""
+    if policy.reward != _INSURED:
+        return index_of(policy, state, memo, context, action, level, key)
+    bound = _shared_bound(policy, state, memo, context, action, level, 1.0)
+    margin = state.fit[STAKE] / level
+    if state.fit[EVIDENCE] <= 0.0 or margin >= 1.0:
+        return bound
+    return _insured_bound(state, memo, context, action, bound, margin)
+
+
+@jit_inline
+def _shared_bound(
+    policy: LoweredPolicy,
+    state: State,
+    memo: Memo,
+    context: int,
+    action: int,
+    level: float,
+    share: float,
+) -> float:
+    """Return the Wilson bound of a pair at a share of its exploration level.
+
+    Uncertainty that is due to the action is worth exploring for the plays of all contexts
+    (``action_fit``); the rest, for the plays left in this one.
+    """
+    mean, count = memo.means[context, action], memo.counts[context, action]
+    if count == 0.0:
+        return 1.0
+    if mean >= 1.0:
+        return 1.0 + 1e-9 * count  # as in `almoner.kernels.indices.wilson_bound`
+    plays = max(1.0, state.fit[SEEN_SHARE] * level)
+    g = exploration_level(plays / count)
+    if policy.pooled == 1:
+        common = state.action_shares[context, action]
+        g = (1.0 - common) * g + common * state.action_fit[LEVEL, action]
+    return score_bound(mean, share * g / count)
+
+
+@jit_inline
+def _insured_bound(
+    state: State, memo: Memo, context: int, action: int, bound: float, margin: float
+) -> float:
+    """Return the larger of a bound and the largest mean not yet ruled out, less a margin.
+
+    Only a pair's own rewards rule a mean out: the prior cannot lock an error in. Evidence that is
+    on its way is not bought again: pending rewards lower the evidence asked for.
+    """
+    if math.isnan(memo.insured[context, action]):
+        count, largest = state.counts[context, action], 1.0
+        if count > 0.0:
+            mean = state.sums[context, action] / count
+            asked = state.fit[EVIDENCE] / (count + max(0.0, state.pending[context, action]))
+            if mean + math.sqrt(0.5 * asked) - margin <= bound:  # at most this, by Pinsker
+                return bound
+            largest = 1.0 + 1e-9 * count if mean >= 1.0 else kl_bound(mean, asked)
+        memo.insured[context, action] = largest
+    return max(bound, memo.insured[context, action] - margin)
+
+
+@jit_inline
+def expire_insured(policy: LoweredPolicy, memo: Memo, context: int, action: int) -> None:
+    """Mark the insured mean of a pair as outdated, after a play, a reward or a cancellation."""
+    if policy.reward == _INSURED:
+        memo.insured[context, action] = math.nan

@@ -1,0 +1,66 @@
+"""Refits: the pooled prior and the insurance, computed anew at geometric times.
+
+A refit depends on the rewards seen and on the fit before it, so both are part of the state: two
+processes that fold the same log agree to the last bit. It takes O(J·K) for J contexts and K
+actions. Between refits a decision reads tables.
+"""
+
+from __future__ import annotations
+
+import math
+
+from almoner.jit import jit, jit_inline
+from almoner.kernels.insurance import insure
+from almoner.kernels.pooling import fit_pool
+from almoner.kernels.state import REFIT_AT, REWARDS, SEEN_SHARE, VALID_UNTIL, Memo, State
+from almoner.policy.lowering import LoweredPolicy
+from almoner.policy.rewards import InsuredWilson
+
+__all__ = ["refit", "refit_due", "update_mean"]
+
+GROWTH = 1.08
+"""Factor by which the number of rewards grows from one refit to the next."""
+
+_INSURED = InsuredWilson.code
+
+
+@jit_inline
+def refit_due(policy: LoweredPolicy, state: State) -> bool:
+    """Count a reward, and return whether the prior or the insurance is to be computed anew."""
+    state.fit[REWARDS] += 1.0
+    if policy.pooled == 0 and policy.reward != _INSURED:
+        return False
+    return state.fit[REWARDS] >= state.fit[REFIT_AT]
+
+
+@jit
+def refit(policy: LoweredPolicy, state: State, memo: Memo) -> None:
+    """Compute the prior and the insurance anew, and the means of all pairs; expire the brackets."""
+    rewards = state.fit[REWARDS]
+    state.fit[REFIT_AT] = GROWTH * rewards + 1.0
+    awaited = 0.0
+    for context in range(policy.costs.shape[0]):
+        for action in range(policy.costs.shape[1]):
+            awaited += state.pending[context, action]
+    state.fit[SEEN_SHARE] = (rewards + 1.0) / (rewards + max(0.0, awaited) + 1.0)
+    if policy.pooled == 1:
+        fit_pool(policy, state, memo)
+        for context in range(policy.costs.shape[0]):
+            for action in range(policy.costs.shape[1]):
+                update_mean(policy, state, memo, context, action)
+    if policy.reward == _INSURED:
+        insure(policy, state, memo)
+        memo.insured[:] = math.nan
+    memo.validity[VALID_UNTIL] = 0
+
+
+@jit_inline
+def update_mean(policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int) -> None:
+    """Compute the mean and the count of a pair, those of its prior included."""
+    count, total = state.counts[context, action], state.sums[context, action]
+    if policy.pooled == 1:
+        prior = state.prior_counts[context, action]
+        count, total = count + prior, total + prior * state.prior_means[context, action]
+    memo.counts[context, action] = count
+    memo.means[context, action] = total / count
+    memo.roots[context, action] = 1.0 / math.sqrt(count)
