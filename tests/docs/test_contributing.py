@@ -23,7 +23,7 @@ assert "Laplace" in PARTS["rewards"][1] and "Laplace" in al.__all__
 policy = laplace_rounded()
 assert policy.rewards == al.Laplace()
 assert al.Policy.from_json(policy.to_json()) == policy
-value = index(9, 0.0, 0.0, 0.75, 0.5, 4.0, np.uint64(0))
+value = index(10, 0.0, 0.0, 0.75, 0.5, 4.0, np.uint64(0))
 assert value == 4 / 6, f"(3 + 1) / (4 + 2), not {value}"
 problem = al.Problem(
     context_probs=[0.4, 0.6], reward_means=[[0.2, 0.8], [0.1, 0.4]], horizon=60, budget=24)

@@ -78,9 +78,7 @@ def _idle_mean(policy: LoweredPolicy, state: State, context: int) -> float:
 
 
 @jit_inline
-def _surplus(
-    policy: LoweredPolicy, state: State, memo: Memo, context: int, price: float
-) -> float:
+def _surplus(policy: LoweredPolicy, state: State, memo: Memo, context: int, price: float) -> float:
     """Return the gain of the best action over skipping, less its cost at a price; at least 0."""
     best, idle = 0.0, _idle_mean(policy, state, context)
     for action in range(policy.costs.shape[1]):

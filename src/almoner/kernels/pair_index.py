@@ -32,7 +32,15 @@ from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import HorizonUCB, InsuredWilson, Thompson, Wilson
 from almoner.types import Floats
 
-__all__ = ["expire_insured", "index_of", "level_at", "level_of", "own_index_of", "weights_of"]
+__all__ = [
+    "OTHERS",
+    "expire_insured",
+    "index_of",
+    "level_at",
+    "level_of",
+    "own_index_of",
+    "weights_of",
+]
 
 OTHERS = 0.6
 """Share of its level at which a context competes for the budget while another one is decided."""

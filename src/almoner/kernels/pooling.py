@@ -42,13 +42,11 @@ RESIDUAL_SPREAD, RESIDUAL_COUNT = 0.15, 1.0
 """Variance of ε before any data, and the number of pairs that this guess is worth."""
 
 WIDEST = math.pi**2 / 3
-"""Largest variance of ε: that of the log-odds of a uniform mean, which is no knowledge at all."""
+"""Variance of the log-odds of a uniform mean, which is no knowledge at all: that of μ before any
+data, around 0, and the largest one of ε."""
 
 FEW_PAIRS = 20.0
 """The prior is worth JK/(JK + 20) of its count: few pairs say little about the variances."""
-
-TOTAL_START = 0.1
-"""Weight of the guess μ = 0."""
 
 LARGEST = 9.0
 """Largest log-odds of a prior: means between 0.0001 and 0.9999."""
@@ -107,7 +105,7 @@ def _update_effects(state: State, scores: Floats, weights: Floats) -> None:
     """
     fit, effects = state.fit, state.action_fit[EFFECT]
     contexts, actions = scores.shape
-    precision, total = TOTAL_START, 0.0
+    precision, total = 1.0 / WIDEST, -fit[GRAND_MEAN] / WIDEST
     for context in range(contexts):
         for action in range(actions):
             prediction = fit[GRAND_MEAN] + state.context_effects[context] + effects[action]
@@ -167,7 +165,7 @@ def _set_priors(state: State, scores: Floats, weights: Floats, columns: Floats) 
     fit, by_action = state.fit, state.action_fit
     contexts, actions = scores.shape
     columns[:] = 0.0
-    total, active = TOTAL_START, 0
+    total, active = 1.0 / WIDEST, 0
     for context in range(contexts):
         own = 0.0
         for action in range(actions):
@@ -203,7 +201,10 @@ def _set_priors(state: State, scores: Floats, weights: Floats, columns: Floats) 
             m = _expit(fit[GRAND_MEAN] + above * context_variance + beside * action_variance)
             q = m * (1.0 - m)
             if new:
-                by_action[NEW_MEAN, action], by_action[NEW_COUNT, action] = m, scale / (variance * q)
+                by_action[NEW_MEAN, action], by_action[NEW_COUNT, action] = (
+                    m,
+                    scale / (variance * q),
+                )
                 by_action[NEW_SHARE, action] = action_variance / variance
                 continue
             state.prior_means[context, action] = m

@@ -46,7 +46,7 @@ OPTIONAL = {"prior": NoPrior()}
 """Axes that a table may leave out, with the part that it then stands for."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Policy:
     """A policy: reward knowledge × context knowledge × allocation rule × prior.
 
@@ -89,7 +89,9 @@ class Policy:
                 f"{_name(self.allocation)} weighs contexts, so it needs to know of them; "
                 "give contexts=KnownContexts() or EmpiricalContexts() instead of NoContexts()"
             )
-        if weightless and isinstance(self.rewards, (Wilson, HorizonUCB, InsuredWilson, ExploreFirst)):
+        if weightless and isinstance(
+            self.rewards, (Wilson, HorizonUCB, InsuredWilson, ExploreFirst)
+        ):
             raise InvalidPolicy(
                 f"{_name(self.rewards)} needs each context's share of the rounds; "
                 "give contexts=EmpiricalContexts() instead of NoContexts()"
@@ -106,6 +108,10 @@ class Policy:
                 f"{_name(self.rewards)} takes its means from nowhere else, so that a prior would "
                 f"be ignored, got prior={self.prior!r}; leave prior out"
             )
+
+    def __repr__(self) -> str:
+        parts = [f"{axis}={part!r}" for axis, part in self._parts() if part != OPTIONAL.get(axis)]
+        return f"Policy({', '.join(parts)})"
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return the parts as dictionaries, each with its ``kind`` and its parameters.
