@@ -181,6 +181,8 @@ def prior_branch(code: int) -> bool:
     """After a reward every pair has a prior, if there is room for priors at all."""
     lowered = lower(greedy(), horizon=10, budget=4, costs=np.ones((2, 1)))._replace(pooled=code)
     state = new_state(lowered)
+    if state.prior_counts.shape not in ((0, 0), (2, 1)):  # made for codes 0 and 1
+        return False
     memo = new_memo(lowered, state)
     learn(lowered, state, memo, 1, 0, 0, 0.3, NONE)
     return bool(np.all(state.prior_counts > 0.0))

@@ -1,4 +1,4 @@
-"""The pooled prior: its formulas, the model it recovers, and the rewards that it must not depend on."""
+"""The pooled prior: its formulas, the model it recovers, and what it must not depend on."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def log_likelihood(count: float, rewards: float, m: float, variance: float) -> f
 def test_the_score_is_the_derivative_of_the_log_likelihood(
     count: int, share: float, m: float, variance: float
 ) -> None:
-    """By Richardson's extrapolation, of an error below 1e-6 relative to log-likelihoods so large."""
+    """By Richardson's extrapolation; the error allowed is 1e-6 of the log-likelihood."""
 
     def slope(h: float) -> float:
         above = log_likelihood(count, share * count, m, variance * (1 + h))

@@ -89,7 +89,9 @@ class Policy:
                 f"{_name(self.allocation)} weighs contexts, so it needs to know of them; "
                 "give contexts=KnownContexts() or EmpiricalContexts() instead of NoContexts()"
             )
-        if weightless and isinstance(self.rewards, (Wilson, HorizonUCB, InsuredWilson, ExploreFirst)):
+        if weightless and isinstance(
+            self.rewards, (Wilson, HorizonUCB, InsuredWilson, ExploreFirst)
+        ):
             raise InvalidPolicy(
                 f"{_name(self.rewards)} needs each context's share of the rounds; "
                 "give contexts=EmpiricalContexts() instead of NoContexts()"
