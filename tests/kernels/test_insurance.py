@@ -271,7 +271,7 @@ def test_an_insured_mean_that_is_kept_gives_the_same_index(
 
 def test_so_does_that_of_a_pair_with_millions_of_perfect_rewards() -> None:
     """Its largest mean is 1 and a billionth for each reward, to break ties of such pairs."""
-    lowered, state, memo = after(
+    lowered, state, _ = after(
         [[2e6]], [[2e6]], horizon=10**7, left=10**6, arrivals=[100], policy=al.thrifty()
     )
     state.prior_means[:], state.prior_counts[:] = 0.5, 0.01
@@ -311,7 +311,7 @@ def test_no_margin_of_a_whole_reward_is_insured() -> None:
 
 def test_an_untried_pair_is_insured_whatever_its_prior_says() -> None:
     """The prior cannot lock an error in: the largest mean is 1 until the pair has a reward."""
-    lowered, state, memo = after(
+    lowered, state, _ = after(
         [[0]], [[0]], horizon=1000, left=500, arrivals=[100], policy=al.thrifty()
     )
     state.prior_means[:], state.prior_counts[:] = 0.01, 1000.0
