@@ -134,7 +134,7 @@ def test_the_price_counts_gains_over_skipping(known: bool) -> None:
     assert price == pytest.approx(0.55, abs=2**-20)  # of the second context, which is not all paid
 
 
-HAND = {"horizon": 1000, "left": 800, "arrivals": [200]}
+HAND: dict[str, Any] = {"horizon": 1000, "left": 800, "arrivals": [200]}
 
 
 def test_stake_and_evidence_worked_by_hand() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -154,7 +155,8 @@ def folded(
     return policy
 
 
-class Arrival(NamedTuple):
+@dataclass
+class Arrival:
     """An arrival to decide."""
 
     context: str

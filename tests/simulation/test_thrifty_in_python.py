@@ -119,7 +119,7 @@ class Thrifty:
         self.stake = self.evidence = 0.0
 
     def means(self) -> tuple[Any, Any]:
-        """Return the means and counts of all pairs with their priors; 1 and 0 if nothing is known."""
+        """Return means and counts of all pairs, with their priors; 1 and 0 if nothing is known."""
         counts = self.counts + self.pool.n
         totals = self.sums + self.pool.n * self.pool.m
         return np.where(counts > 0, totals / np.maximum(counts, 1e-300), 1.0), counts
@@ -136,7 +136,7 @@ class Thrifty:
         return score_bound(means, share * g / counts)
 
     def own_row(self, context: int, plays: Any) -> list[float]:
-        row = self.bounds(plays, 1.0)[context].tolist()
+        row: list[float] = self.bounds(plays, 1.0)[context].tolist()
         margin = self.stake / plays[context]
         if self.evidence <= 0 or margin >= 1:
             return row
