@@ -34,9 +34,9 @@ from .policy.contexts import EmpiricalContexts as EmpiricalContexts
 from .policy.contexts import KnownContexts as KnownContexts
 from .policy.contexts import NoContexts as NoContexts
 from .policy.contexts import TruncatedContexts as TruncatedContexts
-from .policy.recipes import RECIPES as RECIPES
 from .policy.priors import NoPrior as NoPrior
 from .policy.priors import Pooled as Pooled
+from .policy.recipes import RECIPES as RECIPES
 from .policy.recipes import alp as alp
 from .policy.recipes import ealp as ealp
 from .policy.recipes import ealp2 as ealp2

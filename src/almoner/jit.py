@@ -3,6 +3,7 @@
 | decorator | may allocate | inlined into kernels | Python may call it | holds the GIL |
 |---|---|---|---|---|
 | `jit` | yes | if the compiler chooses to | yes | no |
+| `jit_large` | no | if the compiler chooses to | yes | no |
 | `jit_inline` | no | always | no, only its ``py_func`` | |
 | `jit_callable` | no | always | yes | no |
 | `jit_entry` | no | always | yes | yes |
@@ -28,7 +29,15 @@ from typing import Any, TypeVar
 
 import numba
 
-__all__ = ["call_interruptibly", "jit", "jit_callable", "jit_entry", "jit_inline", "specialize"]
+__all__ = [
+    "call_interruptibly",
+    "jit",
+    "jit_callable",
+    "jit_entry",
+    "jit_inline",
+    "jit_large",
+    "specialize",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Result = TypeVar("Result")
@@ -72,6 +81,15 @@ def jit(function: Function) -> Function:
     It runs without the GIL and is cached on disk. ``py_func`` is the Python function.
     """
     return _compile(function, {})
+
+
+def jit_large(function: Function) -> Function:
+    """Compile without inlining and without allocation; for steps too large to inline.
+
+    Functions that count no references to arrays, such as those of `jit_inline`, may return an array
+    only to callers that do not count them either: `jit` would release it once too often.
+    """
+    return _compile(function, {"_nrt": False, "no_cfunc_wrapper": True})
 
 
 def jit_inline(function: Function) -> Function:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from almoner.kernels import priced as general
 from almoner.kernels.indices import clock_level, index, kl_bound, wilson_bound
+from almoner.kernels.pair_index import weights_of
 from almoner.kernels.price import nearness
 from almoner.kernels.priced import options_at
-from almoner.kernels.pair_index import weights_of
 from almoner.kernels.state import new_hulls, new_memo, new_state
 from almoner.kernels.steps import learn, serve_share
 from almoner.policy.base import PARTS, Policy
@@ -26,7 +26,7 @@ from almoner.policy.rewards import KLUCB, UCB, LogPlus, RewardKnowledge, Thompso
 NONE = np.uint64(0)
 UNKNOWN = 99
 
-REWARDS, CONTEXTS, ALLOCATIONS = (parts for _, parts in PARTS.values())
+REWARDS, CONTEXTS, ALLOCATIONS, _ = (parts for _, parts in PARTS.values())
 
 WITH_BONUS = [UCB, KLUCB, LogPlus, Wilson]
 LEARNING = [name for name in REWARDS if name not in ("KnownRewards", "Thompson")]
@@ -177,6 +177,17 @@ def context_branch(code: int) -> bool:
     return (weights.tolist(), total, arrival) == expected.get(names.get(code, ""))
 
 
+def prior_branch(code: int) -> bool:
+    """After a reward every pair has a prior, if there is room for priors at all."""
+    lowered = lower(greedy(), horizon=10, budget=4, costs=np.ones((2, 1)))._replace(pooled=code)
+    state = new_state(lowered)
+    if state.prior_counts.shape not in ((0, 0), (2, 1)):  # made for codes 0 and 1
+        return False
+    memo = new_memo(lowered, state)
+    learn(lowered, state, memo, 1, 0, 0, 0.3, NONE)
+    return bool(np.all(state.prior_counts > 0.0))
+
+
 def a_plan() -> LoweredPolicy:
     policy = alp(context_probs=[0.9, 0.1], reward_means=[[0.8], [0.4]])
     return lower(policy, horizon=10, budget=4, costs=np.ones((2, 1)))
@@ -186,6 +197,7 @@ BRANCHES = {
     "rewards": reward_branch,
     "contexts": context_branch,
     "allocation": allocation_branch,
+    "prior": prior_branch,
 }
 
 

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.plain_kernels import plain
 from support.problems import PAPER_TEN, unit_problems
 
 import almoner as al
-from almoner.kernels.indices import clock_level, index
+from almoner.kernels.indices import clock_level
+from almoner.kernels.pair_index import index_of
 from almoner.kernels.state import FROZEN, LEFT, ROUND, Memo, State, new_hulls, new_memo, new_state
 from almoner.kernels.steps import SKIP, decide, learn, take
 from almoner.policy.lowering import LoweredPolicy, lower
@@ -122,7 +124,7 @@ def test_a_kept_memo_keeps_up_with_contexts_that_come_suddenly(
 def exact_level(lowered: LoweredPolicy, state: State, context: int, arrived: bool) -> float:
     """Return the level of a context in the present round, from the definitions alone."""
     t = int(state.progress[ROUND]) + 1
-    if lowered.reward not in (al.Wilson.code, al.HorizonUCB.code):
+    if lowered.reward not in (al.Wilson.code, al.InsuredWilson.code, al.HorizonUCB.code):
         return clock_level(lowered.reward, lowered.width, t)
     share = float(lowered.context_weights[context])
     if lowered.context in (al.EmpiricalContexts.code, al.TruncatedContexts.code):
@@ -137,13 +139,12 @@ def exact_level(lowered: LoweredPolicy, state: State, context: int, arrived: boo
 
 def assert_bracketed(lowered: LoweredPolicy, state: State, memo: Memo, present: int) -> None:
     contexts, actions = lowered.costs.shape
+    exact_index = plain(index_of)
     for context in range(contexts):
         level = exact_level(lowered, state, context, arrived=context == present)
         values = []
         for action in range(actions):
-            count = state.counts[context, action]
-            mean, root = memo.means[context, action], memo.roots[context, action]
-            value = index(lowered.reward, lowered.width, level, mean, root, count, np.uint64(0))
+            value = exact_index(lowered, state, memo, context, action, level, np.uint64(0))
             least, most = memo.least[context, action], memo.most[context, action]
             assert least - 1e-12 <= value <= most + 1e-12
             values.append(value)

@@ -41,6 +41,10 @@ TERMS: dict[str, Any] = {"horizon": 100, "budget": 40.0, "costs": COSTS}
 TRUTH: dict[str, Any] = {"context_probs": PROBS, "reward_means": MEANS}
 
 
+CODES = {"rewards": "reward", "contexts": "context", "allocation": "rule", "prior": "pooled"}
+"""Field of a lowered policy that holds the code of each axis."""
+
+
 def three_contexts() -> dict[str, Any]:
     return {
         **TERMS,
@@ -52,9 +56,11 @@ def three_contexts() -> dict[str, Any]:
 
 def combinations() -> list[Policy]:
     policies = []
-    for rewards, contexts, allocation in product(*(parts.values() for _, parts in PARTS.values())):
+    for parts in product(*(parts.values() for _, parts in PARTS.values())):
         try:
-            policies.append(Policy(rewards=rewards(), contexts=contexts(), allocation=allocation()))
+            policies.append(
+                Policy(**{axis: part() for axis, part in zip(PARTS, parts, strict=True)})
+            )
         except InvalidPolicy:
             continue
     return policies
@@ -63,8 +69,8 @@ def combinations() -> list[Policy]:
 @pytest.mark.parametrize("policy", combinations(), ids=repr)
 def test_every_policy_can_be_planned_on_two_contexts(policy: Policy) -> None:
     lowered = lower(policy, **TERMS, **TRUTH)
-    codes = policy.rewards.code, policy.contexts.code, policy.allocation.code
-    assert (lowered.reward, lowered.context, lowered.rule) == codes
+    for axis, code in CODES.items():
+        assert getattr(lowered, code) == getattr(policy, axis).code
     assert (lowered.horizon, lowered.budget) == (100, 40)
     for array, shape in ((lowered.context_weights, (2,)), (lowered.prior, (2, 3))):
         assert array.dtype == np.float64

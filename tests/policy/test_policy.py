@@ -9,21 +9,31 @@ import pytest
 
 import almoner
 from almoner.errors import InvalidPolicy
-from almoner.policy.allocation import AdaptiveLP, FixedLP, Procrastinate, RoundedLP, SkipAlways
+from almoner.policy.allocation import (
+    AdaptiveLP,
+    EagerRounding,
+    FixedLP,
+    Procrastinate,
+    RoundedLP,
+    SkipAlways,
+)
 from almoner.policy.base import PARTS, Policy
 from almoner.policy.contexts import EmpiricalContexts, KnownContexts, NoContexts, TruncatedContexts
+from almoner.policy.priors import NoPrior, Pooled
 from almoner.policy.rewards import (
     KLUCB,
     UCB,
     ExploreFirst,
     HorizonUCB,
+    InsuredWilson,
     KnownRewards,
     LogPlus,
     Thompson,
     Wilson,
 )
 
-NEED_SHARES = (Wilson, HorizonUCB, ExploreFirst)
+NEED_SHARES = (Wilson, HorizonUCB, InsuredWilson, ExploreFirst)
+WITHOUT_PRIOR = (KnownRewards, ExploreFirst)
 
 FULL = Policy(
     rewards=KnownRewards(means=((0.2, 0.8, 0.5), (0.1, 0.4, 0.3))),
@@ -35,6 +45,12 @@ POLICIES = [
     Policy(rewards=UCB(width=0.125), contexts=EmpiricalContexts(), allocation=AdaptiveLP()),
     Policy(rewards=KLUCB(), contexts=TruncatedContexts(until=70), allocation=RoundedLP()),
     Policy(rewards=Thompson(), contexts=NoContexts(), allocation=Procrastinate()),
+    Policy(
+        rewards=InsuredWilson(caution=0.5),
+        contexts=EmpiricalContexts(),
+        allocation=EagerRounding(),
+        prior=Pooled(),
+    ),
 ]
 
 
@@ -112,13 +128,16 @@ def test_every_part_is_public_frozen_keyword_only_and_usable_without_arguments(p
             setattr(made, field.name, 0.5)
 
 
-def combinations() -> list[tuple[Any, Any, Any]]:
+def combinations() -> list[tuple[Any, Any, Any, Any]]:
     return list(product(*(parts.values() for _, parts in PARTS.values())))
 
 
-def test_every_combination_of_parts_is_a_policy_or_refused_for_one_of_three_reasons() -> None:
-    """Combinations that remain: a rule weighs contexts, or there is nothing to weigh."""
-    for rewards, contexts, allocation in combinations():
+def test_every_combination_of_parts_is_a_policy_or_refused_for_one_of_four_reasons() -> None:
+    """Combinations that remain: a rule weighs contexts, or there is nothing to weigh.
+
+    Known rewards and exploration first have no use for a prior.
+    """
+    for rewards, contexts, allocation, prior in combinations():
         weightless = contexts is NoContexts
         if allocation is Procrastinate:
             sensible = weightless and rewards not in NEED_SHARES
@@ -127,12 +146,13 @@ def test_every_combination_of_parts_is_a_policy_or_refused_for_one_of_three_reas
         else:
             sensible = not weightless
         parts = {"rewards": rewards(), "contexts": contexts(), "allocation": allocation()}
-        if sensible:
-            policy = Policy(**parts)
+        if sensible and (prior is NoPrior or rewards not in WITHOUT_PRIOR):
+            policy = Policy(**parts, prior=prior())
             assert Policy.from_json(policy.to_json()) == policy
         else:
-            with pytest.raises(InvalidPolicy, match="; give contexts="):
-                Policy(**parts)
+            remedy = "; leave prior out" if sensible else "; give contexts="
+            with pytest.raises(InvalidPolicy, match=remedy):
+                Policy(**parts, prior=prior())
 
 
 @pytest.mark.parametrize(
@@ -174,6 +194,26 @@ def test_parts_that_do_not_fit_are_refused_in_one_sentence(
     assert str(refused.value) == sentence
 
 
+@pytest.mark.parametrize("rewards", WITHOUT_PRIOR)
+def test_rewards_that_use_no_prior_refuse_one_in_one_sentence(rewards: Any) -> None:
+    with pytest.raises(InvalidPolicy) as refused:
+        Policy(rewards=rewards(), contexts=KnownContexts(), allocation=AdaptiveLP(), prior=Pooled())
+    assert str(refused.value) == (
+        f"{rewards.__name__} takes its means from nowhere else, so that a prior would be ignored, "
+        "got prior=Pooled(); leave prior out"
+    )
+
+
+def test_a_prior_is_named_in_the_json_only_if_there_is_one() -> None:
+    """So policies written before there were priors are read, and written, as before."""
+    pooled = POLICIES[-1]
+    assert pooled.to_dict()["prior"] == {"kind": "Pooled"}
+    assert set(FULL.to_dict()) == {"rewards", "contexts", "allocation"}
+    table = {**FULL.to_dict(), "prior": {"kind": "NoPrior"}}
+    assert Policy.from_dict(table) == FULL
+    assert FULL.prior == NoPrior()
+
+
 @pytest.mark.parametrize(
     ("part", "parameters", "sentence"),
     [
@@ -186,6 +226,8 @@ def test_parts_that_do_not_fit_are_refused_in_one_sentence(
         (TruncatedContexts, {"until": 0}, "until must be at least 1, got until=0"),
         (TruncatedContexts, {"until": 2.5}, "until must be a whole number, got until=2.5"),
         (FixedLP, {"override": "no"}, "override must be "),
+        (InsuredWilson, {"caution": -0.1}, "caution must be between 0 and 10, got caution=-0.1"),
+        (InsuredWilson, {"caution": 11}, "caution must be between 0 and 10, got caution=11"),
     ],
 )
 def test_a_bad_parameter_is_refused_when_the_part_is_made(
@@ -203,7 +245,7 @@ KINDS = ", ".join(PARTS["rewards"][1])
 @pytest.mark.parametrize(
     ("table", "sentence"),
     [
-        ([], "a policy must be a table of three parts, got a policy=[]"),
+        ([], "a policy must be a table of its parts, got a policy=[]"),
         (
             {**TABLE, "alocation": {}},
             "the policy has the unknown key 'alocation'; did you mean 'allocation'?",

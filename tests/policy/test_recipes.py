@@ -17,6 +17,7 @@ from almoner.policy.allocation import (
 )
 from almoner.policy.base import Policy
 from almoner.policy.contexts import EmpiricalContexts, KnownContexts, NoContexts, TruncatedContexts
+from almoner.policy.priors import NoPrior, Pooled
 from almoner.policy.recipes import RECIPES, recipe
 from almoner.policy.rewards import (
     KLUCB,
@@ -24,13 +25,14 @@ from almoner.policy.rewards import (
     EmpiricalMean,
     ExploreFirst,
     HorizonUCB,
+    InsuredWilson,
     KnownRewards,
     LogPlus,
     Thompson,
     Wilson,
 )
 
-TABLE: dict[str, tuple[Any, Any, Any]] = {
+TABLE: dict[str, tuple[Any, ...]] = {
     "alp": (KnownRewards(), KnownContexts(), AdaptiveLP()),
     "flp": (KnownRewards(), KnownContexts(), FixedLP(override=False)),
     "pb": (KnownRewards(), NoContexts(), Procrastinate()),
@@ -48,11 +50,12 @@ TABLE: dict[str, tuple[Any, Any, Any]] = {
     "thompson_rounded": (Thompson(), EmpiricalContexts(), RoundedLP()),
     "epsilon_first_alp": (ExploreFirst(), KnownContexts(), AdaptiveLP()),
     "horizon_alp": (HorizonUCB(width=0.25), EmpiricalContexts(), AdaptiveLP()),
-    "thrifty": (Wilson(), EmpiricalContexts(), EagerRounding()),
+    "wilson_eager": (Wilson(), EmpiricalContexts(), EagerRounding()),
+    "thrifty": (InsuredWilson(caution=1.0), EmpiricalContexts(), EagerRounding(), Pooled()),
     "greedy": (EmpiricalMean(), EmpiricalContexts(), RoundedLP()),
     "skip_always": (EmpiricalMean(), NoContexts(), SkipAlways()),
 }
-"""Every recipe, part by part."""
+"""Every recipe, part by part, with its prior if it has one."""
 
 
 def test_the_table_misses_no_recipe() -> None:
@@ -62,7 +65,9 @@ def test_the_table_misses_no_recipe() -> None:
 @pytest.mark.parametrize("name", TABLE)
 def test_a_recipe_is_the_product_of_its_parts(name: str) -> None:
     policy = RECIPES[name]()
-    assert (policy.rewards, policy.contexts, policy.allocation) == TABLE[name]
+    rewards, contexts, allocation, *prior = TABLE[name]
+    assert (policy.rewards, policy.contexts, policy.allocation) == (rewards, contexts, allocation)
+    assert policy.prior == (prior[0] if prior else NoPrior())
 
 
 def test_no_two_recipes_are_the_same_policy() -> None:
@@ -134,6 +139,16 @@ GIVEN: list[tuple[str, dict[str, Any], Policy]] = [
             rewards=UCB(width=2.0),
             contexts=KnownContexts(probs=(0.4, 0.6)),
             allocation=RoundedLP(),
+        ),
+    ),
+    (
+        "thrifty",
+        {"caution": 0.25},
+        Policy(
+            rewards=InsuredWilson(caution=0.25),
+            contexts=EmpiricalContexts(),
+            allocation=EagerRounding(),
+            prior=Pooled(),
         ),
     ),
 ]

@@ -58,7 +58,12 @@ def test_what_was_not_called_is_named_with_its_parentheses(taker: str, uncalled:
 
 @pytest.mark.parametrize("axis", PARTS)
 def test_a_part_that_was_not_called_is_named_with_its_parentheses(axis: str) -> None:
-    parts = {"rewards": al.UCB(), "contexts": al.KnownContexts(), "allocation": al.AdaptiveLP()}
+    parts: dict[str, Any] = {
+        "rewards": al.UCB(),
+        "contexts": al.KnownContexts(),
+        "allocation": al.AdaptiveLP(),
+        "prior": al.Pooled(),
+    }
     part = type(parts[axis])
     with pytest.raises(al.InvalidPolicy, match=rf"{axis} must .*; call it: {part.__name__}\(\)$"):
-        al.Policy(**{**parts, axis: part})  # type: ignore[arg-type]
+        al.Policy(**{**parts, axis: part})

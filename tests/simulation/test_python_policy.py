@@ -77,7 +77,7 @@ class UcbAlp(Learner):
             todo = todo[len(group) :]
 
 
-class Thrifty(Learner):
+class WilsonEager(Learner):
     """Section 7 of our reading: Wilson index, empirical shares, eager rounding."""
 
     def index(self, context: int, action: int, plays_left: float) -> float:
@@ -123,9 +123,9 @@ class Thrifty(Learner):
         return al.SKIP
 
 
-PAIRS: dict[str, tuple[type[UcbAlp | Thrifty], al.Policy]] = {
+PAIRS: dict[str, tuple[type[UcbAlp | WilsonEager], al.Policy]] = {
     "ucb_alp": (UcbAlp, al.ucb_alp()),
-    "thrifty": (Thrifty, al.thrifty()),
+    "wilson_eager": (WilsonEager, al.wilson_eager()),
 }
 RARE = al.Problem(
     context_probs=[0.9, 0.04, 0.03, 0.03],

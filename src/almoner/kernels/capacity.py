@@ -11,12 +11,22 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from almoner.kernels.state import Hulls, Memo, State, new_hulls, new_memo, new_state
+from almoner.kernels.state import (
+    NEW_COUNT,
+    NEW_MEAN,
+    NEW_SHARE,
+    Hulls,
+    Memo,
+    State,
+    new_hulls,
+    new_memo,
+    new_state,
+)
 from almoner.policy.lowering import LoweredPolicy
 
 Record = TypeVar("Record", LoweredPolicy, State, Memo, Hulls)
 
-__all__ = ["HAS_ROWS", "Buffers", "doubled", "first_contexts", "new_buffers"]
+__all__ = ["HAS_ROWS", "Buffers", "doubled", "first_contexts", "new_buffers", "set_new_prior"]
 
 _BY_CONTEXT: dict[Any, set[str]] = {
     LoweredPolicy: {"context_weights", "prior", "costs", "defaults"},
@@ -59,6 +69,21 @@ def doubled(buffers: Buffers) -> Buffers:
     if hulls is not None and buffers.hulls is not None:
         hulls = hulls._replace(price=buffers.hulls.price)
     return Buffers(policy, state, memo, hulls)
+
+
+def set_new_prior(buffers: Buffers, row: int) -> None:
+    """Set the pooled prior of a context that is added, as the last refit would have done.
+
+    A process that reads the log in larger batches may have added it before that refit.
+    """
+    policy, state, memo, _ = buffers
+    counts = state.action_fit[NEW_COUNT] if policy.pooled else np.zeros(0)
+    if not counts.any():  # no prior, or no reward yet
+        return
+    state.prior_counts[row], state.prior_means[row] = counts, state.action_fit[NEW_MEAN]
+    state.action_shares[row] = state.action_fit[NEW_SHARE]
+    memo.counts[row], memo.roots[row] = counts, 1 / np.sqrt(counts)
+    memo.means[row] = counts * state.action_fit[NEW_MEAN] / counts  # as for the other contexts
 
 
 def first_contexts(buffers: Buffers, contexts: int) -> Buffers:

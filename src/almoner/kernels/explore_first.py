@@ -17,9 +17,9 @@ import numpy as np
 from almoner.jit import jit, jit_callable, jit_inline
 from almoner.kernels.draws import TIE_LANE, uniform
 from almoner.kernels.hulls import compute_hulls
+from almoner.kernels.pair_index import weights_of
 from almoner.kernels.price import find_price, nearness
 from almoner.kernels.priced import SKIP
-from almoner.kernels.pair_index import weights_of
 from almoner.kernels.state import LEFT, ROUND, TESTED, Hulls, Memo, State
 from almoner.lp import TOLERANCE
 from almoner.policy.lowering import LEARNED_DEFAULTS, LITERAL_TEST, USABLE_TEST, LoweredPolicy

@@ -79,9 +79,7 @@ def compute_hulls(
                 _copy_hull(policy, hulls, source, other)
                 continue
         level = level_of(policy, common, hulls.weights[other] / total, t, float(left))
-        same = _update_gains(
-            policy, state, memo, hulls, other, level, key, fresh, other == context
-        )
+        same = _update_gains(policy, state, memo, hulls, other, level, key, fresh, other == context)
         if fresh:
             source, unchanged = other, same and hulls.sources[other] == other
         hulls.sources[other] = other if fresh else -1

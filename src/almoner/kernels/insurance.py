@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from almoner.jit import jit, jit_inline
+from almoner.jit import jit_inline, jit_large
 from almoner.kernels.indices import kl_divergence
 from almoner.kernels.pair_index import level_of, weights_of
 from almoner.kernels.state import EVIDENCE, LEFT, ROUND, STAKE, Memo, State
@@ -33,7 +33,7 @@ HALVINGS = 20
 """Steps of the bisection for the price: to a millionth of the largest one."""
 
 
-@jit
+@jit_large
 def insure(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     """Compute the loss that is insured, and the evidence that its premium buys."""
     t, left = state.progress[ROUND], float(state.progress[LEFT])

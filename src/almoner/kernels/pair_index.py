@@ -171,7 +171,8 @@ def _insured_bound(
         if count > 0.0:
             mean = state.sums[context, action] / count
             asked = state.fit[EVIDENCE] / (count + max(0.0, state.pending[context, action]))
-            if mean + math.sqrt(0.5 * asked) - margin <= bound:  # at most this, by Pinsker
+            at_most = mean + math.sqrt(0.5 * asked)  # by Pinsker; with 1 ties are to be broken
+            if mean < 1.0 and at_most - margin <= bound:
                 return bound
             largest = 1.0 + 1e-9 * count if mean >= 1.0 else kl_bound(mean, asked)
         memo.insured[context, action] = largest

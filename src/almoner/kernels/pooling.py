@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from almoner.jit import jit, jit_inline
+from almoner.jit import jit, jit_inline, jit_large
 from almoner.kernels.indices import exploration_level
 from almoner.kernels.pair_index import level_of, weights_of
 from almoner.kernels.state import (
@@ -52,7 +52,7 @@ LARGEST = 9.0
 """Largest log-odds of a prior: means between 0.0001 and 0.9999."""
 
 
-@jit
+@jit_large
 def fit_pool(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     """Fit the effects, their variances and the prior of every pair to the rewards so far.
 

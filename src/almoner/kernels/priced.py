@@ -15,8 +15,8 @@ import numpy as np
 from almoner.jit import jit_inline
 from almoner.kernels.draws import SERVE_LANE, TIE_LANE, uniform
 from almoner.kernels.hulls import compute_hulls, restrict
-from almoner.kernels.price import find_price, nearness
 from almoner.kernels.pair_index import weights_of
+from almoner.kernels.price import find_price, nearness
 from almoner.kernels.state import LEFT, ROUND, UNIT_PRICE, Hulls, Memo, State
 from almoner.lp import TOLERANCE
 from almoner.policy.allocation import AdaptiveLP, EagerRounding, FixedLP, RoundedLP, SkipAlways

@@ -17,8 +17,8 @@ from almoner.kernels.brackets import refresh, update_after_arrival, update_after
 from almoner.kernels.draws import BINARISE_LANE, SERVE_LANE, uniform
 from almoner.kernels.explore_first import exploration_over, least_tried
 from almoner.kernels.freezing import freeze_due
-from almoner.kernels.priced import SKIP, allocate
 from almoner.kernels.pair_index import expire_insured, level_at, level_of, weights_of
+from almoner.kernels.priced import SKIP, allocate
 from almoner.kernels.ranking import choose, is_between, own_value_of, rank
 from almoner.kernels.refit import refit, refit_due, update_mean
 from almoner.kernels.state import EXPLORED, FROZEN, LEFT, ROUND, VALID_UNTIL, Hulls, Memo, State

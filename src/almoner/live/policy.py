@@ -14,7 +14,7 @@ import numpy as np
 
 from almoner.errors import InvalidInput
 from almoner.jit import specialize
-from almoner.kernels.capacity import doubled, first_contexts, new_buffers
+from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_prior
 from almoner.kernels.draws import POLICY, stream_key
 from almoner.kernels.live import advance, advance_without_gil, new_batch, replay
 from almoner.kernels.state import new_hulls, new_memo
@@ -97,6 +97,7 @@ class LivePolicy:
         if len(self.contexts) > len(self._buffers.policy.costs):
             self._buffers = doubled(self._buffers)
             self._reserves = np.repeat(self._reserves[:1], len(self._buffers.policy.costs), axis=0)
+        set_new_prior(self._buffers, len(self.contexts) - 1)
         self._use(len(self.contexts))
 
     def _use(self, contexts: int) -> None:

@@ -132,7 +132,7 @@ class Policy:
             raise checks.refuse("a policy", rule, table, remedy, InvalidPolicy)
         required = [axis for axis in PARTS if axis not in OPTIONAL]
         checks.known_keys(
-            "the policy", table, required=required, optional=OPTIONAL, error=InvalidPolicy
+            "the policy", table, required=required, optional=[*OPTIONAL], error=InvalidPolicy
         )
         built: dict[str, Any] = {}
         for axis, (_, parts) in PARTS.items():

@@ -184,8 +184,8 @@ def wilson_eager() -> Policy:
     g = log(1 + x / (5 + 1.5 log(1 + x))) and d = g/C, the index is
     (ū + d + √(d² + 2dū(1 − ū))) / (1 + 2d). It allocates by `EagerRounding`. g is a fit to the
     optimal stopping boundary of a Gaussian bandit with n plays left (Lai, Annals of Statistics 15,
-    1987). Every pair is learned from its own rewards alone. Campaigns that were opened with `thrifty`
-    before it pooled contexts go on with this rule.
+    1987). Every pair is learned from its own rewards alone. Campaigns that were opened with
+    `thrifty` before it pooled contexts go on with this rule.
 
     Examples
     --------
