@@ -191,14 +191,14 @@ def test_a_prior_does_not_depend_on_its_own_rewards_but_by_the_effects() -> None
     expected = np.zeros(changed.shape, bool)
     expected[7], expected[:, 2], expected[7, 2] = True, True, False
     np.testing.assert_array_equal(changed, expected)
-    before = 1 / (0.1 + weights.sum())
+    before = 1 / (1 / WIDEST + weights.sum())
     weights[7, 2] *= 2.0
     third_means, third_worth = priors()
     assert third_means[7, 2] == pytest.approx(means[7, 2], rel=1e-12)
     scale = 200 / 220  # of 200 pairs
     m = means[7, 2]
     variances = [scale / (m * (1 - m) * count[7, 2]) for count in (worth, third_worth)]
-    less = before - 1 / (0.1 + weights.sum())
+    less = before - 1 / (1 / WIDEST + weights.sum())
     assert variances[0] - variances[1] == pytest.approx(less, rel=1e-6)
 
 

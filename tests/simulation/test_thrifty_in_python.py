@@ -21,6 +21,9 @@ import almoner as al
 
 TIE = 1e-12
 
+UNIFORM = math.pi**2 / 3
+"""Variance of the log-odds of a uniform mean."""
+
 
 def explore(x: Any) -> Any:
     return np.log(1 + x / (5 + 1.5 * np.log(1 + x)))
@@ -69,7 +72,8 @@ class Pool:
 
     def sweep(self, z: Any, w: Any) -> None:
         rest = z - self.mu - self.alpha - self.beta
-        self.mu += np.clip((w * rest).sum() / (0.1 + w.sum()), -1, 1)
+        pull = (w * rest).sum() - self.mu / UNIFORM
+        self.mu += np.clip(pull / (1 / UNIFORM + w.sum()), -1, 1)
         rows, seen = w.sum(1, keepdims=True), w.sum(1, keepdims=True) > 0
         precision = rows + 1 / self.alpha_variance
         best = (w * (z - self.mu - self.beta)).sum(1, keepdims=True) / precision
@@ -88,7 +92,7 @@ class Pool:
         beside = w * (z - self.mu - self.alpha)
         of_context = 1 / (1 / self.alpha_variance + w.sum(1, keepdims=True) - w)
         of_action = 1 / (1 / self.beta_variance + w.sum(0, keepdims=True) - w)
-        v = self.residual + of_context + of_action + 1 / (0.1 + w.sum())
+        v = self.residual + of_context + of_action + 1 / (1 / UNIFORM + w.sum())
         effect = of_context * (above.sum(1, keepdims=True) - above)
         effect = effect + of_action * (beside.sum(0, keepdims=True) - beside)
         m = special.expit(np.clip(self.mu + effect, -9, 9))
@@ -104,7 +108,7 @@ class Pool:
         expected = (1 - 1 / c) / ((1 + v * q) * (1 / (c * q) + v))
         gradient = 0.15 / self.residual**2 + (expected + 2 * score).sum()
         factor = gradient / (1 / self.residual + expected.sum())
-        self.residual = min(math.pi**2 / 3, self.residual * min(2.0, max(0.5, factor)))
+        self.residual = min(UNIFORM, self.residual * min(2.0, max(0.5, factor)))
 
 
 class Thrifty:
@@ -194,12 +198,12 @@ class Thrifty:
         low, high = 0.0, 1.0
         if shares.sum() <= ratio:
             high = 0.0
-        for _ in range(20 if high else 0):
+        for _ in range(30 if high else 0):
             price = (low + high) / 2
             low, high = (price, high) if shares[best > price].sum() > ratio else (low, price)
         surplus = np.maximum(0, best - high)
         reward = max(0.5, self.horizon * (high * ratio + (shares * surplus).sum()))
-        self.stake = max(0.12 * reward, 3 * math.sqrt(reward))
+        self.stake = max(0.15 * reward, 3 * math.sqrt(reward))
         margins = self.stake / self.plays(self.horizon - t, left, t)
         cost = 1e-9
         for context, action in np.ndindex(means.shape):
@@ -207,7 +211,7 @@ class Thrifty:
             rival = goal + margins[context]
             if shares[context] > 0 and mean < goal and rival < 0.999:
                 cost += (goal - mean) / kl(mean, rival)
-        self.evidence = self.caution * min(6.5, 0.06 * reward / cost)
+        self.evidence = self.caution * min(7.5, 0.07 * reward / cost)
 
 
 RARE = al.Problem(

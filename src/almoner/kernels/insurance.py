@@ -17,20 +17,20 @@ from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
 
 __all__ = ["insure"]
 
-MOST_EVIDENCE = 6.5
-"""Log-likelihood ratio that is asked for at a caution of 1: an error in about 700 pairs."""
+MOST_EVIDENCE = 7.5
+"""Log-likelihood ratio that is asked for at a caution of 1: an error in about 1,800 pairs."""
 
-PREMIUM = 0.06
+PREMIUM = 0.07
 """Largest share of the campaign's reward spent on evidence, at a caution of 1."""
 
-INSURED_LOSS = 0.12
+INSURED_LOSS = 0.15
 """Share of the campaign's reward whose loss is insured."""
 
 CHANCE = 3.0
 """A loss of fewer standard deviations than this of the reward itself is not insured."""
 
-HALVINGS = 20
-"""Steps of the bisection for the price: to a millionth of the largest one."""
+HALVINGS = 30
+"""Steps of the bisection for the price: to 1e-9 of the largest one."""
 
 
 @jit_large

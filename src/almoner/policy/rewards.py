@@ -135,9 +135,9 @@ class InsuredWilson(RewardKnowledge):
 
     Other contexts compete for the budget with a smaller bound: money is not saved for rewards that
     only optimism promises. The context itself tries an action again until its own rewards say, with
-    a likelihood ratio of up to exp(6.5 · caution), that the action cannot save the campaign from
-    losing more than an eighth of its reward. That evidence is bought for at most 6 % · caution of
-    the reward of the whole campaign.
+    a likelihood ratio of up to exp(7.5 · caution), that leaving the action alone cannot lose more
+    than 15 % of the campaign's reward. That evidence is bought for at most 7 % · caution of the
+    reward.
 
     Parameters
     ----------
