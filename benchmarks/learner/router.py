@@ -116,7 +116,7 @@ def main() -> None:
                 row = summary(policy, judged, np.array(played))
                 rows.append(row)
                 print(
-                    f"{policy}, {100 * judged:.0f} % judged: quality {row.quality:.4f}, less medium "
+                    f"{policy}, {100 * judged:.0f} % judged: {row.quality:.4f}, less medium "
                     f"{row.less_medium:+.4f} ± {row.stderr:.4f}, better in {row.better:.3f}, "
                     f"below −.02 in {row.bad:.3f}, worst {row.worst:+.3f}, bill {row.bill:.2f}; "
                     f"{runs} seeds, {time.perf_counter() - began:.0f} s",
