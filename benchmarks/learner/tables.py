@@ -58,7 +58,7 @@ def _summary(rows: Sequence[Comparison]) -> str:
     worst = max(rows, key=lambda row: row.ratio)
     better = sum(row.ratio < 1 for row in rows)
     return (
-        f"Geometric mean of the ratios {mean:.3f} ± {error:.3f}; better on {better} of {len(rows)}; "
+        f"Geometric mean of ratios {mean:.3f} ± {error:.3f}; better on {better} of {len(rows)}; "
         f"worst {worst.ratio:.3f} ± {worst.ratio_stderr:.3f} ({worst.problem})."
     )
 
