@@ -20,8 +20,10 @@ __all__ = ["compare"]
 SEED = 14
 """Of the contexts and rewards of the runs, the same under both rules."""
 
-NAMED_RUNS, SMALL, LARGE = 4_000, 400, 100
-"""Runs on a named problem, on one with fewer than 100 contexts, and on one with more."""
+NAMED_RUNS = 4_000
+RUNS = {"heldout": (400, 100)}
+OTHER_RUNS = (200, 40)
+"""Runs on a problem with fewer than 100 contexts, and on one with more, by set."""
 
 
 def compare(case: Case, runs: int) -> Comparison:
@@ -60,11 +62,12 @@ def compare(case: Case, runs: int) -> Comparison:
     )
 
 
-def runs_of(case: Case) -> int:
+def runs_of(case: Case, name: str) -> int:
     """Return the number of runs, so that the ratio has a standard error of a few per cent."""
     if case.kind == "named":
         return NAMED_RUNS
-    return LARGE if len(case.problem.context_probs) >= 100 else SMALL
+    few, many = RUNS.get(name, OTHER_RUNS)
+    return many if len(case.problem.context_probs) >= 100 else few
 
 
 def main() -> None:
@@ -72,7 +75,7 @@ def main() -> None:
         began = time.perf_counter()
         rows = []
         for case in SETS[name]():
-            row = compare(case, runs_of(case))
+            row = compare(case, runs_of(case, name))
             rows.append(row)
             errors = f"{row.former_stderr:.1f} {row.new_stderr:.1f}"
             print(

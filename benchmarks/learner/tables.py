@@ -14,7 +14,7 @@ from benchmarks.learner.speed import Speed
 __all__ = ["TABLES", "table"]
 
 KINDS = ("random", "unstructured", "structured", "unequal costs")
-MUCH_WORSE = 1.05
+MUCH_WORSE, LONGER, MORE_BAD = 1.05, 1.2, 0.02
 SETS = {
     "named": "named",
     "heldout": "held out",
@@ -92,6 +92,17 @@ def worse() -> str:
         if row.ratio > MUCH_WORSE
     ]
     return table(("", "set", "`wilson_eager`", "`thrifty`", "ratio"), lines)
+
+
+def tails() -> str:
+    """Return every problem whose tail got longer by a fifth, or with 2 % more bad runs."""
+    lines = [
+        (f"{row.problem}, T = {row.rounds:,}", where, *_line(row)[4:])
+        for name, where in SETS.items()
+        for row in read(name, Comparison)
+        if row.new_q99 > LONGER * row.former_q99 or row.new_bad > row.former_bad + MORE_BAD
+    ]
+    return table(("", "set", "ratio", "99 %", "lose a tenth", "runs"), lines)
 
 
 def router() -> str:
@@ -185,6 +196,7 @@ TABLES: dict[str, Callable[[], str]] = {
     **_sets(),
     "overview": overview,
     "worse": worse,
+    "tails": tails,
     "router": router,
     "frontier": frontier,
     "late": late,
