@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 PAPER := two-known two-unknown ten-known ten-unknown crossing concentration boundary ratio
 
-.PHONY: help setup run serve test test-fast test-all check bench fix docs reference notebook screenshot dist constraints clean
+.PHONY: help setup run serve test test-fast test-all check bench learner fix docs reference notebook screenshot dist constraints clean
 
 help:            ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -83,6 +83,9 @@ fix: $(VENV)/ready ## format and apply safe lint fixes
 
 bench: $(VENV)/ready ## measure speed against what one would use instead
 	$(BIN)/python -m benchmarks.speed
+
+learner: $(VENV)/ready ## compare the default policy with the one before it, and rewrite docs/learner.md (half an hour)
+	for part in compare frontier router late speed page; do $(BIN)/python -m benchmarks.learner.$$part || exit 1; done
 
 docs: reference  ## build the documentation as a site, into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
