@@ -50,7 +50,7 @@ def draw(points: Sequence[Point], *, formats: Sequence[str] = ("svg",)) -> list[
 
 
 def _draw_panel(axes: Axes, points: Sequence[Point]) -> None:
-    """Draw both measures of the tail; write each caution below its point of the lower one."""
+    """Draw both measures of the tail, and label the cautions 0, 1 and 2 on the upper one."""
     _, colour, _ = look("thrifty")
     curve = [point for point in points if point.policy != FORMER]
     [former] = [point for point in points if point.policy == FORMER]
@@ -75,6 +75,8 @@ def _draw_panel(axes: Axes, points: Sequence[Point]) -> None:
             [former.mean], [tail], color=BLACK, marker="s", mfc=inside, ls="", ms=4, label=label
         )
     for point in curve:
+        if not point.caution.is_integer():  # the points between are too close for labels
+            continue
         axes.annotate(
             f"{point.caution:g}",
             (point.mean, point.worst_percent),
