@@ -20,13 +20,13 @@ __all__ = ["insure"]
 MOST_EVIDENCE = 7.5
 """Log-likelihood ratio that is asked for at a caution of 1: an error in about 1,800 pairs."""
 
-PREMIUM = 0.07
+PREMIUM = 0.08
 """Largest share of the campaign's reward spent on evidence, at a caution of 1."""
 
 INSURED_LOSS = 0.15
 """Share of the campaign's reward whose loss is insured."""
 
-CHANCE = 3.0
+CHANCE = 4.0
 """A loss of fewer standard deviations than this of the reward itself is not insured."""
 
 HALVINGS = 30

@@ -23,6 +23,7 @@ LOOKS = {
     "ucb_ealp": ("UCB-EALP", ORANGE, (0, (6, 1.5))),
     "ucb_pb": ("UCB-PB", BLACK, (0, (4, 2))),
     "thrifty": ("thrifty", GREEN, "-"),
+    "wilson_eager": ("Wilson, eager", GREEN, (0, (4, 2))),
     "thompson_rounded": ("Thompson", PURPLE, "-"),
     "horizon_alp": ("horizon index", SKY, "-"),
     "explore_2": ("explore 2 %", ORANGE, (0, (1, 1))),

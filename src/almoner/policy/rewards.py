@@ -136,7 +136,7 @@ class InsuredWilson(RewardKnowledge):
     Other contexts compete for the budget with a smaller bound: money is not saved for rewards that
     only optimism promises. The context itself tries an action again until its own rewards say, with
     a likelihood ratio of up to exp(7.5 · caution), that leaving the action alone cannot lose more
-    than 15 % of the campaign's reward. That evidence is bought for at most 7 % · caution of the
+    than 15 % of the campaign's reward. That evidence is bought for at most 8 % · caution of the
     reward.
 
     Parameters

@@ -15,9 +15,9 @@ RATIOS = {"two": (0.39, 0.40, 0.41), "ten": (0.49, 0.50, 0.51)}
 
 POLICIES = {
     "two-known": ("flp", "alp", "ealp", "rounded", "pb"),
-    "two-unknown": ("ucb_flp", "ucb_alp", "ucb_ealp", "ucb_pb", "thrifty"),
+    "two-unknown": ("ucb_flp", "ucb_alp", "ucb_ealp", "ucb_pb", "wilson_eager", "thrifty"),
     "ten-known": ("flp", "alp", "ealp", "rounded"),
-    "ten-unknown": ("ucb_flp", "ucb_alp", "ucb_ealp", "thrifty"),
+    "ten-unknown": ("ucb_flp", "ucb_alp", "ucb_ealp", "wilson_eager", "thrifty"),
 }
 """The policies of each figure: the paper's, and ours. Procrastinating needs two contexts."""
 

@@ -36,24 +36,29 @@ SECTIONS = {
 TABLES = {
     "two-known": ("paper-two", ("flp", "alp", "ealp", "rounded", "pb"), ("oracle",)),
     "two-unknown": (
-        "paper-two", ("ucb_flp", "ucb_alp", "ucb_ealp", "ucb_pb", "thrifty"), ("oracle",),
+        "paper-two", ("ucb_flp", "ucb_alp", "ucb_ealp", "ucb_pb", "wilson_eager", "thrifty"),
+        ("oracle",),
     ),
     "ten-known": ("paper-ten", ("flp", "alp", "ealp", "rounded"), ("upper bound", "oracle")),
     "ten-unknown": (
-        "paper-ten", ("ucb_flp", "ucb_alp", "ucb_ealp", "thrifty"), ("upper bound", "oracle"),
+        "paper-ten", ("ucb_flp", "ucb_alp", "ucb_ealp", "wilson_eager", "thrifty"),
+        ("upper bound", "oracle"),
     ),
     "unequal": (
         "heterogeneous",
         ("explore_literal", "explore_log_20", "explore_log_50", "explore_log_100", "explore_2",
-         "explore_5", "explore_10", "explore_test", "ucb_alp", "horizon_alp", "thrifty", "alp"),
+         "explore_5", "explore_10", "explore_test", "ucb_alp", "horizon_alp", "wilson_eager",
+         "thrifty", "alp"),
         ("oracle",),
     ),
     "email": (
-        "hillstrom-email", ("explore_test", "ucb_alp", "horizon_alp", "thrifty", "alp"),
+        "hillstrom-email",
+        ("explore_test", "ucb_alp", "horizon_alp", "wilson_eager", "thrifty", "alp"),
         ("upper bound",),
     ),
     "routing": (
-        "llm-routing", ("explore_test", "ucb_alp", "horizon_alp", "thrifty", "alp"),
+        "llm-routing",
+        ("explore_test", "ucb_alp", "horizon_alp", "wilson_eager", "thrifty", "alp"),
         ("upper bound",),
     ),
 }  # fmt: skip

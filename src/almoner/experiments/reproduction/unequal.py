@@ -8,7 +8,14 @@ from dataclasses import replace
 from almoner.experiments.cells import Cell
 from almoner.experiments.sweep import Sweep
 from almoner.policy.base import Policy
-from almoner.policy.recipes import alp, epsilon_first_alp, horizon_alp, thrifty, ucb_alp
+from almoner.policy.recipes import (
+    alp,
+    epsilon_first_alp,
+    horizon_alp,
+    thrifty,
+    ucb_alp,
+    wilson_eager,
+)
 from almoner.scenarios import scenario
 
 __all__ = ["email", "explore_log", "heterogeneous", "routing"]
@@ -20,9 +27,10 @@ LEARNERS: dict[str, Policy] = {
     "explore_test": epsilon_first_alp(test="usable"),
     "ucb_alp": ucb_alp(),
     "horizon_alp": horizon_alp(),
+    "wilson_eager": wilson_eager(),
     "thrifty": thrifty(),
 }
-"""Exploration until a test ends it, and three indices inside the LP."""
+"""Exploration until a test ends it, and four indices inside the LP."""
 
 SHARES: dict[str, Policy] = {
     f"explore_{share}": epsilon_first_alp(cap=share / 100, update=False) for share in (2, 5, 10)
@@ -61,7 +69,7 @@ def heterogeneous(*, runs: int, seed: int = 0, quick: bool = False) -> tuple[Cel
     Examples
     --------
     >>> len(heterogeneous(runs=10))
-    96
+    104
     """
     sweep = Sweep(
         problems={"heterogeneous": scenario("heterogeneous")},
