@@ -11,12 +11,22 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from almoner.kernels.state import Hulls, Memo, State, new_hulls, new_memo, new_state
+from almoner.kernels.state import (
+    NEW_COUNT,
+    NEW_MEAN,
+    NEW_SHARE,
+    Hulls,
+    Memo,
+    State,
+    new_hulls,
+    new_memo,
+    new_state,
+)
 from almoner.policy.lowering import LoweredPolicy
 
 Record = TypeVar("Record", LoweredPolicy, State, Memo, Hulls)
 
-__all__ = ["HAS_ROWS", "Buffers", "doubled", "first_contexts", "new_buffers"]
+__all__ = ["HAS_ROWS", "Buffers", "doubled", "first_contexts", "new_buffers", "set_new_prior"]
 
 _BY_CONTEXT: dict[Any, set[str]] = {
     LoweredPolicy: {"context_weights", "prior", "costs", "defaults"},
@@ -59,6 +69,22 @@ def doubled(buffers: Buffers) -> Buffers:
     if hulls is not None and buffers.hulls is not None:
         hulls = hulls._replace(price=buffers.hulls.price)
     return Buffers(policy, state, memo, hulls)
+
+
+def set_new_prior(buffers: Buffers, context: int) -> None:
+    """Give a new context the pooled prior of a context without rewards, if one is fitted.
+
+    A refit gives it the same, so that it does not matter which of the two comes first.
+    """
+    policy, state, memo, _ = buffers
+    if policy.pooled == 0 or state.action_fit[NEW_COUNT, 0] == 0.0:
+        return
+    mean, count = state.action_fit[NEW_MEAN], state.action_fit[NEW_COUNT]
+    state.prior_means[context], state.prior_counts[context] = mean, count
+    state.action_shares[context] = state.action_fit[NEW_SHARE]
+    memo.counts[context] = count
+    memo.means[context] = count * mean / count  # not the mean: rounded as in a refit
+    memo.roots[context] = 1.0 / np.sqrt(count)
 
 
 def first_contexts(buffers: Buffers, contexts: int) -> Buffers:
