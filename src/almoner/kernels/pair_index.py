@@ -32,7 +32,15 @@ from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import HorizonUCB, InsuredWilson, Thompson, Wilson
 from almoner.types import Floats
 
-__all__ = ["expire_insured", "index_of", "level_at", "level_of", "own_index_of", "weights_of"]
+__all__ = [
+    "expire_insured",
+    "have_same_prior",
+    "index_of",
+    "level_at",
+    "level_of",
+    "own_index_of",
+    "weights_of",
+]
 
 OTHERS = 0.6
 """Share of its level at which a context competes for the budget while another one is decided."""
@@ -168,6 +176,22 @@ def _insured_bound(
             largest = 1.0 + 1e-9 * count if mean >= 1.0 else kl_bound(mean, asked)
         memo.insured[context, action] = largest
     return max(bound, memo.insured[context, action] - margin)
+
+
+@jit_inline
+def have_same_prior(policy: LoweredPolicy, state: State, memo: Memo, one: int, other: int) -> bool:
+    """Return whether two contexts without rewards have the same pooled prior.
+
+    If so, their indices are the same at the same level, while another context is decided.
+    """
+    if policy.pooled == 0 or policy.reward == _THOMPSON:
+        return False
+    for action in range(policy.costs.shape[1]):
+        if state.counts[one, action] + state.counts[other, action] > 0.0:
+            return False
+        if memo.means[one, action] != memo.means[other, action]:
+            return False
+    return True
 
 
 @jit_inline

@@ -105,9 +105,7 @@ def _awaited(terms: Terms, history: History) -> tuple[int, float, float]:
     return waiting, low, high
 
 
-def _guessed(
-    campaign: Campaign, estimates: Estimates, learned: PairMeans, plan: Solution
-) -> int:
+def _guessed(campaign: Campaign, estimates: Estimates, learned: PairMeans, plan: Solution) -> int:
     """Count the pairs that a plan uses and of which nothing is known."""
     rewards = campaign.terms.policy.rewards
     if isinstance(rewards, KnownRewards) and rewards.means is not None:
@@ -160,9 +158,7 @@ def _contexts(
     return reports
 
 
-def _estimates(
-    campaign: Campaign, history: History, learned: PairMeans, ratio: float
-) -> Estimates:
+def _estimates(campaign: Campaign, history: History, learned: PairMeans, ratio: float) -> Estimates:
     """Return the statistics that the policy plans with: given to it, or learned by it."""
     terms, state = campaign.terms, campaign.state
     rewards, contexts = terms.policy.rewards, terms.policy.contexts
