@@ -14,8 +14,10 @@ from support.browser import PHONE, ApiClient, create, open_browser, open_page, o
 from support.live_service import in_thread
 from support.waiting import PATIENCE, wait_until
 
+from almoner.live.report import ActionReport
 from almoner.service import background
 from almoner.service.demo import NAME
+from almoner.service.web.borrowing import rewards_counted
 from almoner.store import open_store
 
 
@@ -256,6 +258,10 @@ def test_estimates_of_each_pair_are_drawn_and_written(page: Page, url: str) -> N
             if action["mean"] is not None:
                 row = table.get_by_role("row").filter(has_text=f"{action['mean']:.3f}")
                 expect(row.first).to_contain_text(f"({action['low']:.3f}–{action['high']:.3f})")
+                words = rewards_counted(ActionReport(**action)).replace("\N{NO-BREAK SPACE}", " ")
+                expect(row.first).to_contain_text(f"{action['pooled']:.3f} {words}")
+    expect(table.locator("svg.diamond")).to_have_count(4)
+    expect(table.get_by_role("columnheader", name="Estimate")).to_be_visible()
     served = page.locator(".served li")
     expect(served).to_have_count(2)
     for row, context in zip(served.all(), report["contexts"], strict=True):

@@ -12,10 +12,6 @@ from almoner.service.web.formatting import count, isolated, percent, plural
 
 __all__ = ["explanation", "rewards_counted"]
 
-FEW = 0.5
-"""Number of borrowed rewards that rounds to 0: it is called less than 1."""
-
-
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -51,7 +47,7 @@ def explanation(contexts: Sequence[ContextRows]) -> Markup:
 def _parts(pair: ActionReport) -> str:
     """Return the numbers of own and borrowed rewards of a pair, and the weight of its own."""
     borrowed = pair.borrowed or 0.0
-    lent = f"{'about ' if borrowed >= FEW else ''}{_number(borrowed)}"
+    lent = f"{'about ' if borrowed >= 1 else ''}{_number(borrowed)}"
     if not pair.rewarded:
         return f"{lent} borrowed, and no reward of its own yet"
     weight = percent(pair.rewarded / (pair.rewarded + borrowed))
@@ -59,4 +55,4 @@ def _parts(pair: ActionReport) -> str:
 
 
 def _number(borrowed: float) -> str:
-    return count(borrowed) if borrowed >= FEW else "less than 1"
+    return count(borrowed) if borrowed >= 1 else "under 1"
