@@ -234,7 +234,7 @@ def test_callers_who_share_a_transaction_share_the_limit(
 
 def fitted(agent: al.Agent) -> tuple[list[float], list[float], list[float]]:
     """Return the pooled prior of a context without rewards: means, counts, shares of actions."""
-    table = agent.look(lambda campaign: campaign.state.action_fit.tolist())
+    table: list[list[float]] = agent.look(lambda campaign: campaign.state.action_fit.tolist())
     return table[NEW_MEAN], table[NEW_COUNT], table[NEW_SHARE]
 
 

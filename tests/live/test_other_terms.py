@@ -56,7 +56,11 @@ DIFFERENCES: dict[str, tuple[Any, str, str]] = {
     "horizon": (41, "horizon=40", "horizon=41"),
     "horizon as a closing time": (EVENING, "horizon=40", "horizon=ClosingTime"),
     "budget": (60.000001, "budget=60", "budget=60.000001"),
-    "policy": ("greedy", "policy=Policy(rewards=InsuredWilson", "policy=Policy(rewards=EmpiricalMean"),
+    "policy": (
+        "greedy",
+        "policy=Policy(rewards=InsuredWilson",
+        "policy=Policy(rewards=EmpiricalMean",
+    ),
     "unit": (0.01, "unit=0.000001", "unit=0.01"),
     "unit in which nothing can be said": (7, "unit=0.000001", "unit=7"),
     "default_rewards": ("learned", "default_rewards=None", "default_rewards='learned'"),

@@ -73,7 +73,14 @@ def test_a_snapshot_is_where_the_log_leads(policy: str, factory: AgentFactory) -
 
 
 FITTED = {
-    "thrifty": {"prior_means", "prior_counts", "action_shares", "context_effects", "action_fit", "fit"},
+    "thrifty": {
+        "prior_means",
+        "prior_counts",
+        "action_shares",
+        "context_effects",
+        "action_fit",
+        "fit",
+    },
     "insured, nothing pooled": {"fit"},
     "wilson-eager": set[str](),
 }

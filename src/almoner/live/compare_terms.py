@@ -40,7 +40,7 @@ def refuse_differences(stored: Terms, campaign: str, terms: dict[str, Any]) -> N
 
 
 def _is_former_default(was: Any, got: Any) -> bool:
-    """Return whether a campaign has the rule that `thrifty` stood for before, and `thrifty` is asked.
+    """Return whether `thrifty` is asked of a campaign with the rule that it stood for before.
 
     Such a campaign goes on as it began.
     """

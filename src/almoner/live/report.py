@@ -18,8 +18,8 @@ class ActionReport:
     ``high``; ``planned`` is its probability in the optimum now, at the policy's estimates.
 
     A policy with a pooled prior learns about a pair from other contexts and actions too: it adds
-    ``borrowed`` rewards, not a whole number, to the ``rewarded`` own ones. ``pooled`` is the mean of
-    them all, which the policy uses as its estimate; own rewards have a weight of
+    ``borrowed`` rewards, not a whole number, to its ``rewarded`` own ones. ``pooled`` is the mean
+    of them all, the estimate that the policy uses; own rewards have a weight of
     rewarded / (rewarded + borrowed) in it. Both are None if nothing is borrowed: under policies
     without a prior, and before the first reward of the campaign.
     """

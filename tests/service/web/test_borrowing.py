@@ -63,9 +63,7 @@ def test_the_rewards_of_an_estimate_are_counted(changes: dict[str, Any], words: 
         ({**LENT, **UNTRIED}, "it is made of about 12 borrowed, and no reward of its own yet."),
     ],
 )
-def test_an_example_says_how_much_own_rewards_weigh(
-    changes: dict[str, Any], sentence: str
-) -> None:
+def test_an_example_says_how_much_own_rewards_weigh(changes: dict[str, Any], sentence: str) -> None:
     """16/(16 + 12.3) = 0.57 and 1/13.3 = 0.08."""
     words = text_of(explanation(view(pair(**changes))["contexts"]))
     assert words.startswith("The campaign decides by the estimate, the diamond: it adds what ")

@@ -39,8 +39,8 @@ def explanation(contexts: Sequence[ContextRows]) -> Markup:
         return Markup()
     name, pair = next((each for each in pairs if each[1].rewarded), pairs[0])
     return Markup(
-        "The campaign decides by the estimate, the diamond: it adds what similar contexts and actions "
-        "have taught, as borrowed rewards. For “{}” with “{}” it is made of {}."
+        "The campaign decides by the estimate, the diamond: it adds what similar contexts and "
+        "actions have taught, as borrowed rewards. For “{}” with “{}” it is made of {}."
     ).format(isolated(name), isolated(pair.action), _parts(pair))
 
 
