@@ -269,6 +269,23 @@ def test_estimates_of_each_pair_are_drawn_and_written(page: Page, url: str) -> N
         expect(row).to_contain_text(f"{context['served']:.0%}".replace("%", " % served"))
 
 
+def test_the_table_of_estimates_fits_every_window(page: Page, url: str) -> None:
+    """With five-figure costs and borrowed rewards, whose column makes it one wider."""
+    actions = {"free shipping": 1.5, "15 percent off": {"cost": 6.0, "reserve": 12_345.0}}
+    name = create(url, name="windows", actions=actions, budget=50_000)
+    with ApiClient(url, name) as api:
+        for decision in api.decide_many(["newcomer", "returning"] * 60):
+            if decision["action"]:
+                api.reward(decision["id"], float(decision["id"] % 7 == 0))
+    page.goto(f"/campaigns/{name}")
+    expect(page.locator("svg.diamond")).to_have_count(4)
+    section = page.locator("section", has=page.locator("#estimates-title"))
+    for width in (320, 390, 700, 768, 800, 955, 962, 1000, 1100, 1160, 1300):
+        page.set_viewport_size({"width": width, "height": 844})
+        beyond = section.evaluate("section => section.scrollWidth - section.clientWidth")
+        assert (beyond, overflow(page) > 0) == (0, False), width
+
+
 def test_pausing_resuming_and_closing(page: Page, url: str) -> None:
     name = create(url, name="switched")
     page.goto(f"/campaigns/{name}")
