@@ -240,14 +240,10 @@ def fitted(agent: al.Agent) -> tuple[list[float], list[float], list[float]]:
 
 def prior_of(agent: al.Agent, context: str) -> tuple[list[float], list[float], list[float]]:
     """Return the pooled prior of a context."""
-
-    def read(campaign: Campaign) -> tuple[list[float], list[float], list[float]]:
-        row, state = campaign.contexts[context], campaign.state
-        fields = (state.prior_means, state.prior_counts, state.action_shares)
-        means, counts, shares = (values[row].tolist() for values in fields)
-        return means, counts, shares
-
-    return agent.look(read)
+    row, state = agent.look(lambda campaign: (campaign.contexts[context], campaign.state))
+    fields = (state.prior_means, state.prior_counts, state.action_shares)
+    means, counts, shares = (values[row].tolist() for values in fields)
+    return means, counts, shares
 
 
 def rewarded(agent: al.Agent, contexts: list[str]) -> None:
