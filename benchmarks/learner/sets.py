@@ -21,7 +21,17 @@ from benchmarks.learner.problems import (
     unstructured,
 )
 
-__all__ = ["DEVELOPMENT", "HELD_OUT", "SETS", "SHOP", "development", "held_out", "named", "notes", "paper"]
+__all__ = [
+    "DEVELOPMENT",
+    "HELD_OUT",
+    "SETS",
+    "SHOP",
+    "development",
+    "held_out",
+    "named",
+    "notes",
+    "paper",
+]
 
 DEVELOPMENT, HELD_OUT = 11, 41181
 """Seeds of the generators."""

@@ -167,3 +167,23 @@ def test_decisions_are_exactly_those_of_hulls_computed_anew(
             start: Any = reset
             start.py_func(lowered, state, memo)
             state.context_counts[:] = rng.integers(2, size=CONTEXTS)
+
+
+def test_with_a_pooled_prior_hulls_are_copied_between_equal_weights() -> None:
+    """The row of weight 2 in between makes the last one of weight 1 be computed: it is the same."""
+    kernels = campaign("thrifty", budget=600.0)
+    lowered, state, memo, hulls = kernels
+    for t, context in enumerate((0, 1, 0, 1, 0, 1, 4, 6)):
+        action = al.SKIP if context > 1 else t % 2
+        take(lowered, state, memo, hulls, context, action)
+        if action != al.SKIP:
+            learn(lowered, state, memo, context, action, t, float(t % 3 == 0), np.uint64(t))
+    assert state.prior_counts.min() > 0
+    decide_for(kernels, 0)
+    gains = hulls.gains.tolist()
+    assert gains[2] == gains[3] == gains[5]
+    assert gains[4] == gains[6] != gains[5]
+    assert hulls.sources.tolist() == [-1, -1, 2, 2, 4, 5, 6]
+    decide_for(kernels, 3)
+    assert hulls.sources[3] == -1, "the context that has arrived has its own index"
+    assert hulls.gains[3].tolist() >= hulls.gains[2].tolist()

@@ -37,6 +37,7 @@ VALUES: dict[str, list[Any]] = {
     ],
     "until": [None, 20],
     "width": [0.25],
+    "caution": [0.5],
     "override": [False, True],
     "rounds": [None, 10],
     "test": ["none", "usable"],

@@ -9,6 +9,7 @@ import pytest
 from support.agents import TERMS, AgentFactory, observable_state, refused, replay, replayed_state
 
 import almoner as al
+from almoner.kernels.state import NEW_COUNT, NEW_MEAN, NEW_SHARE
 from almoner.live import policy as live_policy
 from almoner.live.campaign_state import Campaign
 from almoner.live.commands import arrivals
@@ -229,3 +230,78 @@ def test_callers_who_share_a_transaction_share_the_limit(
         "fourth",
     ]
     assert observable_state(agent) == replayed_state(agent)
+
+
+def fitted(agent: al.Agent) -> tuple[list[float], list[float], list[float]]:
+    """Return the pooled prior of a context without rewards: means, counts, shares of actions."""
+    table: list[list[float]] = agent.look(lambda campaign: campaign.state.action_fit.tolist())
+    return table[NEW_MEAN], table[NEW_COUNT], table[NEW_SHARE]
+
+
+def prior_of(agent: al.Agent, context: str) -> tuple[list[float], list[float], list[float]]:
+    """Return the pooled prior of a context."""
+    row, state = agent.look(lambda campaign: (campaign.contexts[context], campaign.state))
+    fields = (state.prior_means, state.prior_counts, state.action_shares)
+    means, counts, shares = (values[row].tolist() for values in fields)
+    return means, counts, shares
+
+
+def rewarded(agent: al.Agent, contexts: list[str]) -> None:
+    for number, decision in enumerate(agent.decide_many(contexts)):
+        if decision.action is not None:
+            agent.reward(decision.id, float(number % 5 == 0))
+
+
+def test_a_context_that_comes_late_starts_from_what_others_taught(factory: AgentFactory) -> None:
+    agent = factory.create(**OPEN, horizon=400, budget=300)
+    agent.decide("before the first reward")
+    assert prior_of(agent, "before the first reward") == ([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    rewarded(agent, ["new", "old"] * 30)
+    agent.decide("late")
+    means, counts, shares = fitted(agent)
+    assert min(counts) > 0
+    assert max(means) < 0.6, "a fifth of the rewards are 1"
+    for context in ("late", "before the first reward"):
+        assert prior_of(agent, context) == (means, counts, shares)
+    for again in (agent, factory.open()):
+        report = {context.context: context for context in again.report().contexts}
+        late = report["late"].actions[0]
+        assert (late.mean, late.rewarded, late.borrowed) == (None, 0, counts[0])
+        assert late.pooled == pytest.approx(means[0])
+    assert observable_state(factory.open()) == observable_state(agent) == replayed_state(agent)
+
+
+def test_without_a_prior_a_new_context_starts_from_nothing(memory: AgentFactory) -> None:
+    agent = memory.create(**OPEN, policy=al.wilson_eager(), horizon=400, budget=300)
+    rewarded(agent, ["new", "old"] * 30)
+    agent.decide("late")
+    assert agent.look(lambda campaign: campaign.state.prior_counts.size) == 0
+    pairs = [pair for context in agent.report().contexts for pair in context.actions]
+    assert {(pair.pooled, pair.borrowed) for pair in pairs} == {(None, None)}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 40, 1_000])
+@pytest.mark.parametrize("costs", [{"x": 1.0, "y": 1.0}, {"x": 1.0, "y": 2.5}], ids=["1", "1, 2.5"])
+def test_when_a_process_admits_a_context_changes_no_bit(
+    costs: dict[str, float], size: int, memory: AgentFactory
+) -> None:
+    """A fold admits the contexts of a page before its first event, refits of the page included."""
+    agent = memory.create(**OPEN, actions=costs, horizon=400, budget=200)
+    for batch in range(12):
+        rewarded(agent, [str(number % (1 + 3 * batch)) for number in range(5 * batch, 8 * batch)])
+    events = list(agent.events())
+    assert len({event.context for event in events}) > 16, "rows were doubled a few times"
+    folded = Campaign(agent.terms)
+    for start in range(0, len(events), size):
+        folded.apply(events[start : start + size])
+    assert folded.to_dict() == agent.look(Campaign.to_dict)
+    working = [campaign.policy._working[1] for campaign in (folded, replayed(agent))]
+    for name in ("means", "counts", "roots"):
+        one, other = (getattr(memo, name).tolist() for memo in working)
+        assert one == other
+
+
+def replayed(agent: al.Agent) -> Campaign:
+    campaign = Campaign(agent.terms)
+    campaign.restore(agent.look(Campaign.to_dict))
+    return campaign

@@ -56,7 +56,11 @@ DIFFERENCES: dict[str, tuple[Any, str, str]] = {
     "horizon": (41, "horizon=40", "horizon=41"),
     "horizon as a closing time": (EVENING, "horizon=40", "horizon=ClosingTime"),
     "budget": (60.000001, "budget=60", "budget=60.000001"),
-    "policy": ("greedy", "policy=Policy(rewards=Wilson", "policy=Policy(rewards=EmpiricalMean"),
+    "policy": (
+        "greedy",
+        "policy=Policy(rewards=InsuredWilson",
+        "policy=Policy(rewards=EmpiricalMean",
+    ),
     "unit": (0.01, "unit=0.000001", "unit=0.01"),
     "unit in which nothing can be said": (7, "unit=0.000001", "unit=7"),
     "default_rewards": ("learned", "default_rewards=None", "default_rewards='learned'"),
@@ -104,3 +108,34 @@ def test_a_closing_time_is_resumed_with_the_time_the_campaign_was_created(
     later = al.ClosingTime(at=EVENING.at, arrivals=500, opens=datetime.fromtimestamp(1.9e9, UTC))
     with pytest.raises(al.DifferentTerms, match="opened with horizon=ClosingTime"):
         factory.open(horizon=later)
+
+
+@pytest.mark.parametrize("policy", ["thrifty", al.thrifty(), None], ids=["name", "policy", "none"])
+def test_a_campaign_of_the_former_default_is_resumed_by_the_name_of_the_default(
+    policy: Any, factory: AgentFactory
+) -> None:
+    """``thrifty`` was `wilson_eager` before it pooled contexts; a campaign goes on as it began."""
+    first = factory.create(policy=al.wilson_eager())
+    first.decide("new")
+    again = factory.create(policy=policy)
+    assert again.terms == first.terms
+    assert again.report().policy == "wilson_eager"
+    assert again.decide("new").id == 2
+    assert observable_state(again) == observable_state(factory.open())
+
+
+@pytest.mark.parametrize(
+    ("stored", "given"),
+    [
+        (al.thrifty(), "wilson-eager"),
+        (al.wilson_eager(), al.thrifty(caution=0.5)),
+        (al.wilson_eager(), "greedy"),
+        (al.greedy(), "thrifty"),
+    ],
+)
+def test_no_other_policies_are_taken_for_each_other(
+    stored: al.Policy, given: Any, memory: AgentFactory
+) -> None:
+    memory.create(policy=stored)
+    with pytest.raises(al.DifferentTerms, match="was opened with policy=Policy"):
+        memory.open(policy=given)

@@ -173,7 +173,7 @@ def test_money_that_no_action_can_use_is_called_so() -> None:
 
 def test_the_plan_is_that_of_the_estimates() -> None:
     """A context to which a coupon brings nothing is not served; money suffices for the rest."""
-    agent = opened(horizon=1000, budget=5000.0)
+    agent = opened(horizon=1000, budget=5000.0, policy=al.wilson_eager())
     for context, value in (("new", 0.0), ("old", 1.0)):
         for _ in range(3):
             decision = agent.decide(context, available=["coupon"])
@@ -186,6 +186,75 @@ def test_the_plan_is_that_of_the_estimates() -> None:
     assert served["old"] == 1.0
     assert report.price == 0.0
     assert report.boundaries == pytest.approx([2.5])
+
+
+def test_the_pooled_estimate_is_that_of_the_policy() -> None:
+    """(S + n m)/(C + n) of each pair, with the prior's mean m and count n, as its index has it."""
+    agent = opened(horizon=1000, budget=1000.0, actions={"coupon": 5.0, "mail": 1.0})
+    for visit in range(60):
+        decision = agent.decide(("new", "old")[visit % 3 == 0])
+        if decision.action is not None:
+            agent.reward(decision.id, float(visit % 4 == 0))
+    campaign = agent.look(lambda campaign: campaign)
+    state, memo = campaign.state, campaign.policy._working[1]
+    for row, context in enumerate(agent.report().contexts):
+        for column, pair in enumerate(context.actions):
+            own, total = state.counts[row, column], state.sums[row, column]
+            mean, count = state.prior_means[row, column], state.prior_counts[row, column]
+            assert count > 0
+            assert (pair.rewarded, pair.borrowed) == (own, count)
+            assert pair.pooled == pytest.approx((total + count * mean) / (own + count), abs=1e-15)
+            assert pair.pooled == memo.means[row, column]
+            assert pair.mean == (pytest.approx(total / own) if own else None)
+
+
+def test_nothing_is_borrowed_before_the_first_reward_or_without_a_prior() -> None:
+    waiting, alone = opened(), opened(policy="wilson-eager")
+    waiting.decide_many(["new", "old"])
+    for context in ("new", "old", "new"):
+        alone.reward(alone.decide(context).id, 1.0)
+    for agent in (waiting, alone):
+        pairs = [pair for context in agent.report().contexts for pair in context.actions]
+        assert {(pair.pooled, pair.borrowed) for pair in pairs} == {(None, None)}
+    waiting.reward(1, 1.0)
+    pairs = [pair for context in waiting.report().contexts for pair in context.actions]
+    assert all(pair.pooled is not None and pair.borrowed for pair in pairs)
+
+
+def test_a_plan_goes_by_the_pooled_estimates_and_guesses_nothing() -> None:
+    """Money for all: an arrival is worth the estimate of the pair it gets, rewarded or not."""
+    agent = opened(contexts=["new", "old"], horizon=1000, budget=5000.0)
+    assert agent.report().guessed == 2, "0.5 for both, before the first reward"
+    for _ in range(20):
+        agent.reward(agent.decide("new").id, 0.25)
+    agent.decide("old")
+    report = agent.report()
+    new, old = (context.actions[0] for context in report.contexts)
+    assert (old.mean, old.rewarded, report.guessed) == (None, 0, 0)
+    assert new.pooled is not None
+    assert old.pooled is not None
+    assert 0.25 < old.pooled < 0.5, "far from certain, so that it is not quite that of the other"
+    assert report.value == pytest.approx((20 * new.pooled + old.pooled) / 21)
+    alone = opened(contexts=["new", "old"], horizon=1000, budget=5000.0, policy="wilson-eager")
+    for _ in range(20):
+        alone.reward(alone.decide("new").id, 0.25)
+    alone.decide("old")
+    assert alone.report().guessed == 1
+    assert alone.report().value == pytest.approx((20 * 0.25 + 0.5) / 21)
+
+
+def test_rewards_of_skips_have_no_prior() -> None:
+    """With the money gone an arrival is worth its skip: the mean of its own rewards, or 0."""
+    agent = opened(default_rewards="learned", horizon=100, budget=10.0)
+    for _ in range(60):
+        decision = agent.decide("new")
+        agent.reward(decision.id, 0.0 if decision.action is None else 1.0)
+    agent.reward(agent.decide("old").id, 0.25)
+    report = agent.report()
+    new, old = report.contexts
+    assert report.left == 0.0
+    assert (new.actions[0].borrowed or 0) > 0
+    assert report.value == pytest.approx(0.25 * old.share)
 
 
 def test_a_reporter_reads_on_where_it_stopped() -> None:

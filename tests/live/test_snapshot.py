@@ -72,6 +72,56 @@ def test_a_snapshot_is_where_the_log_leads(policy: str, factory: AgentFactory) -
     assert observable_state(factory.open()) == observable_state(agent) == replayed_state(agent)
 
 
+FITTED = {
+    "thrifty": {
+        "prior_means",
+        "prior_counts",
+        "action_shares",
+        "context_effects",
+        "action_fit",
+        "fit",
+    },
+    "insured, nothing pooled": {"fit"},
+    "wilson-eager": set[str](),
+}
+POLICIES: dict[str, Any] = {
+    "thrifty": "thrifty",
+    "insured, nothing pooled": al.Policy(
+        rewards=al.InsuredWilson(), contexts=al.EmpiricalContexts(), allocation=al.EagerRounding()
+    ),
+    "wilson-eager": "wilson-eager",
+}
+ALWAYS = {"counts", "sums", "pending", "context_counts", "skip_counts", "skip_sums", "clock"}
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_a_fit_is_kept_where_there_is_one_and_to_the_last_bit(
+    name: str, memory: AgentFactory
+) -> None:
+    agent = memory.create(policy=POLICIES[name])
+    busy(agent)
+    table = agent.look(Campaign.to_dict)
+    assert set(table["state"]) == ALWAYS | FITTED[name]
+    again = Campaign(agent.terms)
+    assert read_snapshot(again, agent.look(write_snapshot))
+    assert again.to_dict() == table
+    for field in FITTED[name]:
+        ours, theirs = (getattr(one.state, field) for one in (again, agent.look(lambda c: c)))
+        assert ours.tobytes() == theirs.tobytes(), field
+        assert ours.any(), field
+
+
+def test_a_snapshot_from_before_priors_is_still_read(memory: AgentFactory) -> None:
+    """A policy without a prior has the same snapshot as before, and its audit agrees."""
+    agent = memory.create(policy="wilson-eager")
+    busy(agent)
+    table = agent.look(Campaign.to_dict)
+    old = {**table, "state": {name: table["state"][name] for name in ALWAYS}}
+    save(agent, forged(old))
+    audit(agent.store, agent.name)
+    assert observable_state(memory.open()) == observable_state(agent)
+
+
 def test_it_is_plain_text_with_a_version_and_a_checksum(memory: AgentFactory) -> None:
     agent = memory.create()
     busy(agent)

@@ -67,6 +67,22 @@ def test_a_log_of_an_older_version_opens_and_goes_on(
         assert balance.sealed_from == (sealed_from or balance.events)
 
 
+@pytest.mark.parametrize("dump", OLD_LOGS, ids=lambda path: str(path.stem))
+@pytest.mark.parametrize("policy", ["thrifty", al.thrifty(), None], ids=["name", "policy", "none"])
+def test_a_log_of_the_former_default_goes_on_with_its_rule(
+    dump: Path, policy: Any, tmp_path: Path
+) -> None:
+    """A program that says ``thrifty`` resumes it, and nothing is borrowed between contexts."""
+    with al.Agent.open(restored(dump, tmp_path), name="spring", policy=policy) as agent:
+        assert agent.terms.policy == al.wilson_eager()
+        agent.reward(agent.decide("returning", available=["coupon"]).id, 1.0)
+        report = agent.report()
+        assert report.policy == "wilson_eager"
+        pairs = [pair for context in report.contexts for pair in context.actions]
+        assert {pair.borrowed for pair in pairs} == {None}
+        audit(agent.store, "spring")  # its snapshot too
+
+
 def test_every_version_has_a_log_kept() -> None:
     assert [dump.stem for dump in OLD_LOGS] == [
         f"version-{number + 1}" for number in range(len(OLD_LOGS))

@@ -71,19 +71,20 @@ def doubled(buffers: Buffers) -> Buffers:
     return Buffers(policy, state, memo, hulls)
 
 
-def set_new_prior(buffers: Buffers, row: int) -> None:
-    """Set the pooled prior of a context that is added, as the last refit would have done.
+def set_new_prior(buffers: Buffers, context: int) -> None:
+    """Give a new context the pooled prior of a context without rewards, if one is fitted.
 
-    A process that reads the log in larger batches may have added it before that refit.
+    A refit gives it the same, so that it does not matter which of the two comes first.
     """
     policy, state, memo, _ = buffers
-    counts = state.action_fit[NEW_COUNT] if policy.pooled else np.zeros(0)
-    if not counts.any():  # no prior, or no reward yet
+    if policy.pooled == 0 or state.action_fit[NEW_COUNT, 0] == 0.0:
         return
-    state.prior_counts[row], state.prior_means[row] = counts, state.action_fit[NEW_MEAN]
-    state.action_shares[row] = state.action_fit[NEW_SHARE]
-    memo.counts[row], memo.roots[row] = counts, 1 / np.sqrt(counts)
-    memo.means[row] = counts * state.action_fit[NEW_MEAN] / counts  # as for the other contexts
+    mean, count = state.action_fit[NEW_MEAN], state.action_fit[NEW_COUNT]
+    state.prior_means[context], state.prior_counts[context] = mean, count
+    state.action_shares[context] = state.action_fit[NEW_SHARE]
+    memo.counts[context] = count
+    memo.means[context] = count * mean / count  # not the mean: rounded as in a refit
+    memo.roots[context] = 1.0 / np.sqrt(count)
 
 
 def first_contexts(buffers: Buffers, contexts: int) -> Buffers:

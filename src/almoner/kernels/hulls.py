@@ -26,6 +26,7 @@ from almoner.kernels.state import (
     KEPT_LEAST,
     LAST_CONTEXT,
     LEFT,
+    NEW_COUNT,
     ROUND,
     THIS_CONTEXT,
     Hulls,
@@ -56,11 +57,13 @@ def compute_hulls(
     except those of this context and of the last one, which `restrict` may have changed.
 
     Contexts without rewards that have the same costs and priors have the same hull. It is computed
-    for the first of them, and copied to the others only if it has changed.
+    for the first of them, and copied to the others only if it has changed. With a pooled prior that
+    is so for those with the same weight, except the context that has arrived.
     """
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     weights, total, arrival = weights_of(policy, state, t)
     common, source, unchanged = level_at(policy, memo, t), -1, False
+    levelled = policy.pooled == 1 and state.action_fit[NEW_COUNT, 0] > 0.0
     hulls.kept[LAST_CONTEXT], hulls.kept[THIS_CONTEXT] = hulls.kept[THIS_CONTEXT], context
     kept = hulls.kept[KEPT_LEAST] <= left < hulls.kept[KEPT_BELOW]
     for i in range(2 if kept else policy.costs.shape[0]):
@@ -71,17 +74,20 @@ def compute_hulls(
         if hulls.weights[other] <= 0.0:
             hulls.sizes[other], hulls.sources[other] = 0, -1
             continue
-        fresh = _is_unrewarded(policy, state, other)
+        fresh = _is_unrewarded(policy, state, other) and not (levelled and other == context)
         if fresh and source not in (-1, other):
             if unchanged and hulls.sources[other] == source:
                 continue
-            if _same_terms(policy, memo, source, other):
+            same_level = not levelled or hulls.weights[other] == hulls.weights[source]
+            was_same = hulls.sources[other] == source
+            if same_level and (was_same or _same_terms(policy, memo, source, other)):
                 _copy_hull(policy, hulls, source, other)
                 continue
         level = level_of(policy, common, hulls.weights[other] / total, t, float(left))
         same = _update_gains(policy, state, memo, hulls, other, level, key, fresh, other == context)
         if fresh:
-            source, unchanged = other, same and hulls.sources[other] == other
+            source = other
+            unchanged = same and hulls.sources[other] == other and not levelled
         hulls.sources[other] = other if fresh else -1
         _compute_hull(policy, hulls, other)
     if len(hulls.ranked) > 0 and not kept:
@@ -144,12 +150,12 @@ def _default_index(
 def _is_unrewarded(policy: LoweredPolicy, state: State, context: int) -> bool:
     """Return whether a context has no reward yet; then its indices do not depend on its level.
 
-    With a pooled prior they do, as that acts like rewards.
+    Once a pooled prior is fitted they do, as that acts like rewards.
     """
     rewards = state.skip_counts[context]
     for action in range(policy.costs.shape[1]):
         rewards += state.counts[context, action]
-    return policy.reward != _THOMPSON and policy.pooled == 0 and rewards == 0.0
+    return policy.reward != _THOMPSON and rewards == 0.0
 
 
 @jit_inline

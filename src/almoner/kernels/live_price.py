@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from almoner.jit import jit_inline
-from almoner.kernels.pair_index import level_at, level_of, weights_of
+from almoner.kernels.pair_index import have_same_prior, level_at, level_of, weights_of
 from almoner.kernels.ranking import value_of
 from almoner.kernels.state import EXPLORED, LEFT, ROUND, UNIT_PRICE, Hulls, Memo, State
 from almoner.kernels.steps import ratio_of
@@ -70,14 +70,20 @@ def _marginal_value(
     low, high = 0.0, math.inf
     for _ in range(3 * policy.costs.shape[0] + 3):
         used, tied, above, under = 0.0, 0.0, math.inf, 0.0
+        last, last_weight, last_value = -1, 0.0, 0.0
         for other in range(policy.costs.shape[0]):
             weight = weights[other] + (arrival if other == context else 0.0)
             value, top = memo.low[other], memo.high[other]
             if top < price - TOLERANCE:
                 value = top
             elif value <= price + TOLERANCE and value < top:
-                level = level_of(policy, common, weight / total, t, left)
-                value = value_of(policy, state, memo, other, level, none)
+                alike = last >= 0 and weight == last_weight
+                if alike and have_same_prior(policy, state, memo, last, other):
+                    value = last_value
+                else:
+                    level = level_of(policy, common, weight / total, t, left)
+                    value = value_of(policy, state, memo, other, level, none)
+                    last, last_weight, last_value = other, weight, value
             if value > price + TOLERANCE:
                 used += weight
                 above = min(above, value if weight > 0.0 else math.inf)

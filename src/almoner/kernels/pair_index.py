@@ -33,8 +33,8 @@ from almoner.policy.rewards import HorizonUCB, InsuredWilson, Thompson, Wilson
 from almoner.types import Floats
 
 __all__ = [
-    "OTHERS",
     "expire_insured",
+    "have_same_prior",
     "index_of",
     "level_at",
     "level_of",
@@ -177,6 +177,22 @@ def _insured_bound(
             largest = 1.0 + 1e-9 * count if mean >= 1.0 else kl_bound(mean, asked)
         memo.insured[context, action] = largest
     return max(bound, memo.insured[context, action] - margin)
+
+
+@jit_inline
+def have_same_prior(policy: LoweredPolicy, state: State, memo: Memo, one: int, other: int) -> bool:
+    """Return whether two contexts without rewards have the same pooled prior.
+
+    If so, their indices are the same at the same level, while another context is decided.
+    """
+    if policy.pooled == 0 or policy.reward == _THOMPSON:
+        return False
+    for action in range(policy.costs.shape[1]):
+        if state.counts[one, action] + state.counts[other, action] > 0.0:
+            return False
+        if memo.means[one, action] != memo.means[other, action]:
+            return False
+    return True
 
 
 @jit_inline

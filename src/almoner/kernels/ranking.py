@@ -14,7 +14,13 @@ import numpy as np
 from almoner.jit import jit_inline
 from almoner.kernels.draws import TIE_LANE, uniform
 from almoner.kernels.indices import LAST_AFFINE
-from almoner.kernels.pair_index import index_of, level_of, own_index_of, weights_of
+from almoner.kernels.pair_index import (
+    have_same_prior,
+    index_of,
+    level_of,
+    own_index_of,
+    weights_of,
+)
 from almoner.kernels.state import LEFT, ROUND, Memo, State
 from almoner.lp import TOLERANCE
 from almoner.policy.lowering import LoweredPolicy
@@ -134,12 +140,18 @@ def rank(
     if inexact == 0:  # usual where many contexts were never rewarded
         return ahead, tied
     left, tied = float(state.progress[LEFT]), 0.0
+    last, last_value = -1, 0.0
     for i in range(unclear):
         other = int(np.int64(memo.unclear[i]))
         weight, exact = weights[other], memo.low[other]
         if exact < memo.high[other]:
-            level = level_of(policy, common, weight / total, t, left)
-            exact = value_of(policy, state, memo, other, level, key)
+            alike = last >= 0 and weight == weights[last]
+            if alike and have_same_prior(policy, state, memo, last, other):
+                exact = last_value
+            else:
+                level = level_of(policy, common, weight / total, t, left)
+                exact = value_of(policy, state, memo, other, level, key)
+                last, last_value = other, exact
         ahead += weight * (exact > above)
         tied += weight * ((exact >= below) & (exact <= above))
     return ahead, tied
@@ -160,14 +172,20 @@ def is_between(
     t, left = state.progress[ROUND] + 1, float(state.progress[LEFT])
     weights, total, _ = weights_of(policy, state, t)
     below = value - TOLERANCE
+    last, last_value = -1, 0.0
     for other in range(policy.costs.shape[0]):
         low, high, weight = memo.low[other], memo.high[other], weights[other]
         if other == context or weight <= 0.0 or low >= below or high <= floor:
             continue
         exact = low
         if low <= floor or high >= below:
-            level = level_of(policy, common, weight / total, t, left)
-            exact = value_of(policy, state, memo, other, level, key)
+            alike = last >= 0 and weight == weights[last]
+            if alike and have_same_prior(policy, state, memo, last, other):
+                exact = last_value
+            else:
+                level = level_of(policy, common, weight / total, t, left)
+                exact = value_of(policy, state, memo, other, level, key)
+                last, last_value = other, exact
         if floor < exact < below:
             return True
     return False

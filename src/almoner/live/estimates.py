@@ -8,16 +8,28 @@ from typing import NamedTuple
 
 import numpy as np
 
+from almoner.kernels.state import State
 from almoner.lp import ROUNDING, TOLERANCE, Solution, hull_steps, solve, step_runs
 from almoner.types import Floats, Ints
 
-__all__ = ["UNSEEN", "Estimates", "interval", "optimum"]
+__all__ = ["UNSEEN", "Estimates", "PairMeans", "interval", "optimum", "pair_means"]
 
 Z95 = 1.959964
 """The two-sided 95 % point of a standard normal."""
 
 UNSEEN = 0.5
-"""Mean of a pair without a reward in the plan of a report."""
+"""Mean of a pair without an estimate in the plan of a report."""
+
+
+class PairMeans(NamedTuple):
+    """The mean of each pair (contexts, actions), and the rewards of its own and borrowed in it.
+
+    Without either a mean is `UNSEEN`.
+    """
+
+    means: Floats
+    own: Floats
+    borrowed: Floats
 
 
 class Estimates(NamedTuple):
@@ -28,6 +40,20 @@ class Estimates(NamedTuple):
     costs: Floats
     default_rewards: Floats
     ratio: float
+
+
+def pair_means(state: State) -> PairMeans:
+    """Return the means that a policy has learned: (S + n m)/(C + n) with the prior's m and n.
+
+    They are computed as in `almoner.kernels.refit.update_mean`.
+    """
+    own, borrowed = state.counts, np.zeros(state.counts.shape)
+    counts, sums = own, state.sums
+    if state.prior_counts.size:
+        borrowed = state.prior_counts.copy()
+        counts, sums = own + borrowed, sums + borrowed * state.prior_means
+    seen = counts > 0
+    return PairMeans(np.where(seen, sums / np.where(seen, counts, 1.0), UNSEEN), own, borrowed)
 
 
 def optimum(

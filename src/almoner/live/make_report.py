@@ -6,7 +6,7 @@ import numpy as np
 
 from almoner.live.campaign_state import Campaign
 from almoner.live.closing_time import ClosingTime
-from almoner.live.estimates import UNSEEN, Estimates, interval, optimum
+from almoner.live.estimates import Estimates, PairMeans, interval, optimum, pair_means
 from almoner.live.history import History
 from almoner.live.report import RESERVED, ActionReport, ContextReport, Report
 from almoner.live.status import SkipReason, Status
@@ -31,7 +31,8 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     ratio_now = amount(funds) / coming if coming > 0 else 0.0
     reserves = np.array([terms.reserves_in(context) for context in campaign.contexts], np.int64)
     cheapest = int(reserves.min())
-    estimates = _estimates(campaign, history, ratio_now)
+    learned = pair_means(campaign.state)
+    estimates = _estimates(campaign, history, learned, ratio_now)
     plan = optimum(estimates, reserves=reserves, funds=funds)
     first = optimum(estimates, reserves=reserves, funds=ledger.budget, ratio=ratio_start)
     gone = arrivals / (arrivals + coming) if arrivals + coming > 0 else 1.0
@@ -62,14 +63,14 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         reward_low=reward_low,
         reward_high=reward_high,
         promised=min(arrivals, expected) * first.value,
-        guessed=_guessed(campaign, estimates, first),
+        guessed=_guessed(campaign, estimates, learned, first),
         ratio_start=ratio_start,
         ratio_now=ratio_now,
         pace=ledger.committed / ledger.budget - gone if ledger.budget else 0.0,
         price=plan.price,
         value=plan.value,
         boundaries=plan.boundaries.tolist(),
-        contexts=_contexts(campaign, history, estimates, plan),
+        contexts=_contexts(campaign, history, estimates, learned, plan),
     )
 
 
@@ -104,20 +105,25 @@ def _awaited(terms: Terms, history: History) -> tuple[int, float, float]:
     return waiting, low, high
 
 
-def _guessed(campaign: Campaign, estimates: Estimates, plan: Solution) -> int:
-    """Count the pairs that a plan uses and of which no reward is known."""
+def _guessed(campaign: Campaign, estimates: Estimates, learned: PairMeans, plan: Solution) -> int:
+    """Count the pairs that a plan uses and of which nothing is known."""
     rewards = campaign.terms.policy.rewards
     if isinstance(rewards, KnownRewards) and rewards.means is not None:
         return 0
     used = (plan.probabilities > 0) & (estimates.context_probs > 0)[:, None]
-    return int(np.count_nonzero(used & (campaign.state.counts == 0)))
+    return int(np.count_nonzero(used & (learned.own + learned.borrowed == 0)))
 
 
 def _contexts(
-    campaign: Campaign, history: History, estimates: Estimates, plan: Solution
+    campaign: Campaign,
+    history: History,
+    estimates: Estimates,
+    learned: PairMeans,
+    plan: Solution,
 ) -> list[ContextReport]:
     terms = campaign.terms
     costs, planned = estimates.costs.tolist(), plan.probabilities.tolist()
+    means, borrowed = learned.means.tolist(), learned.borrowed.tolist()
     amount, names = terms.unit.amount, terms.actions
     reports = []
     for row, context in enumerate(campaign.contexts):
@@ -136,6 +142,8 @@ def _contexts(
                     low=low,
                     high=high,
                     planned=planned[row][column],
+                    pooled=means[row][column] if borrowed[row][column] else None,
+                    borrowed=borrowed[row][column] or None,
                 )
             )
         reports.append(
@@ -150,11 +158,11 @@ def _contexts(
     return reports
 
 
-def _estimates(campaign: Campaign, history: History, ratio: float) -> Estimates:
+def _estimates(campaign: Campaign, history: History, learned: PairMeans, ratio: float) -> Estimates:
     """Return the statistics that the policy plans with: given to it, or learned by it."""
     terms, state = campaign.terms, campaign.state
     rewards, contexts = terms.policy.rewards, terms.policy.contexts
-    means = np.where(state.counts > 0, state.sums / np.maximum(state.counts, 1), UNSEEN)
+    means = learned.means
     if isinstance(rewards, KnownRewards) and rewards.means is not None:
         means = np.array(rewards.means)
     shares = np.array([history.arrivals[name] for name in campaign.contexts], np.float64)

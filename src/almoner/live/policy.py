@@ -21,7 +21,7 @@ from almoner.kernels.state import new_hulls, new_memo
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, Terms
 from almoner.policy.lowering import LoweredPolicy, lower
-from almoner.policy.rewards import Thompson
+from almoner.policy.rewards import InsuredWilson, Thompson
 from almoner.types import Floats
 
 __all__ = ["BATCH", "Choice", "LivePolicy", "PendingArrival", "Row"]
@@ -40,6 +40,10 @@ Offer = tuple[str, int, int]
 
 Row = tuple[int, int, int, int]
 """An event as the kernels take it: see `almoner.kernels.live.replay`."""
+
+
+POOL = ("prior_means", "prior_counts", "action_shares", "context_effects", "action_fit")
+"""Fields of the state that only a pooled prior has."""
 
 
 class PendingArrival(Protocol):
@@ -91,13 +95,13 @@ class LivePolicy:
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.lowered.top)
 
     def admit(self, context: str) -> None:
-        """Add a context without statistics; its costs are those of the others."""
-        self.contexts[context] = len(self.contexts)
+        """Add a context without rewards; costs, and a prior if there is one, are the others'."""
+        row = self.contexts[context] = len(self.contexts)
         self.offers[context] = next(iter(self.offers.values()))
         if len(self.contexts) > len(self._buffers.policy.costs):
             self._buffers = doubled(self._buffers)
             self._reserves = np.repeat(self._reserves[:1], len(self._buffers.policy.costs), axis=0)
-        set_new_prior(self._buffers, len(self.contexts) - 1)
+        set_new_prior(self._buffers, row)
         self._use(len(self.contexts))
 
     def _use(self, contexts: int) -> None:
@@ -153,8 +157,11 @@ class LivePolicy:
         return money // self.lowered.top
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the learned statistics as plain values."""
-        table = {name: value.tolist() for name, value in self.state._asdict().items()}
+        """Return the learned statistics as plain values; those of a fit only if there is one."""
+        values = self.state._asdict()
+        for name in _unused_fields(self.lowered):
+            del values[name]
+        table = {name: value.tolist() for name, value in values.items()}
         table["clock"] = table.pop("progress")  # the name in snapshots
         return table
 
@@ -188,3 +195,10 @@ class LivePolicy:
             raise InvalidInput("costs are whole numbers of units, so their grid is")
         # A simulation caps the budget at what its actions can cost; live bills may exceed costs.
         return lowered._replace(budget=terms.budget // lowered.top)
+
+
+def _unused_fields(policy: LoweredPolicy) -> tuple[str, ...]:
+    """Return the fields of the state that a policy never reads: snapshots leave them out."""
+    if policy.pooled == 1:
+        return ()
+    return POOL if policy.reward == InsuredWilson.code else (*POOL, "fit")

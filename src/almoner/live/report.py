@@ -16,6 +16,12 @@ class ActionReport:
 
     ``mean`` is that of the ``rewarded`` rewards seen, with a 95 % Wilson interval from ``low`` to
     ``high``; ``planned`` is its probability in the optimum now, at the policy's estimates.
+
+    A policy with a pooled prior learns about a pair from other contexts and actions too: it adds
+    ``borrowed`` rewards, not a whole number, to its ``rewarded`` own ones. ``pooled`` is the mean
+    of them all, the estimate that the policy uses; own rewards have a weight of
+    rewarded / (rewarded + borrowed) in it. Both are None if nothing is borrowed: under policies
+    without a prior, and before the first reward of the campaign.
     """
 
     action: str
@@ -27,6 +33,8 @@ class ActionReport:
     low: float
     high: float
     planned: float
+    pooled: float | None = None
+    borrowed: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +100,8 @@ class Report:
         Bounds of the sum once they have come, by the 95 % intervals of the means, with the known
         rewards of skips.
     promised, guessed
-        Expected reward by now of the plan at the present estimates, and the number of pairs in it
-        without a reward, for whose means 0.5 is used.
+        Expected reward by now of the plan at the policy's present estimates, and the number of
+        pairs in it without any, for whose means 0.5 is used.
     ratio_start, ratio_now
         Budget per arrival at the start, and money neither spent nor planned per arrival to come.
     pace

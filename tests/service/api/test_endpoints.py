@@ -109,6 +109,31 @@ def test_other_terms_are_a_conflict_that_is_named(spring: httpx.Client) -> None:
     )
 
 
+@pytest.mark.parametrize("policy", [{}, {"policy": "thrifty"}], ids=["left out", "by name"])
+def test_a_campaign_of_the_former_default_is_created_again_and_goes_on(
+    client: httpx.Client, policy: dict[str, str]
+) -> None:
+    assert client.post("/api/campaigns", json={**SPRING, "policy": "wilson_eager"}).is_success
+    again = client.post("/api/campaigns", json={**SPRING, **policy})
+    assert again.status_code == 200
+    assert again.json()["policy"] == al.wilson_eager().to_dict()
+    other = client.post("/api/campaigns", json={**SPRING, "policy": "greedy"})
+    assert (other.status_code, other.json()["error"]) == (409, "different_terms")
+
+
+def test_a_report_has_what_is_borrowed_where_something_is(spring: httpx.Client) -> None:
+    def pairs() -> list[dict[str, Any]]:
+        contexts = spring.get(f"{PATH}/report").json()["contexts"]
+        return [pair for context in contexts for pair in context["actions"]]
+
+    decision = served(spring)
+    assert {(pair["pooled"], pair["borrowed"]) for pair in pairs()} == {(None, None)}
+    spring.post(f"{PATH}/decisions/{decision['id']}/reward", json={"value": 1})
+    for pair in pairs():
+        assert 0 < pair["pooled"] < 1
+        assert pair["borrowed"] > 0
+
+
 def test_every_kind_of_terms_can_be_written(client: httpx.Client) -> None:
     body = {
         "name": "Frühling 2030 – nord",

@@ -90,6 +90,15 @@ def test_the_component_of_a_status_keeps_its_name() -> None:
     assert set(DOCUMENT["components"]["schemas"]["State"]["properties"]) == {"name", "status"}
 
 
+def test_borrowed_rewards_are_documented_and_may_be_missing() -> None:
+    pair = DOCUMENT["components"]["schemas"]["ActionReport"]
+    for field in ("pooled", "borrowed"):
+        kinds = {kind["type"] for kind in pair["properties"][field]["anyOf"]}
+        assert kinds == {"number", "null"}
+        assert field not in pair["required"], "a service of an older version has none"
+        assert field in pair["description"]
+
+
 def test_generated_clients_send_the_key_but_for_monitoring() -> None:
     document = create_app(open_store("memory:")).services.document
     assert {"key": []} in document["security"]

@@ -14,8 +14,10 @@ from support.browser import PHONE, ApiClient, create, open_browser, open_page, o
 from support.live_service import in_thread
 from support.waiting import PATIENCE, wait_until
 
+from almoner.live.report import ActionReport
 from almoner.service import background
 from almoner.service.demo import NAME
+from almoner.service.web.borrowing import rewards_counted
 from almoner.store import open_store
 
 
@@ -256,11 +258,32 @@ def test_estimates_of_each_pair_are_drawn_and_written(page: Page, url: str) -> N
             if action["mean"] is not None:
                 row = table.get_by_role("row").filter(has_text=f"{action['mean']:.3f}")
                 expect(row.first).to_contain_text(f"({action['low']:.3f}–{action['high']:.3f})")
+                words = rewards_counted(ActionReport(**action)).replace("\N{NO-BREAK SPACE}", " ")
+                expect(row.first).to_contain_text(f"{action['pooled']:.3f} {words}")
+    expect(table.locator("svg.diamond")).to_have_count(4)
+    expect(table.get_by_role("columnheader", name="Estimate")).to_be_visible()
     served = page.locator(".served li")
     expect(served).to_have_count(2)
     for row, context in zip(served.all(), report["contexts"], strict=True):
         expect(row).to_contain_text(context["context"])
         expect(row).to_contain_text(f"{context['served']:.0%}".replace("%", " % served"))
+
+
+def test_the_table_of_estimates_fits_every_window(page: Page, url: str) -> None:
+    """With five-figure costs and borrowed rewards, whose column makes it one wider."""
+    actions = {"free shipping": 1.5, "15 percent off": {"cost": 6.0, "reserve": 12_345.0}}
+    name = create(url, name="windows", actions=actions, budget=50_000)
+    with ApiClient(url, name) as api:
+        for decision in api.decide_many(["newcomer", "returning"] * 60):
+            if decision["action"]:
+                api.reward(decision["id"], float(decision["id"] % 7 == 0))
+    page.goto(f"/campaigns/{name}")
+    expect(page.locator("svg.diamond")).to_have_count(4)
+    section = page.locator("section", has=page.locator("#estimates-title"))
+    for width in (320, 390, 700, 768, 800, 955, 962, 1000, 1100, 1160, 1300):
+        page.set_viewport_size({"width": width, "height": 844})
+        beyond = section.evaluate("section => section.scrollWidth - section.clientWidth")
+        assert (beyond, overflow(page) > 0) == (0, False), width
 
 
 def test_pausing_resuming_and_closing(page: Page, url: str) -> None:

@@ -25,3 +25,11 @@ def test_the_policies_offered_can_all_start_without_knowledge() -> None:
             policy=name,
         )
         assert agent.report().policy == name
+
+
+def test_the_default_and_the_one_before_it_are_told_apart_in_plain_words() -> None:
+    sentences = {option.name: option.sentence for option in learning_policies()}
+    assert "learn from each other’s rewards" in sentences["thrifty"]
+    assert "from its own rewards only" in sentences["wilson_eager"]
+    for name in ("thrifty", "wilson_eager"):
+        assert not {"Wilson", "pooled", "prior", "index"} & set(sentences[name].split())

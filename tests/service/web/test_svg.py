@@ -30,6 +30,14 @@ def test_a_whisker_lies_where_its_numbers_say() -> None:
     assert svg.whisker(unknown, 0.5) == svg.Whisker(0.0, 100.0, None, cut=True)
 
 
+def test_a_diamond_marks_the_estimate_with_borrowed_rewards() -> None:
+    assert svg.whisker(pair(pooled=0.2, borrowed=4.0), 0.5).diamond == 40.0
+    assert svg.whisker(pair(pooled=0.2, borrowed=4.0), 0.1).diamond is None, "beyond the axis"
+    assert svg.whisker(pair(), 0.5).diamond is None
+    unknown = pair(rewarded=0, mean=None, low=0.0, high=1.0, pooled=0.1, borrowed=4.0)
+    assert svg.whisker(unknown, 0.5) == svg.Whisker(0.0, 100.0, None, cut=True, diamond=20.0)
+
+
 def test_the_axis_ignores_pairs_with_few_rewards() -> None:
     def axis(*pairs: ActionReport) -> float:
         return svg.rate_axis(pairs)
@@ -38,6 +46,9 @@ def test_the_axis_ignores_pairs_with_few_rewards() -> None:
     assert axis(pair(), pair(rewarded=3, high=0.9)) == 0.5, "three rewards tell nothing yet"
     assert axis(pair(rewarded=3, high=0.9)) == 1.0
     assert axis(pair(high=0.013)) == 0.02
+    lent = pair(rewarded=0, high=1.0, pooled=0.7, borrowed=4.0)
+    assert axis(pair(), lent) == 0.8, "an estimate is always on the axis"
+    assert axis(lent) == 1.0
 
 
 def test_a_served_bar_has_a_segment_for_each_planned_action() -> None:

@@ -12,6 +12,13 @@ from almoner.policy.rewards import KnownRewards
 
 __all__ = ["PolicyOption", "learning_policies"]
 
+SENTENCES = {
+    "thrifty": "The default: contexts and actions learn from each other’s rewards.",
+    "wilson_eager": "The default before: each context and action learns from its own rewards only.",
+}
+"""Descriptions of the policies that most campaigns have; of the others, the first line of the
+documentation."""
+
 PAIRS_ONLY = "For two contexts, actions of the same cost, and skips that bring nothing."
 
 
@@ -24,7 +31,7 @@ class PolicyOption(NamedTuple):
 
 
 def learning_policies() -> list[PolicyOption]:
-    """Return the recipes that need no prior knowledge, the default first."""
+    """Return the recipes that need not be told anything, the default first."""
     policies = {name: make() for name, make in RECIPES.items()}
     learning = [
         name
@@ -38,7 +45,7 @@ def learning_policies() -> list[PolicyOption]:
 
 
 def _policy_option(name: str, policy: Policy) -> PolicyOption:
-    sentence = (RECIPES[name].__doc__ or "").partition("\n")[0]
+    sentence = SENTENCES.get(name) or (RECIPES[name].__doc__ or "").partition("\n")[0]
     if isinstance(policy.allocation, Procrastinate):
         return PolicyOption(name, f"{sentence} {PAIRS_ONLY}", 2)
     return PolicyOption(name, sentence)

@@ -56,12 +56,16 @@ class ServedRow(NamedTuple):
 
 
 class Whisker(NamedTuple):
-    """Mean as a dot on its confidence interval; ``cut`` if the interval exceeds the axis."""
+    """Mean as a dot on its confidence interval; ``cut`` if the interval exceeds the axis.
+
+    ``diamond`` is the estimate that includes borrowed rewards, if there are any.
+    """
 
     low: float
     high: float
     dot: float | None
     cut: bool
+    diamond: float | None = None
 
 
 def budget_bar(report: Report) -> Bar:
@@ -98,17 +102,23 @@ def served_bar(actions: Iterable[PlannedAction], colours: ActionColours) -> list
 def rate_axis(pairs: Iterable[ActionReport]) -> float:
     """Return the end of the common axis of all intervals: a round number above them.
 
-    Pairs with fewer than `TRUSTED` rewards are left out.
+    Intervals of pairs with fewer than `TRUSTED` rewards are left out; estimates are not.
     """
-    highest = max((pair.high for pair in pairs if pair.rewarded >= TRUSTED), default=1.0)
+    pairs = list(pairs)
+    highs = [pair.high for pair in pairs if pair.rewarded >= TRUSTED]
+    pooled = [pair.pooled for pair in pairs if pair.pooled is not None]
+    highest = max(highs + pooled) if highs else 1.0
     return next(top for top in TOPS if top >= highest - 1e-9)
 
 
 def whisker(action: ActionReport, top: float) -> Whisker:
     """Return the interval of one pair on an axis from 0 to ``top``."""
-    dot = None if action.mean is None or action.mean > top else 100 * action.mean / top
+    dot, diamond = (
+        None if mean is None or mean > top else 100 * mean / top
+        for mean in (action.mean, action.pooled)
+    )
     low, high = (min(100.0, 100 * end / top) for end in (action.low, action.high))
-    return Whisker(low, high, dot, cut=action.high > top)
+    return Whisker(low, high, dot, cut=action.high > top, diamond=diamond)
 
 
 def ticks(top: float) -> list[float]:

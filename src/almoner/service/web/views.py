@@ -12,7 +12,7 @@ from markupsafe import Markup
 from almoner.live.export import LoggedDecision
 from almoner.live.report import ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
-from almoner.service.web import chart_series, charts, formatting, notices, sentences, svg
+from almoner.service.web import borrowing, chart_series, charts, formatting, notices, sentences, svg
 from almoner.service.web.action_colours import ActionColours, action_colours
 from almoner.service.web.estimate_rows import estimate_rows, shown_actions
 from almoner.service.web.formatting import Money
@@ -112,6 +112,8 @@ def campaign_view(
         "ticks": svg.ticks(top),
         "served_rows": [_served_row(report, context, colours) for context in contexts],
         "contexts": rows,
+        "borrowing": borrowing.explanation(rows),
+        "rewards_counted": borrowing.rewards_counted,
         "hidden_contexts": len(report.contexts) - len(contexts),
         "hidden_actions": any(row.hidden for row in rows),
         "latest": [_decision(row) for row in latest],
