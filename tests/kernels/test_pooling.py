@@ -13,7 +13,8 @@ from scipy import special
 from support.plain_kernels import plain
 
 import almoner as al
-from almoner.kernels.pooling import WIDEST, _score, _set_priors, digamma, fit_pool
+from almoner.kernels.pool_priors import WIDEST, _score, digamma, set_priors
+from almoner.kernels.pooling import fit_pool
 from almoner.kernels.state import (
     ACTION_SPREAD,
     CONTEXT_SPREAD,
@@ -179,7 +180,7 @@ def test_a_prior_does_not_depend_on_its_own_rewards_but_by_the_effects() -> None
 
     def priors() -> tuple[Any, Any]:
         state.fit[:] = fit  # but for the variance of ε, which the call updates
-        plain(_set_priors)(state, scores, weights, memo.columns)
+        plain(set_priors)(state, scores, weights, memo.columns)
         return state.prior_means.copy(), state.prior_counts.copy()
 
     means, worth = priors()

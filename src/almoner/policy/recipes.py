@@ -152,8 +152,8 @@ def thrifty(*, caution: float = 1.0) -> Policy:
     μ + α_j + β_k (`Pooled`); the prediction acts like rewards that came before the first. The index
     of a pair is then the bound of `wilson_eager`, at 0.6 of its level while another context is
     decided. While its own context is decided, a pair is tried until its own rewards say that to
-    leave it alone cannot lose more than 15 % of the campaign's reward (`InsuredWilson`). It allocates by
-    `EagerRounding`.
+    leave it alone cannot lose more than 15 % of the campaign's reward (`InsuredWilson`). It
+    allocates by `EagerRounding`.
 
     Parameters
     ----------
