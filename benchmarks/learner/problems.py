@@ -175,9 +175,10 @@ def _drawn_budget(kind: str, family: str, means: Floats, rng: np.random.Generato
 
 
 def _floored(probs: Floats, floor: float) -> Floats:
-    raised = np.maximum(probs, floor)
-    return raised / raised.sum()
+    raised: Floats = np.maximum(probs, floor)
+    return np.asarray(raised / raised.sum())
 
 
 def _rate(odds: Floats) -> Floats:
-    return 1 / (1 + np.exp(-odds))
+    rate: Floats = 1 / (1 + np.exp(-odds))
+    return rate

@@ -76,4 +76,4 @@ def costs() -> Floats:
         ],
         axis=1,
     )
-    return np.round(np.repeat(by_size, KINDS // SIZES, axis=0), 6)
+    return np.repeat(by_size, KINDS // SIZES, axis=0).round(6)
