@@ -20,8 +20,8 @@ from benchmarks.learner.sets import SHOP, paper
 __all__ = ["Late", "play"]
 
 PROBLEMS = {"two": paper("two", 0.40).problem, "shop": SHOP, "ten": paper("ten", 0.50).problem}
-DELAYS = (0, 50, 200)
-RUNS, FIRST_SEED, PROCESSES = 60, 7_000, 2
+DELAYS = (50, 200)
+RUNS, FIRST_SEED, PROCESSES = 40, 7_000, 2
 
 
 @dataclass(frozen=True, kw_only=True)

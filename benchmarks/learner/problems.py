@@ -180,5 +180,4 @@ def _floored(probs: Floats, floor: float) -> Floats:
 
 
 def _rate(odds: Floats) -> Floats:
-    rate: Floats = 1 / (1 + np.exp(-odds))
-    return rate
+    return 1 / (1 + np.exp(-odds))

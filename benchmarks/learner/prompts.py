@@ -76,4 +76,5 @@ def costs() -> Floats:
         ],
         axis=1,
     )
-    return np.repeat(by_size, KINDS // SIZES, axis=0).round(6)
+    by_kind: Floats = np.repeat(by_size, KINDS // SIZES, axis=0)
+    return by_kind.round(6)
