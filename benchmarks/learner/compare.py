@@ -21,8 +21,8 @@ SEED = 14
 """Of the contexts and rewards of the runs, the same under both rules."""
 
 NAMED_RUNS = 4_000
-RUNS = {"heldout": (400, 100)}
-OTHER_RUNS = (200, 40)
+RUNS = {"heldout": (200, 40)}
+OTHER_RUNS = (100, 20)
 """Runs on a problem with fewer than 100 contexts, and on one with more, by set."""
 
 

@@ -1,7 +1,8 @@
 """The sets of problems: those that constants were chosen on, those drawn afterwards, named ones.
 
 `HELD_OUT` was written down, and committed, before any policy was played on its problems; they were
-drawn once.
+drawn once. A first set, of seed 41181, was played with an earlier state of the rule, in which a
+defect was then found; it is not used any more.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ __all__ = [
     "paper",
 ]
 
-DEVELOPMENT, HELD_OUT = 11, 41181
+DEVELOPMENT, HELD_OUT = 11, 20261118
 """Seeds of the generators."""
 
 TRIED = (
