@@ -47,14 +47,15 @@ def play(seed: int, problem: al.Problem, policy: str, delay: int) -> float:
     noise = rng.random(horizon)
     price = float(al.solve(problem).price)
     best = np.maximum(means.max(axis=1) - price, 0)
-    names = {name: k for k, name in enumerate(problem.actions)}
+    kinds = [f"context {j}" for j in range(means.shape[0])]
+    names = {f"action {k}": k for k in range(means.shape[1])}
     waiting: deque[tuple[int, int, float]] = deque()
     loss, spent = 0.0, 0
     with al.Agent.open(
         "memory:",
         name="late",
-        contexts=list(problem.contexts),
-        actions=dict.fromkeys(problem.actions, 1.0),
+        contexts=kinds,
+        actions=dict.fromkeys(names, 1.0),
         horizon=horizon,
         budget=problem.budget,
         policy=policy,
@@ -65,7 +66,7 @@ def play(seed: int, problem: al.Problem, policy: str, delay: int) -> float:
             while waiting and waiting[0][0] < t - delay:
                 _, number, reward = waiting.popleft()
                 agent.reward(number, reward)
-            decision = agent.decide(problem.contexts[j])
+            decision = agent.decide(kinds[j])
             loss += best[j]
             if decision.action is not None:
                 mean = means[j, names[decision.action]]

@@ -1,4 +1,4 @@
-"""Policies as data: reward knowledge × context knowledge × allocation rule."""
+"""Policies as data: reward knowledge × context knowledge × allocation rule × prior."""
 
 from __future__ import annotations
 
