@@ -14,7 +14,7 @@ from support.problems import PAPER_TEN
 
 import almoner as al
 from almoner.kernels.indices import kl_bound, kl_divergence
-from almoner.kernels.insurance import _price, insure
+from almoner.kernels.insurance import _price, _set_means, insure
 from almoner.kernels.pair_index import index_of, own_index_of
 from almoner.kernels.state import (
     EVIDENCE,
@@ -102,6 +102,7 @@ def test_the_price_and_the_stake_are_those_of_the_plug_in_problem(unequal: bool)
     def check(kernels: Kernels) -> None:
         lowered, state, memo = kernels
         solution = al.solve(plug_in(kernels))
+        plain(_set_means)(memo)
         price = plain(_price)(lowered, state, memo, solution.ratio)
         assert price == pytest.approx(solution.price, abs=2**-30)
         insure(lowered, state, memo)
@@ -129,6 +130,7 @@ def test_the_price_counts_gains_over_skipping(known: bool) -> None:
     lowered, state, memo = kernels
     state.skip_counts[:], state.skip_sums[:] = [4, 0], [2, 0]
     solution = al.solve(plug_in(kernels, default_rewards=defaults))
+    plain(_set_means)(memo)
     price = plain(_price)(lowered, state, memo, solution.ratio)
     assert price == pytest.approx(solution.price, abs=2**-30)
     assert price == pytest.approx(0.55, abs=2**-30)  # of the second context, which is not all paid

@@ -39,6 +39,7 @@ def insure(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     t, left = state.progress[ROUND], float(state.progress[LEFT])
     remaining = max(1, policy.horizon - t)
     weights, total, _ = weights_of(policy, state, max(1, t))
+    _set_means(memo)
     price = _price(policy, state, memo, left / remaining)
     reward = price * left / remaining
     for context in range(policy.costs.shape[0]):
@@ -55,7 +56,7 @@ def insure(policy: LoweredPolicy, state: State, memo: Memo) -> None:
         for action in range(policy.costs.shape[1]):
             goal = _idle_mean(policy, state, context) + surplus
             goal += price * policy.costs[context, action]
-            mean = _mean(memo, context, action)
+            mean = memo.working[context, action, 0]
             if mean < goal and goal + margin < 0.999:
                 cost += (goal - mean) / kl_divergence(mean, goal + margin)
     state.fit[STAKE] = stake
@@ -63,10 +64,13 @@ def insure(policy: LoweredPolicy, state: State, memo: Memo) -> None:
 
 
 @jit_inline
-def _mean(memo: Memo, context: int, action: int) -> float:
-    """Return the mean of a pair with one more reward of a half, so that none is 0 or 1."""
-    count = memo.counts[context, action]
-    return (memo.means[context, action] * count + 0.5) / (count + 1.0)
+def _set_means(memo: Memo) -> None:
+    """Compute the mean of each pair with one more reward of a half, so that none is 0 or 1."""
+    for context in range(memo.counts.shape[0]):
+        for action in range(memo.counts.shape[1]):
+            count = memo.counts[context, action]
+            mean = (memo.means[context, action] * count + 0.5) / (count + 1.0)
+            memo.working[context, action, 0] = mean
 
 
 @jit_inline
@@ -82,7 +86,7 @@ def _surplus(policy: LoweredPolicy, state: State, memo: Memo, context: int, pric
     """Return the gain of the best action over skipping, less its cost at a price; at least 0."""
     best, idle = 0.0, _idle_mean(policy, state, context)
     for action in range(policy.costs.shape[1]):
-        gain = _mean(memo, context, action) - idle - price * policy.costs[context, action]
+        gain = memo.working[context, action, 0] - idle - price * policy.costs[context, action]
         best = max(best, gain)
     return best
 
@@ -110,7 +114,7 @@ def _spend(policy: LoweredPolicy, state: State, memo: Memo, price: float) -> flo
     for context in range(policy.costs.shape[0]):
         best, cost, idle = 0.0, 0, _idle_mean(policy, state, context)
         for action in range(policy.costs.shape[1]):
-            gain = _mean(memo, context, action) - idle - price * policy.costs[context, action]
+            gain = memo.working[context, action, 0] - idle - price * policy.costs[context, action]
             if gain > best:
                 best, cost = gain, policy.costs[context, action]
         spend += weights[context] / total * cost

@@ -122,7 +122,7 @@ class Memo(NamedTuple):
     horizon and the units left are within ``validity``, which `refresh` checks before every use.
     ``levels`` is the level common to all contexts, by round; ``row`` is scratch space for one
     number per action, ``values`` and ``unclear`` for one per context, ``working`` for two per pair
-    and ``columns`` for two per action, both of them empty if no prior is fitted. ``insured`` holds
+    and ``columns`` for two per action, both of them empty if nothing is refitted. ``insured`` holds
     the largest mean of each pair that its own rewards have not ruled out, NaN if that is to be
     computed; it is empty for an index without insurance.
     """
@@ -227,6 +227,8 @@ def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) 
     """
     contexts, actions = policy.costs.shape
     learned = policy.reward != KnownRewards.code  # known means stay as they are
+    insured = policy.reward == InsuredWilson.code
+    refitted = insured or policy.pooled == 1
     counts, sums = state.counts * learned, state.sums
     if policy.pooled:
         counts, sums = counts + state.prior_counts, sums + state.prior_counts * state.prior_means
@@ -247,9 +249,9 @@ def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) 
         values=np.empty(contexts),
         unclear=np.empty(contexts, np.uint32),
         validity=np.zeros(4, np.int64),
-        working=np.empty((contexts * policy.pooled, actions, 2)),
+        working=np.empty((contexts if refitted else 0, actions, 2)),
         columns=np.empty((2, actions * policy.pooled)),
-        insured=np.full((contexts if policy.reward == InsuredWilson.code else 0, actions), np.nan),
+        insured=np.full((contexts if insured else 0, actions), np.nan),
     )
     if levels is None:
         fill_levels(policy.reward, policy.width, memo.levels)
