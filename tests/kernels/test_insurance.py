@@ -107,7 +107,7 @@ def test_the_price_and_the_stake_are_those_of_the_plug_in_problem(unequal: bool)
         assert price == pytest.approx(solution.price, abs=2**-30)
         insure(lowered, state, memo)
         reward = max(0.5, 1000 * solution.value)
-        stake = max(0.15 * reward, 3 * math.sqrt(reward))
+        stake = max(0.15 * reward, 4 * math.sqrt(reward))
         assert state.fit[STAKE] == pytest.approx(stake, abs=0.01)
         assert 0.0 < state.fit[EVIDENCE] <= 7.5
 
@@ -143,24 +143,24 @@ def test_stake_and_evidence_worked_by_hand() -> None:
     """One context, with money for every round: the price is 0 and the goal is the best mean.
 
     Nine rewards of sum 7 and one of ½ have the mean ¾; of sum 2, ¼. The campaign brings
-    1000 · ¾ = 750, and 15 % of it, 112.5, is more than 3 · √750 = 82.2. The 800 plays left lose
+    1000 · ¾ = 750, and 15 % of it, 112.5, is more than 4 · √750 = 109.5. The 800 plays left lose
     112.5 by a margin of .140625. Evidence of 1 against a mean of ¾ + .140625 takes
-    1/kl(¼, .890625) plays at a loss of ½: 0.44391. For 16 such actions, 7 % of the reward, 52.5,
-    buys 52.5/7.1026 = 7.3917.
+    1/kl(¼, .890625) plays at a loss of ½: 0.44391. For 19 such actions, 8 % of the reward, 60, buys
+    60/8.4343 = 7.1138.
     """
-    sums = [[7.0] + [2.0] * 16]
-    lowered, state, memo = after(np.full((1, 17), 9.0), sums, **HAND)
+    sums = [[7.0] + [2.0] * 19]
+    lowered, state, memo = after(np.full((1, 20), 9.0), sums, **HAND)
     insure(lowered, state, memo)
     kl = 0.25 * math.log(0.25 / 0.890625) + 0.75 * math.log(0.75 / 0.109375)
     assert kl_divergence(0.25, 0.890625) == pytest.approx(kl, rel=1e-14)
     assert state.fit[STAKE] == pytest.approx(112.5, rel=1e-12)
-    assert state.fit[EVIDENCE] == pytest.approx(52.5 / (16 * 0.5 / kl), rel=1e-8)
-    assert state.fit[EVIDENCE] == pytest.approx(7.3917, abs=1e-4)
+    assert state.fit[EVIDENCE] == pytest.approx(60 / (19 * 0.5 / kl), rel=1e-8)
+    assert state.fit[EVIDENCE] == pytest.approx(7.1138, abs=1e-4)
 
 
 @pytest.mark.parametrize("caution", [0.0, 0.5, 1.0, 4.0])
 def test_evidence_is_proportional_to_caution_and_at_most_so_much_of_it(caution: float) -> None:
-    """Two actions of which one is worse: the evidence costs .44, and 52.5 would buy more of it."""
+    """Two actions of which one is worse: the evidence costs .44, and 60 would buy more of it."""
     policy = al.Policy(
         rewards=al.InsuredWilson(caution=caution),
         contexts=al.EmpiricalContexts(),
@@ -173,10 +173,10 @@ def test_evidence_is_proportional_to_caution_and_at_most_so_much_of_it(caution: 
 
 
 def test_a_goal_beyond_every_mean_takes_no_evidence() -> None:
-    """Of 20 rounds 16 are left: the stake, 3·√15 = 11.6, is .73 of a reward in each of them."""
+    """Of 20 rounds 16 are left: the stake, 4·√15 = 15.5, is .97 of a reward in each of them."""
     lowered, state, memo = after([[9, 9]], [[7, 2]], horizon=20, left=16, arrivals=[4])
     insure(lowered, state, memo)
-    assert state.fit[STAKE] == pytest.approx(3 * math.sqrt(15), rel=1e-12)
+    assert state.fit[STAKE] == pytest.approx(4 * math.sqrt(15), rel=1e-12)
     assert state.fit[EVIDENCE] == 7.5
 
 

@@ -203,7 +203,7 @@ class Thrifty:
             low, high = (price, high) if shares[best > price].sum() > ratio else (low, price)
         surplus = np.maximum(0, best - high)
         reward = max(0.5, self.horizon * (high * ratio + (shares * surplus).sum()))
-        self.stake = max(0.15 * reward, 3 * math.sqrt(reward))
+        self.stake = max(0.15 * reward, 4 * math.sqrt(reward))
         margins = self.stake / self.plays(self.horizon - t, left, t)
         cost = 1e-9
         for context, action in np.ndindex(means.shape):
@@ -211,7 +211,7 @@ class Thrifty:
             rival = goal + margins[context]
             if shares[context] > 0 and mean < goal and rival < 0.999:
                 cost += (goal - mean) / kl(mean, rival)
-        self.evidence = self.caution * min(7.5, 0.07 * reward / cost)
+        self.evidence = self.caution * min(7.5, 0.08 * reward / cost)
 
 
 RARE = al.Problem(
