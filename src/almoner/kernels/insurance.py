@@ -45,7 +45,7 @@ def insure(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     for context in range(policy.costs.shape[0]):
         surplus = _surplus(policy, state, memo, context, price)
         reward += weights[context] / total * surplus
-    reward = max(0.5, reward * policy.horizon)
+    reward = min(max(0.5, reward * policy.horizon), float(policy.horizon))
     stake = max(INSURED_LOSS * reward, CHANCE * math.sqrt(reward))
     cost = 1e-9
     for context in range(policy.costs.shape[0]):

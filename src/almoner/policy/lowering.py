@@ -64,7 +64,7 @@ class Exploration(NamedTuple):
 class LoweredPolicy(NamedTuple):
     """A policy on given terms, constant for a whole run.
 
-    ``reward``, ``context`` and ``rule`` are the codes of the three parts; ``horizon`` is T,
+    ``reward``, ``context`` and ``rule`` are the codes of three parts; ``horizon`` is T,
     ``budget`` is B in whole units of the amount ``top / bottom``, and so are ``costs`` (contexts,
     actions), with the ``cheapest`` and the ``dearest`` of them. ``context_weights`` are the known
     probabilities, or ones; ``prior`` is the value of a pair before its first reward: its known gain

@@ -32,9 +32,9 @@ class Pooled(PriorKnowledge):
     """Pooled prior: the mean reward of a pair is predicted by its context and by its action.
 
     The log-odds of the mean of pair (j, k) are taken to be μ + α_j + β_k + ε_jk. The effects, and
-    the variances of α, β and ε, are estimated from all rewards, without those of the pair itself.
-    The larger the variance of ε, the fewer rewards the prior is worth: where contexts share
-    nothing, a pair is learned from its own rewards.
+    the variances of α, β and ε, are estimated from all rewards; in the prediction of a pair its own
+    have a part in μ only. The larger the variance of ε, the fewer rewards the prior is worth: where
+    contexts share nothing, a pair is learned from its own rewards.
 
     The prior is fitted again whenever the number of rewards has grown by 8 %.
     """

@@ -142,8 +142,8 @@ class InsuredWilson(RewardKnowledge):
     Parameters
     ----------
     caution
-        0 for no insurance; 1 is a compromise between the mean and the worst runs; larger numbers
-        cost more on average, and make bad runs rarer.
+        0 for no insurance; 1 is a compromise between the mean and the worst runs; up to about
+        1.5, larger numbers make bad runs rarer, and cost more on average.
     """
 
     code: ClassVar[int] = 9
