@@ -17,8 +17,9 @@ from benchmarks.learner.sets import SETS
 
 __all__ = ["compare"]
 
-SEED = 14
-"""Of the contexts and rewards of the runs, the same under both rules."""
+SEED, NAMED_SEED = 14, 1_700
+"""Of the contexts and rewards of the runs, the same under both rules. The named problems have one of
+their own: results on them with 14 had been looked at when constants were last changed."""
 
 NAMED_RUNS = 4_000
 RUNS = {"heldout": (200, 40)}
@@ -35,8 +36,9 @@ def compare(case: Case, runs: int) -> Comparison:
     problem = case.problem
     exact = case.kind == "named" or bool(np.all(problem.costs == 1))
     against = "oracle" if exact else "upper bound"
+    seed = NAMED_SEED if case.kind == "named" else SEED
     new, former = (
-        al.simulate(problem, rule, runs=runs, seed=SEED, against=against).regret
+        al.simulate(problem, rule, runs=runs, seed=seed, against=against).regret
         for rule in (al.thrifty(), al.wilson_eager())
     )
     optimum = al.optimal_value(problem) if exact else al.upper_bound(problem)
