@@ -18,7 +18,7 @@ from benchmarks.learner.sets import SETS
 __all__ = ["compare"]
 
 SEED, NAMED_SEED = 14, 1_700
-"""Of the contexts and rewards of the runs, the same under both rules. The named problems have one of
+"""Of the contexts and rewards of the runs, the same under both rules. Named problems have one of
 their own: results on them with 14 had been looked at when constants were last changed."""
 
 NAMED_RUNS = 4_000
