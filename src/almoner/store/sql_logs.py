@@ -137,16 +137,20 @@ class LogReader:
     def __init__(self, transaction: Statements, campaign: int) -> None:
         self._transaction, self._campaign = transaction, campaign
 
+    def _run(self, statement: str, *values: Any) -> list[Any]:
+        """Execute a statement, as `run` does, without a call into another module."""
+        return self._transaction.execute(statement, values).fetchall()  # type: ignore[no-any-return]
+
     def events(self, after: int, limit: int = ALL) -> list[Event]:
         """Return the events after one of them, in their order."""
         query = f"{_SELECT}seq > ? ORDER BY seq LIMIT ?"
-        rows = run(self._transaction, query, self._campaign, after, limit)
+        rows = self._run(query, self._campaign, after, limit)
         return [Event._make(row) for row in rows]
 
     def snapshot(self) -> str | None:
         """Return the snapshot; None if there is none."""
         query = "SELECT body FROM almoner_snapshots WHERE campaign = ?"
-        rows = run(self._transaction, query, self._campaign)
+        rows = self._run(query, self._campaign)
         return str(rows[0][0]) if rows else None
 
 
@@ -185,18 +189,18 @@ class LogWriter(LogReader):
         self._head = Head(events[-1].seq, marks[-1])
         # UPDATE, not an upsert: an audit must see that the row is missing.
         update = "UPDATE almoner_heads SET seq = ?, checksum = ? WHERE campaign = ?"
-        run(self._transaction, update, *self._head, self._campaign)
+        self._run(update, *self._head, self._campaign)
 
     def _root(self) -> str:
         query = "SELECT name, terms FROM almoner_campaigns WHERE id = ?"
-        return root(*run(self._transaction, query, self._campaign)[0])
+        return root(*self._run(query, self._campaign)[0])
 
     def save_snapshot(self, text: str | None) -> None:
         """Replace the snapshot, or remove it."""
-        run(self._transaction, "DELETE FROM almoner_snapshots WHERE campaign = ?", self._campaign)
+        self._run("DELETE FROM almoner_snapshots WHERE campaign = ?", self._campaign)
         if text is not None:
             insert = "INSERT INTO almoner_snapshots VALUES (?, ?)"
-            run(self._transaction, insert, self._campaign, text)
+            self._run(insert, self._campaign, text)
 
     def _among(self, column: str, wanted: Sequence[Any]) -> list[Event]:
         rows: list[Any] = []
@@ -206,7 +210,7 @@ class LogWriter(LogReader):
             query = self._find.format(
                 columns=_COLUMNS, lookup=LOOKUPS[column], column=column, values=values
             )
-            rows += run(self._transaction, query, self._campaign, *part)
+            rows += self._run(query, self._campaign, *part)
         return [Event._make(row) for row in rows]
 
 
