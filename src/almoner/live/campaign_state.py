@@ -97,8 +97,7 @@ class Campaign:
 
     def decide(self, arrivals: Sequence[PendingArrival], *, now: int) -> list[Event]:
         """Decide for arrivals whose contexts were `admit`ted; return the events to log."""
-        # With a closing time each arrival changes the forecast for the next one.
-        size = 1 if isinstance(self.terms.horizon, ClosingTime) else BATCH
+        size = 1 if self._one_by_one else BATCH
         if len(arrivals) <= size:
             return self._decide(arrivals, now)
         return [
@@ -106,6 +105,14 @@ class Campaign:
             for start in range(0, len(arrivals), size)
             for event in self._decide(arrivals[start : start + size], now)
         ]
+
+    @property
+    def _one_by_one(self) -> bool:
+        """Whether each arrival changes something for the next one that the kernels do not know.
+
+        With a closing time that is the forecast.
+        """
+        return isinstance(self.terms.horizon, ClosingTime)
 
     def follow_up(
         self,

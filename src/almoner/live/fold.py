@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["fold", "ledger_after"]
 
+_REWARD = Event._fields.index("reward")
+
 _STATUS = {
     PAUSED: Status.PAUSED.value,
     RESUMED: Status.RUNNING.value,
@@ -61,7 +63,7 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
         elif kind == REWARDED:
             counted = -1 if counted is None else counted
             rows.append((LEARN, contexts[context], actions[name], counted))
-            rewards.append(event[-1] or 0.0)
+            rewards.append(event[_REWARD] or 0.0)
         else:
             campaign.reserve(reserves, costs)
             changes = _change(campaign, Event._make(event))

@@ -17,10 +17,14 @@ from almoner.errors import StoreError
 from almoner.store.checked_log import CheckedLog
 from almoner.store.events import Event
 
-__all__ = ["ALL", "ApiKey", "MissingStore", "Reader", "Store", "Writer"]
+__all__ = ["ALL", "IDS", "ApiKey", "MissingStore", "Reader", "Store", "Writer"]
 
 ALL = 2**62
 """A limit of events that no log reaches."""
+
+
+IDS = 1_000_000_000
+"""Ids of decisions that each campaign of a store has for itself: more than a log has events."""
 
 
 class ApiKey(NamedTuple):
@@ -74,6 +78,16 @@ class Store(Protocol):
 
     def create(self, name: str, terms: str) -> str:
         """Create a campaign unless it exists; return its terms."""
+
+    def first_id(self, name: str) -> int:
+        """Return the number to which a campaign adds ``seq`` for the id of a decision.
+
+        It is a multiple of `IDS` of its own for every campaign but the first, and 0 for that one
+        and for campaigns that an older version created.
+        """
+
+    def campaign_with(self, first_id: int) -> str | None:
+        """Return the campaign whose ids begin after ``first_id``; None if there is none, or 0."""
 
     def writing(self, name: str) -> AbstractContextManager[Writer]:
         """Begin a transaction on a campaign's log: committed at the end, undone on an error."""

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 __all__ = [
+    "AMENDED",
     "CANCELLED",
     "CLOSED",
     "DECIDED",
@@ -33,10 +34,13 @@ class EventKind(StrEnum):
     PAUSED = "paused"
     RESUMED = "resumed"
     CLOSED = "closed"
+    AMENDED = "amended"
 
 
 # Events hold these plain strings: marshal refuses members of an enum, psycopg writes their names.
-DECIDED, SETTLED, REWARDED, CANCELLED, PAUSED, RESUMED, CLOSED = (kind.value for kind in EventKind)
+DECIDED, SETTLED, REWARDED, CANCELLED, PAUSED, RESUMED, CLOSED, AMENDED = (
+    kind.value for kind in EventKind
+)
 
 
 class Event(NamedTuple):
@@ -68,6 +72,8 @@ class Event(NamedTuple):
         The cost of a settled action, and the part of it that the budget bore.
     reward
         The reward of the action.
+    detail
+        The terms that an amendment changes, with who changed them and why (JSON).
     """
 
     seq: int
@@ -88,6 +94,7 @@ class Event(NamedTuple):
     bill: int | None = None
     charged: int | None = None
     reward: float | None = None
+    detail: str | None = None
 
 
 EventRow = tuple[Any, ...]

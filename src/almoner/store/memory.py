@@ -9,7 +9,7 @@ from itertools import islice
 from almoner.concurrency.mutex import Mutex, release
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError, UnknownCampaign
-from almoner.store.base import ALL, ApiKey
+from almoner.store.base import ALL, IDS, ApiKey
 from almoner.store.checked_log import CheckedLog
 from almoner.store.events import DECIDED, Event
 
@@ -137,6 +137,17 @@ class MemoryStore:
         """Create a campaign unless it exists; return its terms."""
         self._process.check()
         return self._logs.setdefault(name, _Log(terms)).terms
+
+    def first_id(self, name: str) -> int:
+        """Return the number to which a campaign adds ``seq`` for the id of a decision."""
+        self._process.check()
+        return [*self._logs].index(name) * IDS if name in self._logs else 0
+
+    def campaign_with(self, first_id: int) -> str | None:
+        """Return the campaign whose ids begin after ``first_id``; None if there is none, or 0."""
+        self._process.check()
+        number, rest = divmod(first_id, IDS)
+        return [*self._logs][number] if 0 < number < len(self._logs) and rest == 0 else None
 
     def writing(self, name: str) -> _LogTransaction:
         """Begin a transaction on a campaign's log."""

@@ -16,6 +16,7 @@ from almoner.store.database import Statements, run
 
 __all__ = [
     "CHAINED",
+    "DETAILED",
     "INDEXED",
     "KEYED",
     "LOOKUPS",
@@ -106,6 +107,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         WHERE key IS NOT NULL
         """,
     ),
+    (
+        "ALTER TABLE almoner_events ADD COLUMN detail TEXT",
+        # 0 for campaigns created before this step, whose decisions all have ids from 1 on.
+        "ALTER TABLE almoner_campaigns ADD COLUMN first_id BIGINT NOT NULL DEFAULT 0",
+    ),
 )
 
 KEYED = 2
@@ -116,6 +122,9 @@ CHAINED = 3
 
 INDEXED = 4
 """The first version whose indexes of decisions and keys are on expressions, as in `LOOKUPS`."""
+
+DETAILED = 5
+"""The first version whose events have details, and whose campaigns have ids of their own."""
 
 LOOKUPS = {"decision": "campaign + 0", "key": "campaign - 0"}
 """Expressions of the indexes by which events are found, by column."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from almoner.store.base import ApiKey
+from almoner.store.base import IDS, ApiKey
 from almoner.store.database import Database, Statements, run
 from almoner.store.hash_chain import root
-from almoner.store.migrations import KEYED, migrate
+from almoner.store.migrations import DETAILED, KEYED, migrate
 from almoner.store.sql_logs import SqlLogs
 
 __all__ = ["SqlStore"]
@@ -41,17 +41,37 @@ class SqlStore(SqlLogs):
         with self._alone() as transaction:
             created = run(
                 transaction,
-                "INSERT INTO almoner_campaigns SELECT coalesce(max(id), 0) + 1, "
-                "CAST(? AS TEXT), CAST(? AS TEXT) FROM almoner_campaigns WHERE true "
+                "INSERT INTO almoner_campaigns (id, name, terms, first_id) "
+                "SELECT coalesce(max(id), 0) + 1, CAST(? AS TEXT), CAST(? AS TEXT), "
+                "coalesce(max(id), 0) * CAST(? AS BIGINT) FROM almoner_campaigns WHERE true "
                 "ON CONFLICT DO NOTHING RETURNING id",
                 name,
                 terms,
+                IDS,
             )
             for (campaign,) in created:
                 insert = "INSERT INTO almoner_heads (campaign, seq, checksum) VALUES (?, 0, ?)"
                 run(transaction, insert, campaign, root(name, terms))
             rows = run(transaction, "SELECT terms FROM almoner_campaigns WHERE name = ?", name)
         return str(rows[0][0])
+
+    def first_id(self, name: str) -> int:
+        """Return the number to which a campaign adds ``seq`` for the id of a decision."""
+        if self._version < DETAILED:
+            return 0
+        query = "SELECT first_id FROM almoner_campaigns WHERE name = ?"
+        with self._database.reading() as transaction:
+            rows = run(transaction, query, name)
+        return int(rows[0][0]) if rows else 0
+
+    def campaign_with(self, first_id: int) -> str | None:
+        """Return the campaign whose ids begin after ``first_id``; None if there is none."""
+        if self._version < DETAILED or first_id == 0:
+            return None
+        query = "SELECT name FROM almoner_campaigns WHERE first_id = ?"
+        with self._database.reading() as transaction:
+            rows = run(transaction, query, first_id)
+        return str(rows[0][0]) if rows else None
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys of the service, oldest first, revoked ones included."""

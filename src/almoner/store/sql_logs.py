@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from almoner.concurrency.process import Process
@@ -14,7 +14,7 @@ from almoner.store.checked_log import CheckedLog
 from almoner.store.database import Database, Statements, run
 from almoner.store.events import Event
 from almoner.store.hash_chain import Head, marked, root
-from almoner.store.migrations import CHAINED, INDEXED, LOOKUPS, MIGRATIONS
+from almoner.store.migrations import CHAINED, DETAILED, INDEXED, LOOKUPS, MIGRATIONS
 
 __all__ = ["LogReader", "LogWriter", "SqlLogs", "run"]
 
@@ -22,7 +22,7 @@ CHUNK = 500
 """Values in one statement, at most: databases limit them."""
 
 _COLUMNS = ", ".join(f'"{name}"' for name in Event._fields)
-_SELECT = f"SELECT {_COLUMNS} FROM almoner_events WHERE campaign = ? AND "  # noqa: S608
+_UNDETAILED = _COLUMNS.replace('"detail"', "NULL")
 _INTO = f"almoner_events (campaign, {_COLUMNS}, checksum)"
 _UNCHAINED = "SELECT id, 0, NULL FROM almoner_campaigns WHERE name = ?"
 # Both rows are locked: of one that is not, PostgreSQL returns the state before the wait.
@@ -46,6 +46,11 @@ class SqlLogs:
         """Return whether events have checksums."""
         return self._version >= CHAINED
 
+    @property
+    def _columns(self) -> str:
+        """Return the columns of an event, as a SELECT of these tables has them."""
+        return _COLUMNS if self._version >= DETAILED else _UNDETAILED
+
     def terms(self, name: str) -> str | None:
         """Return the terms of a campaign; None if there is no such campaign."""
         with self._database.reading() as transaction:
@@ -63,11 +68,12 @@ class SqlLogs:
         """Begin a transaction on a campaign's log that only reads."""
         campaign = self._id(name)
         with self._database.reading() as transaction:
-            yield LogReader(transaction, campaign)
+            yield LogReader(transaction, campaign, self._columns)
 
     def events(self, name: str, after: int = 0) -> Iterator[Event]:
         """Yield the events of a campaign after one of them; no writer waits meanwhile."""
-        blocks = self._database.stream(f"{_SELECT} seq > ? ORDER BY seq", self._id(name), after)
+        query = _after(self._columns)
+        blocks = self._database.stream(query, self._id(name), after)
         return map(Event._make, self._rows(blocks))
 
     def last(self, name: str) -> int:
@@ -84,7 +90,7 @@ class SqlLogs:
         # A range of the index almoner_once; the plus keeps planners from the primary key.
         lookup = LOOKUPS["decision"] if self._version >= INDEXED else "campaign"
         query = f"""
-            SELECT {_COLUMNS} FROM almoner_events
+            SELECT {self._columns} FROM almoner_events
             WHERE {lookup} = ? AND decision > ? AND decision <= ? AND +seq <= ?
             ORDER BY decision, kind
         """  # noqa: S608
@@ -95,7 +101,9 @@ class SqlLogs:
     def checked_log(self, name: str) -> CheckedLog:
         """Return all events of a campaign for an audit that checks their checksums, if any."""
         column = "checksum" if self._chained else "NULL"
-        query = f"SELECT {_COLUMNS}, {column} FROM almoner_events WHERE campaign = ? ORDER BY seq"  # noqa: S608
+        query = (
+            f"SELECT {self._columns}, {column} FROM almoner_events WHERE campaign = ? ORDER BY seq"  # noqa: S608
+        )
         blocks = self._database.stream(query, self._id(name))
         if not self._chained:
             return CheckedLog(blocks)
@@ -134,8 +142,8 @@ class SqlLogs:
 class LogReader:
     """Reads the log of a campaign within a transaction."""
 
-    def __init__(self, transaction: Statements, campaign: int) -> None:
-        self._transaction, self._campaign = transaction, campaign
+    def __init__(self, transaction: Statements, campaign: int, columns: str = _COLUMNS) -> None:
+        self._transaction, self._campaign, self._query = transaction, campaign, _after(columns)
 
     def _run(self, statement: str, *values: Any) -> list[Any]:
         """Execute a statement, as `run` does, without a call into another module."""
@@ -143,8 +151,7 @@ class LogReader:
 
     def events(self, after: int, limit: int = ALL) -> list[Event]:
         """Return the events after one of them, in their order."""
-        query = f"{_SELECT}seq > ? ORDER BY seq LIMIT ?"
-        rows = self._run(query, self._campaign, after, limit)
+        rows = self._run(f"{self._query} LIMIT ?", self._campaign, after, limit)
         return [Event._make(row) for row in rows]
 
     def snapshot(self) -> str | None:
@@ -212,6 +219,12 @@ class LogWriter(LogReader):
             )
             rows += self._run(query, self._campaign, *part)
         return [Event._make(row) for row in rows]
+
+
+@cache
+def _after(columns: str) -> str:
+    """Return the query of the events of a campaign after one of them."""
+    return f"SELECT {columns} FROM almoner_events WHERE campaign = ? AND seq > ? ORDER BY seq"  # noqa: S608
 
 
 def _head(row: Any) -> Head:

@@ -65,6 +65,9 @@ TIMES = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
 OFFER = slice(Event._fields.index("context"), Event._fields.index("reserve") + 1)
 """The columns of an offer."""
 
+OUTCOME = slice(Event._fields.index("bill"), Event._fields.index("reward") + 1)
+"""The columns of a bill and of a reward."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
@@ -186,10 +189,7 @@ class Auditor:
             _,
             key,
             available,
-            _,
-            _,
-            _,
-        ) = row
+        ) = row[:15]
         if decision != seq:
             self._broken(row, f"calls itself decision {decision}")
         number = self._numbers.get(row[OFFER])
@@ -251,9 +251,8 @@ class Auditor:
             self._broken(row, f"takes an action in arrival {counted}, beyond the {self._arrivals}")
 
     def _follow_up(self, row: EventRow) -> None:
-        _, kind, _, _, decision, counted, _, _, _, reserve, _, _, _, _, _, bill, charged, reward = (
-            row
-        )
+        _, kind, _, _, decision, counted, _, _, _, reserve = row[:10]
+        bill, charged, reward = row[OUTCOME]
         number = self._offered[decision] if 0 < (decision or 0) < self.last else -1
         if number < 0:
             self._broken(row, f"speaks of decision {decision}, which does not exist")
