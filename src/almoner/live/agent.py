@@ -10,12 +10,16 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
+from almoner import checks
 from almoner.concurrency.process import Process
+from almoner.errors import InvalidTerms
+from almoner.live.amendment import Changes, amended_terms
 from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import TransactionRunner, closed
-from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
+from almoner.live.commands import Amend, Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.compare_terms import refuse_differences
 from almoner.live.decision import Decision, Settlement
 from almoner.live.group_commit import GroupCommit
@@ -52,7 +56,7 @@ class Agent:
     def __init__(
         self, store: Store, name: str, terms: Terms, *, clock: Callable[[], float] = time.time
     ) -> None:
-        self.store, self.name, self.terms = store, name, terms
+        self.store, self.name, self._opened_with = store, name, terms
         self._process = Process()
         recent = RecentEvents()
         self._transactions = TransactionRunner(store, name, terms, clock=clock, recent=recent)
@@ -112,7 +116,7 @@ class Agent:
                 refuse_differences(agreed, name, terms)
             agent = cls(store, name, agreed, clock=clock)
             agent._owns_store = store is not url
-            Campaign(agent.terms).warm_up()  # outside any transaction, as it may take seconds
+            Campaign(agreed).warm_up()  # outside any transaction, as it may take seconds
             agent.look(lambda campaign: None)  # folds the log
         except BaseException:
             if store is not url:  # the caller has no reference to it
@@ -180,6 +184,54 @@ class Agent:
         """Close the campaign for good; settlements and rewards are still accepted."""
         self._commits.submit((SetStatus(CLOSED),))
 
+    def amend(self, *, note: str | None = None, by: str | None = None, **changes: Any) -> None:
+        """Change terms of the running campaign; everything that was learned stays.
+
+        A stopped action is neither planned with nor taken; its open decisions are settled and
+        rewarded as before. The log keeps the change, with the note and who made it.
+
+        Parameters
+        ----------
+        note, by
+            Why the terms are changed, and by whom.
+        budget
+            The amount that may be spent in all: not less than is spent and reserved.
+        horizon
+            The number of arrivals in all, for a campaign that has one: not less than have come.
+        closes
+            The new end, for a campaign with a closing time.
+        arrivals
+            The number of arrivals expected from the opening to the end; left out, the forecast
+            goes on at its mean rate.
+        add
+            New actions, as `open` takes them.
+        stop, restart
+            Names of actions that are no longer taken, or taken again.
+        costs
+            New costs by action; an `Action` if the reserve or the expiry change too.
+
+        Examples
+        --------
+        >>> agent = Agent.open(
+        ...     "memory:", name="spring", contexts=["new"], actions={"coupon": 5.0}, horizon=100,
+        ...     budget=50)
+        >>> agent.amend(budget=80, add={"gift": 7}, stop=["coupon"], note="more from the boss")
+        >>> agent.decide("new").action
+        'gift'
+        """
+        checks.known_keys(
+            "the amendment",
+            changes,
+            required=(),
+            optional=[change.name for change in fields(Changes)],
+            error=InvalidTerms,
+        )
+        command = Amend(Changes(**changes), by=by, note=note)
+        now = self.now()
+        terms = self.look(lambda campaign: amended_terms(campaign, command.changes, now))
+        Campaign(terms).warm_up()  # outside the transaction, as it may take seconds
+        self._commits.submit((command,))
+
     def ask_all(self, callers: Sequence[Sequence[Command]]) -> list[Any]:
         """Run the commands of several callers in one transaction.
 
@@ -191,6 +243,11 @@ class Agent:
     def look(self, read: Callable[[Campaign], Any]) -> Any:
         """Return the value of ``read`` on the up-to-date campaign, within a transaction."""
         return self._commits.submit((Read(read),))[0]
+
+    @property
+    def terms(self) -> Terms:
+        """The terms, with all amendments so far."""
+        return self.look(lambda campaign: campaign.terms)  # type: ignore[no-any-return]
 
     @property
     def ledger(self) -> Ledger:
@@ -225,7 +282,8 @@ class Agent:
             self.store.close()
 
     def __repr__(self) -> str:
-        contexts, actions = len(self.terms.contexts), len(self.terms.actions)
+        terms = self._opened_with  # without a transaction
+        contexts, actions = len(terms.contexts), len(terms.actions)
         return f"<almoner.Agent {self.name!r}: {contexts} contexts, {actions} actions>"
 
     def __enter__(self) -> Agent:

@@ -12,10 +12,12 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import Conflict, InvalidInput
+from almoner.live.amendment import Changes, amended_terms
 from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Settlement, is_id, plain_id
+from almoner.live.names import NAME_LIMIT, is_text, text_rule
 from almoner.live.status import Status
-from almoner.live.terms import CHARGE, RELEASE
+from almoner.live.terms import CHARGE, RELEASE, Terms
 from almoner.live.transaction import Command, Decide, Transaction
 from almoner.store.events import (
     CANCELLED,
@@ -28,9 +30,12 @@ from almoner.store.events import (
     Event,
 )
 
-__all__ = ["Cancel", "Read", "Reward", "SetStatus", "Settle", "arrivals", "rewards"]
+__all__ = ["Amend", "Cancel", "Read", "Reward", "SetStatus", "Settle", "arrivals", "rewards"]
 
 log = logging.getLogger("almoner")
+
+NOTE_LIMIT = 1_000
+"""Characters of a note, at most."""
 
 REWARD_REMEDY = "scale rewards to [0, 1]; for yes and no give 1 and 0"
 
@@ -189,6 +194,38 @@ class SetStatus(Command):
     @property
     def _status(self) -> str:
         return Status.RUNNING.value if self.kind == RESUMED else self.kind
+
+
+@dataclass(slots=True)
+class Amend(Command):
+    """Change the terms of a campaign."""
+
+    changes: Changes
+    by: Any = None
+    note: Any = None
+
+    def check(self, transaction: Transaction) -> None:
+        """Refuse changes that cannot be made now, and texts that no store can hold."""
+        if transaction.campaign.status == Status.CLOSED:
+            raise Conflict("the campaign is closed for good; open another one")
+        for name, limit in (("by", NAME_LIMIT), ("note", NOTE_LIMIT)):
+            text = checks.plain(getattr(self, name))
+            if text is not None and not is_text(text, limit):
+                raise checks.refuse(name, f"be a text of {text_rule(limit)}", text)
+            setattr(self, name, text)
+        transaction.decide()
+        amended_terms(transaction.campaign, self.changes, transaction.now)
+
+    def carry_out(self, transaction: Transaction) -> None:
+        """Change the terms, unless the campaign has them already."""
+        transaction.decide()
+        terms = amended_terms(transaction.campaign, self.changes, transaction.now)
+        if terms != transaction.campaign.terms:
+            transaction.change_terms(terms, by=self.by, note=self.note)
+
+    def answer(self, transaction: Transaction) -> Terms:
+        """Return the terms."""
+        return transaction.campaign.terms
 
 
 @dataclass(slots=True)

@@ -10,16 +10,26 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
+from typing import Any
 
 from almoner.concurrency.signals import raise_from_handler
 from almoner.errors import BrokenLedger
 from almoner.live.campaign_state import unreadable
 from almoner.live.curve import CurveBuilder
-from almoner.live.fold import ledger_after
+from almoner.live.fold import amendment_of, ledger_after
 from almoner.live.ledger import Ledger, reserve
 from almoner.live.status import SkipReason
 from almoner.live.terms import Terms
-from almoner.store.events import CANCELLED, DECIDED, EXPIRED, REWARDED, SETTLED, Event, EventRow
+from almoner.store.events import (
+    AMENDED,
+    CANCELLED,
+    DECIDED,
+    EXPIRED,
+    REWARDED,
+    SETTLED,
+    Event,
+    EventRow,
+)
 
 __all__ = ["History"]
 
@@ -51,6 +61,8 @@ class History:
         The part of the bills that the budget could not bear, in whole units.
     open
         How many decisions have a reserve.
+    amendments
+        The amendments of the terms, each with its changes, who made them and why.
     curve
         Money and reward after arrivals.
     """
@@ -64,6 +76,7 @@ class History:
         self.skipped: Counter[str] = Counter()
         self.idle: Counter[str] = Counter()
         self.rewarded, self.reward, self.uncharged, self.open = 0, 0.0, 0, 0
+        self.amendments: list[tuple[Event, dict[str, Any]]] = []
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
         self.curve = CurveBuilder(terms.unit.amount)
         self._latest: tuple[EventRow, Ledger, float] | None = None
@@ -99,6 +112,9 @@ class History:
                 self._ledger, charged = ledger_after(self._ledger, kind, event, bill, event.reason)
                 self.uncharged += bill - (charged or 0)
                 self.open -= event.reason is None  # otherwise its reserve has ended before
+        elif kind == AMENDED:
+            for event in map(Event._make, run):
+                self._amend(event)
         elif kind == REWARDED:
             for event in map(Event._make, run):
                 self._add(event.context or "", event.action, event.reward or 0.0)
@@ -122,6 +138,14 @@ class History:
         self._ledger = reserve(self._ledger, reserve=reserves, cost=costs)
         if latest is not None:
             self._latest = latest, self._ledger, self.reward
+
+    def _amend(self, event: Event) -> None:
+        """Fold in an amendment, and list it."""
+        amendment = amendment_of(event)
+        self._ledger = self._ledger._replace(
+            budget=amendment["terms"].get("budget", self._ledger.budget)
+        )
+        self.amendments.append((event, amendment))
 
     def _add(self, context: str, action: str | None, reward: float) -> None:
         self.rewarded += 1

@@ -18,6 +18,7 @@ from almoner.errors import Conflict
 from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Decision, is_id, unknown
 from almoner.live.names import NAME_RULE, is_name
+from almoner.live.terms import Terms
 from almoner.store.base import Writer
 from almoner.store.events import CANCELLED, Event
 
@@ -204,6 +205,11 @@ class Transaction:
         """Pause, resume or close the campaign."""
         self.decide()
         self.added.append(self.campaign.set_status(kind, now=self.now))
+
+    def change_terms(self, terms: Terms, *, by: str | None, note: str | None) -> None:
+        """Go on with other terms."""
+        self.decide()
+        self.added.append(self.campaign.change_terms(terms, by=by, note=note, now=self.now))
 
     def decided_with(self, key: str) -> Event | None:
         """Return the decision made with a key, if there is one."""
