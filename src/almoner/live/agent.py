@@ -25,6 +25,7 @@ from almoner.live.decision import Decision, Settlement
 from almoner.live.group_commit import GroupCommit
 from almoner.live.ledger import Ledger
 from almoner.live.names import campaign_name
+from almoner.live.open_decisions import LIMIT, OpenReserve, open_decisions
 from almoner.live.opening import agreed_terms, open_for, warn_unaffordable
 from almoner.live.recent_events import RecentEvents
 from almoner.live.report import Report
@@ -149,28 +150,46 @@ class Agent:
         """Decide for several arrivals in their order, in one transaction: all of them or none."""
         return self._commits.submit(arrivals(contexts, available, keys))  # type: ignore[no-any-return]
 
-    def settle(self, id: int, *, cost: Any) -> Settlement:  # noqa: A002
+    def settle(
+        self,
+        id: int | None = None,  # noqa: A002
+        *,
+        cost: Any,
+        key: str | None = None,
+    ) -> Settlement:
         """Replace the reserve of an action by its actual cost; the rest can be spent again.
 
-        A bill above the reserve is recorded in full, charged as far as money is left, and logged
-        as a warning.
+        The decision is given by its id, or by the key with which it was made. A bill above the
+        reserve is recorded in full, charged as far as money is left, and logged as a warning.
         """
-        return self._commits.submit((Settle(id, cost),))[0]  # type: ignore[no-any-return]
+        return self._commits.submit((Settle(id, cost, key=key),))[0]  # type: ignore[no-any-return]
 
-    def reward(self, id: int, value: float) -> None:  # noqa: A002
+    def reward(
+        self,
+        id: int | None = None,  # noqa: A002
+        value: float | None = None,
+        *,
+        key: str | None = None,
+    ) -> None:
         """Record the reward of an action or a skip, a number from 0 to 1; it may come late.
 
-        Record 0 too: without the zeros, all means are too high.
+        The decision is given by its id, or by the key with which it was made. Record 0 too:
+        without the zeros, all means are too high.
         """
-        self._commits.submit((Reward(id, value),))
+        self._commits.submit((Reward(id, value, key=key),))
 
     def reward_many(self, values: Mapping[int, float]) -> None:
         """Record several rewards by decision id, in one transaction: all of them or none."""
         self._commits.submit(rewards(values))
 
-    def cancel(self, id: int) -> Settlement:  # noqa: A002
+    def cancel(
+        self,
+        id: int | None = None,  # noqa: A002
+        *,
+        key: str | None = None,
+    ) -> Settlement:
         """Cancel an action that never happened, and release its reserve."""
-        return self._commits.submit((Cancel(id),))[0]  # type: ignore[no-any-return]
+        return self._commits.submit((Cancel(id, key=key),))[0]  # type: ignore[no-any-return]
 
     def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""
@@ -264,6 +283,33 @@ class Agent:
         if self._transactions.closed:
             raise closed(self.name)
         return self.reporter.report()
+
+    def open_decisions(self, older_than: Any = None, *, limit: int = LIMIT) -> list[OpenReserve]:
+        """Return the decisions whose reserve is not settled, oldest first.
+
+        Parameters
+        ----------
+        older_than
+            Only those made longer ago than this, such as ``"2 hours"``.
+        limit
+            The largest number returned.
+        """
+        return self.reporter.view(
+            lambda campaign: open_decisions(
+                self.store,
+                self.name,
+                campaign,
+                first_id=self.first_id,
+                now=self.now(),
+                older_than=older_than,
+                limit=limit,
+            )
+        )
+
+    @property
+    def first_id(self) -> int:
+        """The number to which the ids of decisions add their number in the log."""
+        return self._transactions.ids.first
 
     def now(self) -> int:
         """Return the time by the agent's clock, in microseconds since 1970."""

@@ -14,8 +14,8 @@ from almoner import checks
 from almoner.errors import Conflict, InvalidInput
 from almoner.live.amendment import Changes, amended_terms
 from almoner.live.campaign_state import Campaign
-from almoner.live.decision import Settlement, is_id, plain_id
-from almoner.live.names import NAME_LIMIT, is_text, text_rule
+from almoner.live.decision import Settlement, plain_id
+from almoner.live.names import NAME_LIMIT, is_name, is_text, text_rule
 from almoner.live.status import Status
 from almoner.live.terms import CHARGE, RELEASE, Terms
 from almoner.live.transaction import Command, Decide, Transaction
@@ -45,6 +45,7 @@ class _FollowUp(Command):
     """A command on a decision; ``event`` records it, or an earlier one that did the same."""
 
     id: Any
+    key: Any = field(default=None, kw_only=True)
     decided: Event | None = field(init=False, default=None, repr=False, compare=False)
     event: Event | None = field(init=False, default=None, repr=False, compare=False)
 
@@ -52,11 +53,21 @@ class _FollowUp(Command):
         # Here, before it shares a transaction: methods of other types may raise anything.
         if type(self.id) is not int:
             self.id = plain_id(self.id)
+        self.key = checks.plain(self.key)
+        if (self.key is None) == (self.id is None):
+            raise InvalidInput(
+                f"a decision is given by its id or by its key, got id={self.id!r} and "
+                f"key={self.key!r}; give one of them"
+            )
 
-    def lookups(self, keys: set[str], ids: set[int]) -> None:
-        """Add the decision."""
-        if is_id(self.id):
-            ids.add(self.id)
+    def look_up(self, transaction: Transaction) -> None:
+        """Add the decision, or its key."""
+        if is_name(self.key):
+            transaction.wanted_keys.add(self.key)
+            transaction.followed_keys.add(self.key)
+        seq = transaction.ids.seq(self.id)
+        if seq is not None:
+            transaction.wanted_decisions.add(seq)
 
     def _claim(self, transaction: Transaction, kind: str) -> dict[str, Event]:
         """Find the decision, refuse a ``kind`` of event that it cannot have; return its history.
@@ -64,6 +75,8 @@ class _FollowUp(Command):
         Nothing else in the batch can add an event of this kind, so the history is also the one
         that `carry_out` needs.
         """
+        if self.key is not None:
+            self.id = transaction.id_of_key(self.key)
         history = transaction.history(self.id)
         self.decided = next(iter(history.values()))
         if kind != REWARDED and self.decided.action is None:
@@ -85,7 +98,8 @@ class _FollowUp(Command):
 
     def answer(self, transaction: Transaction) -> Settlement | None:
         """Return the settlement of the reserve."""
-        return self.event and Settlement.of(self.event, transaction.campaign.terms.unit)
+        unit, first = transaction.campaign.terms.unit, transaction.ids.first
+        return self.event and Settlement.of(self.event, unit, first)
 
 
 @dataclass(slots=True)

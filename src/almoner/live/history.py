@@ -10,14 +10,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 from almoner.concurrency.signals import raise_from_handler
 from almoner.errors import BrokenLedger
+from almoner.live.amendment_text import changes_in_words
 from almoner.live.campaign_state import unreadable
-from almoner.live.curve import CurveBuilder
+from almoner.live.curve import CurveBuilder, moment
 from almoner.live.fold import amendment_of, ledger_after
 from almoner.live.ledger import Ledger, reserve
+from almoner.live.report import Amendment
 from almoner.live.status import SkipReason
 from almoner.live.terms import Terms
 from almoner.store.events import (
@@ -61,8 +62,9 @@ class History:
         The part of the bills that the budget could not bear, in whole units.
     open
         How many decisions have a reserve.
-    amendments
-        The amendments of the terms, each with its changes, who made them and why.
+    amendments, offered
+        The amendments of the terms, and the active actions after each with its number in the log,
+        those at the opening first.
     curve
         Money and reward after arrivals.
     """
@@ -76,7 +78,9 @@ class History:
         self.skipped: Counter[str] = Counter()
         self.idle: Counter[str] = Counter()
         self.rewarded, self.reward, self.uncharged, self.open = 0, 0.0, 0, 0
-        self.amendments: list[tuple[Event, dict[str, Any]]] = []
+        self._terms = terms
+        self.amendments: list[Amendment] = []
+        self.offered = [(0, terms.active)]
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
         self.curve = CurveBuilder(terms.unit.amount)
         self._latest: tuple[EventRow, Ledger, float] | None = None
@@ -142,10 +146,18 @@ class History:
     def _amend(self, event: Event) -> None:
         """Fold in an amendment, and list it."""
         amendment = amendment_of(event)
-        self._ledger = self._ledger._replace(
-            budget=amendment["terms"].get("budget", self._ledger.budget)
+        before, self._terms = self._terms, self._terms.amended(amendment["terms"])
+        self._ledger = self._ledger._replace(budget=self._terms.budget)
+        self.offered.append((event.seq, self._terms.active))
+        self.amendments.append(
+            Amendment(
+                at=moment(event.at),
+                arrivals=0 if self._latest is None else self._latest[0][_ROUND] + 1,
+                by=amendment["by"],
+                note=amendment["note"],
+                changes=changes_in_words(before, self._terms),
+            )
         )
-        self.amendments.append((event, amendment))
 
     def _add(self, context: str, action: str | None, reward: float) -> None:
         self.rewarded += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from almoner.policy.lowering import LoweredPolicy, lower
 from almoner.policy.rewards import InsuredWilson, KnownRewards, Thompson
 from almoner.types import Floats
 
-__all__ = ["BATCH", "Choice", "LivePolicy", "PendingArrival", "Row"]
+__all__ = ["BATCH", "Choice", "LivePolicy", "PairStatistics", "PendingArrival", "Row"]
 
 BATCH = 64
 """The largest number of arrivals decided by one call of the kernel."""
@@ -46,6 +46,18 @@ Row = tuple[int, int, int, int]
 
 POOL = ("prior_means", "prior_counts", "action_shares", "context_effects", "action_fit")
 """Fields of the state that only a pooled prior has."""
+
+
+class PairStatistics(NamedTuple):
+    """Counts, sums and pooled priors of all pairs (contexts, actions), stopped actions included.
+
+    The priors are empty if none is fitted, and those of stopped actions have no weight.
+    """
+
+    counts: Floats
+    sums: Floats
+    prior_means: Floats
+    prior_counts: Floats
 
 
 class PendingArrival(Protocol):
@@ -174,6 +186,19 @@ class LivePolicy:
         pairs = np.stack([state.counts.T, state.sums.T, state.pending.T], axis=1)
         active = {name: pairs[column] for name, column in self.actions.items()}
         return {**active, **self.stopped}
+
+    def pair_statistics(self) -> PairStatistics:
+        """Return the statistics of all pairs, in the order of the terms' actions."""
+        state, names = self.state, self._terms.actions
+        if not self._terms.stopped:
+            return PairStatistics(state.counts, state.sums, state.prior_means, state.prior_counts)
+        learned = self.statistics()
+        counts, sums = (np.stack([learned[name][i] for name in names], axis=1) for i in range(2))
+        priors = [np.zeros(counts.shape if state.prior_counts.size else (0, 0)) for _ in range(2)]
+        if state.prior_counts.size:
+            active = [column for column, name in enumerate(names) if name in self.actions]
+            priors[0][:, active], priors[1][:, active] = state.prior_means, state.prior_counts
+        return PairStatistics(counts, sums, *priors)
 
     def take_over(self, other: LivePolicy) -> None:
         """Take over everything that the policy has learned on other terms, for these contexts."""
