@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from math import nan
 from typing import Any, Protocol
 
 import numpy as np
 
 from almoner.errors import InvalidInput
 from almoner.jit import specialize
-from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_prior
+from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_priors
 from almoner.kernels.draws import POLICY, stream_key
 from almoner.kernels.live import advance, advance_without_gil, new_batch, replay
-from almoner.kernels.state import new_hulls, new_memo
+from almoner.kernels.state import REFIT_AT, new_hulls, new_memo
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, Terms
 from almoner.policy.lowering import LoweredPolicy, lower
@@ -91,6 +92,7 @@ class LivePolicy:
         # Kernels compare costs with the units left; reserves matter only where they differ.
         self._reserves = reserves * bool((costs != reserves).any())
         self._buffers = new_buffers(self._lower(contexts, costs.astype(np.float64)))
+        self._fit = nan  # tells the fit that rows not in use have their priors from
         self._use(len(contexts))
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.lowered.top)
 
@@ -101,7 +103,11 @@ class LivePolicy:
         if len(self.contexts) > len(self._buffers.policy.costs):
             self._buffers = doubled(self._buffers)
             self._reserves = np.repeat(self._reserves[:1], len(self._buffers.policy.costs), axis=0)
-        set_new_prior(self._buffers, row)
+            self._fit = nan
+        fit = self.state.fit.item(REFIT_AT)
+        if fit != self._fit:  # all rows at once: one takes as long
+            set_new_priors(self._buffers, row)
+            self._fit = fit
         self._use(len(self.contexts))
 
     def _use(self, contexts: int) -> None:
@@ -173,6 +179,7 @@ class LivePolicy:
         self._buffers = self._buffers._replace(
             memo=new_memo(lowered, state), hulls=new_hulls(lowered)
         )
+        self._fit = nan
         self._use(len(self.contexts))
 
     def _lower(self, contexts: tuple[str, ...], costs: Floats) -> LoweredPolicy:
