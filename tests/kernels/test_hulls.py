@@ -208,8 +208,8 @@ def test_with_a_pooled_prior_hulls_of_equal_weights_are_merged() -> None:
 def test_merged_hulls_have_the_price_of_copied_ones(context: int, budget: float) -> None:
     """Where sums of costs might be rounded, hulls are copied, and the contexts summed in order."""
     merged, copied = fitted(budget=budget), fitted(budget=budget)
-    lowered, *caches = copied
-    copied = (lowered._replace(dearest=2**53), *caches)  # which no action costs
+    lowered, state, memo, hulls = copied
+    copied = (lowered._replace(dearest=2**53), state, memo, hulls)  # which no action costs
     assert decide_for(merged, context) == decide_for(copied, context)
     assert merged[-1].price.tolist() == copied[-1].price.tolist() > [0.0, 0.0]
     assert (merged[-1].sources.min() < -1) == (context not in (2, 3))
