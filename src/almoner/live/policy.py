@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
+from math import nan
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from almoner.errors import InvalidInput
 from almoner.jit import specialize
-from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_prior
+from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_priors
 from almoner.kernels.draws import POLICY, stream_key
 from almoner.kernels.live import REFIT, advance, advance_without_gil, new_batch, replay
-from almoner.kernels.state import new_hulls, new_memo
+from almoner.kernels.state import REFIT_AT, new_hulls, new_memo
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, Terms
 from almoner.policy.base import Policy
@@ -109,6 +110,7 @@ class LivePolicy:
         # Kernels compare costs with the units left; reserves matter only where they differ.
         self._reserves = reserves * bool((costs != reserves).any())
         self._buffers = new_buffers(self._lower(contexts, costs.astype(np.float64)))
+        self._fit = nan  # tells the fit that rows not in use have their priors from
         self._use(len(contexts))
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.lowered.top)
 
@@ -119,11 +121,11 @@ class LivePolicy:
         if len(self.contexts) > len(self._buffers.policy.costs):
             self._buffers = doubled(self._buffers)
             self._reserves = np.repeat(self._reserves[:1], len(self._buffers.policy.costs), axis=0)
-        self.stopped = {
-            name: np.append(values, np.zeros((3, 1)), axis=1)
-            for name, values in self.stopped.items()
-        }
-        set_new_prior(self._buffers, row)
+            self._fit = nan
+        fit = self.state.fit.item(REFIT_AT)
+        if fit != self._fit:  # all rows at once: one takes as long
+            set_new_priors(self._buffers, row)
+            self._fit = fit
         self._use(len(self.contexts))
 
     def _use(self, contexts: int) -> None:
@@ -185,7 +187,16 @@ class LivePolicy:
         state = self.state
         pairs = np.stack([state.counts.T, state.sums.T, state.pending.T], axis=1)
         active = {name: pairs[column] for name, column in self.actions.items()}
-        return {**active, **self.stopped}
+        return {**active, **self.stopped_statistics()}
+
+    def stopped_statistics(self) -> dict[str, Floats]:
+        """Return `stopped`, with zeros for the contexts that came after an action was stopped."""
+        contexts = len(self.contexts)
+        for name, values in self.stopped.items():
+            missing = contexts - values.shape[1]
+            if missing:
+                self.stopped[name] = np.append(values, np.zeros((3, missing)), axis=1)
+        return self.stopped
 
     def pair_statistics(self) -> PairStatistics:
         """Return the statistics of all pairs, in the order of the terms' actions."""
@@ -218,6 +229,8 @@ class LivePolicy:
 
     def change_stopped(self, context: str, action: str, change: Sequence[float]) -> None:
         """Add to the count, the sum and the pending rewards of an action that was stopped."""
+        if self.contexts[context] >= self.stopped[action].shape[1]:
+            self.stopped_statistics()
         self.stopped[action][:, self.contexts[context]] += change
 
     def to_dict(self) -> dict[str, Any]:
@@ -241,6 +254,7 @@ class LivePolicy:
         self._buffers = self._buffers._replace(
             memo=new_memo(lowered, state), hulls=new_hulls(lowered)
         )
+        self._fit = nan
         self._use(len(self.contexts))
 
     def _lower(self, contexts: tuple[str, ...], costs: Floats) -> LoweredPolicy:
