@@ -27,6 +27,7 @@ from almoner.kernels.state import (
     LAST_CONTEXT,
     LEFT,
     NEW_COUNT,
+    OVERALL_MEAN,
     ROUND,
     THIS_CONTEXT,
     Hulls,
@@ -63,7 +64,9 @@ def compute_hulls(
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     weights, total, arrival = weights_of(policy, state, t)
     common, source, unchanged = level_at(policy, memo, t), -1, False
-    levelled = policy.pooled == 1 and state.action_fit[NEW_COUNT, 0] > 0.0
+    levelled = policy.windowed == 1
+    if policy.pooled == 1:
+        levelled |= state.action_fit[NEW_COUNT, 0] > 0.0
     hulls.kept[LAST_CONTEXT], hulls.kept[THIS_CONTEXT] = hulls.kept[THIS_CONTEXT], context
     kept = hulls.kept[KEPT_LEAST] <= left < hulls.kept[KEPT_BELOW]
     for i in range(2 if kept else policy.costs.shape[0]):
@@ -141,6 +144,11 @@ def _default_index(
     mean, root = 1.0, 0.0
     if count > 0.0:
         mean, root = state.skip_sums[context] / count, 1.0 / math.sqrt(count)
+    if policy.windowed == 1:  # as in `almoner.kernels.refit.update_mean`
+        total = state.skip_sums[context] + state.fit[OVERALL_MEAN]
+        mean = min(1.0, total / (count + 1.0))
+        count += 1.0 + state.skip_pending[context]
+        root = 1.0 / math.sqrt(count)
     if policy.reward == _THOMPSON:
         key = round_key(key, THOMPSON_LANE + policy.costs.size + context)
     return index(policy.reward, policy.width, level, mean, root, count, key)
@@ -155,6 +163,10 @@ def _is_unrewarded(policy: LoweredPolicy, state: State, context: int) -> bool:
     rewards = state.skip_counts[context]
     for action in range(policy.costs.shape[1]):
         rewards += state.counts[context, action]
+        if policy.windowed == 1:
+            rewards += state.pending[context, action]
+    if policy.windowed == 1:
+        rewards += state.skip_pending[context]
     return policy.reward != _THOMPSON and rewards == 0.0
 
 

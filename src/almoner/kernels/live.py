@@ -16,7 +16,7 @@ from almoner.kernels.draws import REDRAW_LANE, round_key
 from almoner.kernels.live_price import unit_price
 from almoner.kernels.pair_index import expire_insured
 from almoner.kernels.state import LEFT, ROUND, Hulls, Memo, State
-from almoner.kernels.steps import SKIP, decide, learn, take
+from almoner.kernels.steps import SKIP, count_in_window, decide, learn, take
 from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import Thompson
 from almoner.types import Floats, Ints, Mask
@@ -204,6 +204,8 @@ def replay(
         elif kind == CANCEL:
             state.pending[context, action] -= 1.0
             expire_insured(policy, memo, context, action)
+            if policy.windowed == 1:
+                count_in_window(policy, state, memo, context, action)
             state.progress[LEFT] = rows[row, 3]
         else:
             state.progress[LEFT] = rows[row, 1]

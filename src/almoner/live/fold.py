@@ -49,7 +49,7 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
     rows: list[Row] = []
     rewards: list[float] = []
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
-    reserves = costs = 0
+    reserves, costs, window = 0, 0, campaign.window
     for event in events:
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
         if context is not None and context not in contexts:
@@ -60,14 +60,23 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                     raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
                 reserves, costs = reserves + reserve, costs + cost
                 campaign.open(event)
+            if window is not None:
+                if window.is_stale(at):
+                    campaign.policy.replay(rows, rewards)
+                    rows, rewards = [], []
+                    campaign.age(at)
+                window.add(event, contexts[context], actions[name])
             if counted is not None:
                 campaign.correct_forecast(at)
                 rows.append((TAKE, contexts[context], actions[name], counted))
                 rewards.append(0.0)
         elif kind == REWARDED:
             counted = -1 if counted is None else counted
-            rows.append((LEARN, contexts[context], actions[name], counted))
-            rewards.append(event[_REWARD] or 0.0)
+            if window is None or event[_REWARD]:  # by a window, the zeros are known
+                rows.append((LEARN, contexts[context], actions[name], counted))
+                rewards.append(event[_REWARD] or 0.0)
+            if window is not None:
+                window.reward(event[4], at, event[_REWARD])
         else:
             campaign.reserve(reserves, costs)
             changes = _change(campaign, Event._make(event))
@@ -112,6 +121,8 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
     if kind == EXPIRED:
         return [(SET_LEFT, _units_left(campaign), SKIP, -1)]
     if kind == CANCELLED:
+        if campaign.window is not None:
+            campaign.window.cancel(event.decision or 0, context, action)
         return [(CANCEL, context, action, _units_left(campaign))]
     if kind == SETTLED:
         reserve = 0 if event.reason == RELEASE else event.reserve or 0

@@ -17,7 +17,8 @@ from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_prior
 from almoner.kernels.draws import POLICY, stream_key
 from almoner.kernels.live import advance, advance_without_gil, new_batch, replay
-from almoner.kernels.state import new_hulls, new_memo
+from almoner.kernels.state import OVERALL_MEAN, new_hulls, new_memo
+from almoner.kernels.window import mature
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, Terms
 from almoner.policy.lowering import LoweredPolicy, lower
@@ -44,6 +45,9 @@ Row = tuple[int, int, int, int]
 
 POOL = ("prior_means", "prior_counts", "action_shares", "context_effects", "action_fit")
 """Fields of the state that only a pooled prior has."""
+
+FIRST_MEAN = 0.05
+"""Guess at the overall mean where rewards come within a window, worth one decision."""
 
 
 class PendingArrival(Protocol):
@@ -76,7 +80,7 @@ class LivePolicy:
         self.actions = {name: index for index, name in enumerate(terms.actions)}
         self._batch = new_batch(len(terms.actions), size=BATCH)
         self._single = np.empty((1, 4), np.int64), np.empty(1)
-        self._advance, self._replay = advance, replay
+        self._advance, self._replay, self._mature = advance, replay, mature
         self.offers: dict[str, list[Offer]] = {}
         self.reset(terms.contexts)
 
@@ -117,6 +121,8 @@ class LivePolicy:
         kernel = advance_without_gil if takes_long else advance
         self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
         self._replay = specialize(replay, *fixed, *self._single)
+        if self.lowered.windowed:
+            self._mature = specialize(mature, *fixed[:3])
 
     def choose(
         self, arrivals: Sequence[PendingArrival], *, horizon: int, left: int
@@ -151,6 +157,20 @@ class LivePolicy:
             flat = np.fromiter(chain.from_iterable(rows), np.int64, 4 * len(rows))
             table, values = flat.reshape(-1, 4), np.array(rewards, np.float64)
         self._replay(self.lowered, *self._working, self._stream, table, values)
+
+    def set_evidence(self, came: Floats, made: Floats) -> None:
+        """Set the evidence of all pairs that has come, and that of all decisions made.
+
+        Both are (contexts, actions + 1); the first column is of skips.
+        """
+        state = self.state
+        state.counts[...] = came[:, 1:]
+        state.pending[...] = made[:, 1:] - came[:, 1:]
+        state.skip_counts[...] = came[:, 0]
+        state.skip_pending[...] = made[:, 0] - came[:, 0]
+        total = float(state.sums.sum() + state.skip_sums.sum())
+        state.fit[OVERALL_MEAN] = min(1.0, (total + FIRST_MEAN) / (float(came.sum()) + 1.0))
+        self._mature(self.lowered, *self._working[:2])
 
     def units(self, money: int) -> int:
         """Return an amount of the ledger in the kernels' units, rounded down."""
@@ -194,11 +214,15 @@ class LivePolicy:
         if lowered.bottom != 1:
             raise InvalidInput("costs are whole numbers of units, so their grid is")
         # A simulation caps the budget at what its actions can cost; live bills may exceed costs.
-        return lowered._replace(budget=terms.budget // lowered.top)
+        return lowered._replace(
+            budget=terms.budget // lowered.top, windowed=int(terms.reward_window is not None)
+        )
 
 
 def _unused_fields(policy: LoweredPolicy) -> tuple[str, ...]:
     """Return the fields of the state that a policy never reads: snapshots leave them out."""
+    unused = () if policy.windowed == 1 else ("skip_pending",)
     if policy.pooled == 1:
-        return ()
-    return POOL if policy.reward == InsuredWilson.code else (*POOL, "fit")
+        return unused
+    fitted = policy.windowed == 1 or policy.reward == InsuredWilson.code
+    return (*unused, *POOL) if fitted else (*unused, *POOL, "fit")

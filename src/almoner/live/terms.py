@@ -80,7 +80,8 @@ class Terms:
 
     ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
-    then cost their reserve. Fields with a default are stored where they differ from it.
+    then cost their reserve. ``reward_window`` is the time within which rewards come, in
+    microseconds. Fields with a default are stored where they differ from it.
     """
 
     contexts: tuple[str, ...]
@@ -95,6 +96,7 @@ class Terms:
     seed: int
     expires: dict[str, int] = field(default_factory=dict)
     charged: tuple[str, ...] = ()
+    reward_window: int | None = None
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -139,6 +141,7 @@ class Terms:
             "default_rewards": self.default_rewards,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
+            "reward_window": None if self.reward_window is None else in_words(self.reward_window),
         }
 
     def opened(self, now: datetime) -> Terms:
