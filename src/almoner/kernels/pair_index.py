@@ -190,9 +190,9 @@ def have_same_prior(policy: LoweredPolicy, state: State, memo: Memo, one: int, o
     for action in range(policy.costs.shape[1]):
         if state.counts[one, action] + state.counts[other, action] > 0.0:
             return False
-        if policy.windowed == 1:
-            if state.pending[one, action] + state.pending[other, action] > 0.0:
-                return False
+        awaited = state.pending[one, action] + state.pending[other, action]
+        if policy.windowed == 1 and awaited > 0.0:
+            return False
         if memo.means[one, action] != memo.means[other, action]:
             return False
     return True
