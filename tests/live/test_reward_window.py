@@ -129,6 +129,57 @@ def test_decisions_are_evidence_by_their_age(memory: AgentFactory) -> None:
     assert float(agent.look(lambda campaign: campaign.state.pending[0, 0])) == pytest.approx(2.0)
 
 
+def test_the_report_says_what_is_open_and_promises_what_is_due(memory: AgentFactory) -> None:
+    """Eight decisions half a window ago count ¾ each; two of them were rewarded."""
+    clock = Clock()
+    agent = create(memory, clock, contexts=["new"], actions={"mail": 1}, horizon=400, budget=400)
+    agent.decide_many(["new"] * 8)
+    before = agent.report()
+    assert (before.reward_window, before.waiting, before.still_expected) == ("1 week", 8, 1.0)
+    assert before.promised == 0
+    clock.now += 3.5 * DAY
+    for decision in (1, 2):
+        agent.reward(decision, 1.0)
+    report = agent.report()
+    [pair] = report.contexts[0].actions
+    evidence = pair.evidence
+    assert evidence is not None
+    assert 8 * 0.7 < evidence < 8 * 0.8  # the delays of two rewards count, too
+    assert (pair.rewarded, pair.mean) == (2, pytest.approx(2 / evidence))
+    assert (report.rewarded, report.waiting) == (2, 6)
+    assert report.still_expected == pytest.approx(1 - evidence / 8)
+    assert report.reward_low < 2 + 2 / evidence * (8 - evidence) < report.reward_high
+    clock.now += 3.5 * DAY
+    agent.look(lambda campaign: None)
+    report = agent.report()
+    assert (report.rewarded, report.waiting, report.still_expected) == (8, 0, 0.0)
+    assert report.reward_low == report.reward_high == 2
+    assert report.contexts[0].actions[0].mean == 0.25
+
+
+@pytest.mark.parametrize(
+    ("told", "silent", "window", "warned"),
+    [
+        ([1.0] * 5, 30, None, True),
+        ([0.2] * 5, 30, None, True),
+        ([1.0, 0.0], 30, None, False),
+        ([1.0] * 5, 29, None, False),
+        ([], 40, None, False),
+        ([1.0] * 31, 30, None, False),
+        ([1.0] * 5, 30, WEEK, False),
+    ],
+)
+def test_only_good_news_is_reported(
+    told: list[float], silent: int, window: str | None, warned: bool, memory: AgentFactory
+) -> None:
+    agent = memory.create(
+        contexts=["new"], actions={"mail": 1}, horizon=100, budget=100, reward_window=window
+    )
+    decisions = agent.decide_many(["new"] * (len(told) + silent))
+    agent.reward_many({d.id: value for d, value in zip(decisions, told, strict=False)})
+    assert agent.report().only_good_news is warned
+
+
 CONTEXT = st.sampled_from(["new", "returning", "x", "y"])
 STEPS = st.lists(
     st.one_of(

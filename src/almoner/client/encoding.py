@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -97,6 +97,7 @@ def _plain(value: Any) -> Any:
         Decimal: float,
         Fraction: float,
         datetime: datetime.isoformat,
+        timedelta: lambda length: f"{length / timedelta(microseconds=1) / 1e6!r} seconds",
         np.ndarray: np.ndarray.tolist,
     }
     for kind, make in makers.items():

@@ -15,6 +15,7 @@ from almoner.live.deadlines import Deadlines, OpenDecision
 from almoner.live.policy import LivePolicy
 from almoner.live.terms import LEARNED, Terms
 from almoner.store.events import EventRow
+from almoner.types import Floats
 
 __all__ = ["SILENCE", "RewardWindow"]
 
@@ -64,8 +65,7 @@ class RewardWindow:
     def age(self, at: int, policy: LivePolicy) -> None:
         """Let the evidence age, and tell the policy."""
         self._aged_at, self._decisions_aged = at, self._decisions
-        came, made = self._cohorts.evidence(at, len(policy.contexts))
-        policy.set_evidence(came, made)
+        policy.set_evidence(*self.evidence(at, len(policy.contexts)))
 
     def add(self, decided: EventRow, row: int, column: int) -> None:
         """Add a decision of a context and an action, or of a skip, by their indices."""
@@ -92,10 +92,9 @@ class RewardWindow:
             self.waiting.discard(seq)
             self._cohorts.remove(row, column + 1, decision.at)
 
-    def share_expected(self, now: int) -> float:
-        """Return the expected share of the rewards of all decisions so far that has come."""
-        came, made = self._cohorts.evidence(now, 0)
-        return float(came.sum() / made.sum()) if made.any() else 1.0
+    def evidence(self, now: int, contexts: int) -> tuple[Floats, Floats]:
+        """Return E and N of each pair at a time; the first column is of skips."""
+        return self._cohorts.evidence(now, contexts)
 
     def to_dict(self, rows: int) -> dict[str, Any]:
         """Return plain values for a snapshot of a campaign with this number of contexts."""

@@ -103,6 +103,11 @@ class Terms:
         """The names of the actions."""
         return tuple(self.costs)
 
+    @property
+    def window_in_words(self) -> str | None:
+        """The reward window as a person writes it, None if there is none."""
+        return None if self.reward_window is None else in_words(self.reward_window)
+
     def offers_in(self, context: str) -> list[tuple[str, int, int]]:
         """Return the actions in a context: name, expected cost and reserve of each."""
         return [*zip(self.actions, self.costs_in(context), self.reserves_in(context), strict=True)]
@@ -141,7 +146,7 @@ class Terms:
             "default_rewards": self.default_rewards,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
-            "reward_window": None if self.reward_window is None else in_words(self.reward_window),
+            "reward_window": self.window_in_words,
         }
 
     def opened(self, now: datetime) -> Terms:
