@@ -247,7 +247,7 @@ def test_every_process_folds_the_same_state(
 def test_where_zeros_are_told_by_nobody_a_week_brings_most_of_what_it_could() -> None:
     """Eight weeks of the shop; the benchmark has the same over more (benchmarks/campaigns)."""
     weeks = range(8)
-    at_once = np.mean([run_week(Shop(seed), at_once=True).uplift for seed in weeks])
+    at_once = np.mean([run_week(Shop(seed), at_once=True, silent=False).uplift for seed in weeks])
     late = [run_week(Shop(seed), reward_window=WEEK) for seed in weeks]
     random = random_uplift(20_000, 1_500)
     share = (np.mean([week.uplift for week in late]) - random) / (at_once - random)

@@ -35,14 +35,24 @@ COSTS = FACES * RATES[:, 1:] * REDEEMED
 
 BASKETS = np.array([45.0, 60.0, 80.0, 95.0])
 LARGEST_BASKET = 350.0
+MEAN_BASKETS = np.array([44.84, 59.47, 78.38, 92.00])
+"""Means of the baskets by segment, of which none is above the largest."""
+
 DAY = 86_400.0
 OPENED = 1_790_000_000.0
 """Time of the first visit, in seconds since 1970."""
 
 
+Purchase = tuple[float, int, al.Decision, float]
+"""Time, visit, decision and reward of a purchase to come."""
+
+
 @dataclass(kw_only=True)
 class Outcome:
-    """What came of a campaign: expected uplift, coupons, money spent or reserved, its agent."""
+    """Expected uplift of a campaign, its coupons, the money spent or reserved, its agent.
+
+    The uplift is in purchases, or in money where rewards are baskets.
+    """
 
     uplift: float
     coupons: int
@@ -114,6 +124,8 @@ def run_week(
     shop: Shop,
     *,
     at_once: bool = False,
+    silent: bool = True,
+    baskets: bool = False,
     agent: al.Agent | None = None,
     clock: Clock | None = None,
     bought: Callable[[al.Agent, int, al.Decision], None] | None = None,
@@ -121,12 +133,13 @@ def run_week(
 ) -> Outcome:
     """Run a campaign over all visits; purchases are told when they happen.
 
-    With ``at_once`` every reward is told at its visit, the zeros too. ``bought`` is called for a
-    purchase after its reward, to settle the coupon.
+    With ``at_once`` every reward is told at its visit, the zeros too unless ``silent``. A reward is
+    1, or with ``baskets`` the share of the largest basket. ``bought`` is called for a purchase
+    after its reward, to settle the coupon.
     """
     clock = clock or Clock()
     agent = agent or open_campaign(shop, clock, **terms)
-    queue: list[tuple[float, int, Any]] = []
+    queue: list[Purchase] = []
     uplift, coupons, options = 0.0, 0, {None: 0, **{name: k + 1 for k, name in enumerate(COUPONS)}}
     for visit, now in enumerate(shop.times().tolist()):
         tell(agent, clock, queue, now, bought)
@@ -134,13 +147,16 @@ def run_week(
         segment = int(shop.segments[visit])
         decision = agent.decide(SEGMENTS[segment])
         option = options[decision.action]
-        uplift += float(RATES[segment, option] - RATES[segment, 0])
+        worth = MEAN_BASKETS[segment] if baskets else 1.0
+        uplift += float(RATES[segment, option] - RATES[segment, 0]) * worth
         coupons += option > 0
+        reward = float(shop.baskets[visit]) / LARGEST_BASKET if baskets else 1.0
         buys = shop.buys(visit, option)
-        if at_once:
-            agent.reward(decision.id, float(buys))
+        if at_once and (buys or not silent):
+            agent.reward(decision.id, reward * buys)
         elif buys:
-            heappush(queue, (now + float(shop.delays[visit]), visit, decision))
+            due = now + float(shop.delays[visit])
+            heappush(queue, (due, visit, decision, reward))
     ledger = agent.ledger
     spent = agent.terms.unit.amount(ledger.spent + ledger.reserved)
     return Outcome(uplift=uplift, coupons=coupons, spent=spent, agent=agent)
@@ -149,17 +165,17 @@ def run_week(
 def tell(
     agent: al.Agent,
     clock: Clock,
-    queue: list[tuple[float, int, Any]],
+    queue: list[Purchase],
     now: float,
     bought: Callable[[al.Agent, int, al.Decision], None] | None = None,
 ) -> None:
     """Tell the purchases that happen before ``now`` and within their windows."""
     window = agent.terms.reward_window
     while queue and queue[0][0] < now:
-        clock.now, visit, decision = heappop(queue)
+        clock.now, visit, decision, reward = heappop(queue)
         late = window is not None and (clock.now - shop_time(agent, decision)) * 1e6 >= window
         if not late:
-            agent.reward(decision.id, 1.0)
+            agent.reward(decision.id, reward)
         if bought is not None:
             bought(agent, visit, decision)
 
@@ -169,7 +185,8 @@ def shop_time(agent: al.Agent, decision: al.Decision) -> float:
     return next(iter(agent.events(decision.id - 1))).at / 1e6
 
 
-def random_uplift(visits: int, budget: float) -> float:
+def random_uplift(visits: int, budget: float, *, baskets: bool = False) -> float:
     """Return the expected uplift of coupons drawn at random until the budget is spent."""
     served = min(1.0, budget / visits / float(SHARES @ COSTS.mean(axis=1)))
-    return visits * served * float(SHARES @ LIFT.mean(axis=1))
+    worth = MEAN_BASKETS if baskets else np.ones(len(SEGMENTS))
+    return visits * served * float(SHARES @ (LIFT.mean(axis=1) * worth))
