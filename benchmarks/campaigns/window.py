@@ -63,7 +63,8 @@ def main(weeks: int) -> None:
             uplift, spent, coupons = np.array(Parallel(n_jobs=JOBS)(jobs)).T
             reference = reference or float(uplift.mean())
             error = uplift.std() / np.sqrt(weeks)
-            share, share_error = (uplift.mean() - random, error) / (reference - random)
+            share = (uplift.mean() - random) / (reference - random)
+            share_error = error / (reference - random)
             table.add_row(
                 world,
                 f"{uplift.mean():,.1f} ± {error:,.1f}",

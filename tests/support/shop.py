@@ -142,7 +142,7 @@ def run_week(
     queue: list[Purchase] = []
     uplift, coupons, options = 0.0, 0, {None: 0, **{name: k + 1 for k, name in enumerate(COUPONS)}}
     for visit, now in enumerate(shop.times().tolist()):
-        tell(agent, clock, queue, now, bought)
+        tell(shop, agent, clock, queue, now, bought)
         clock.now = now
         segment = int(shop.segments[visit])
         decision = agent.decide(SEGMENTS[segment])
@@ -163,6 +163,7 @@ def run_week(
 
 
 def tell(
+    shop: Shop,
     agent: al.Agent,
     clock: Clock,
     queue: list[Purchase],
@@ -173,16 +174,11 @@ def tell(
     window = agent.terms.reward_window
     while queue and queue[0][0] < now:
         clock.now, visit, decision, reward = heappop(queue)
-        late = window is not None and (clock.now - shop_time(agent, decision)) * 1e6 >= window
+        late = window is not None and float(shop.delays[visit]) * 1e6 >= window - 1
         if not late:
             agent.reward(decision.id, reward)
         if bought is not None:
             bought(agent, visit, decision)
-
-
-def shop_time(agent: al.Agent, decision: al.Decision) -> float:
-    """Return the time of a decision, from the log."""
-    return next(iter(agent.events(decision.id - 1))).at / 1e6
 
 
 def random_uplift(visits: int, budget: float, *, baskets: bool = False) -> float:

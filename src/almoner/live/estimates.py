@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from almoner.kernels.state import OVERALL_MEAN, State
+from almoner.live.policy import PairStatistics
 from almoner.lp import ROUNDING, TOLERANCE, Solution, hull_steps, solve, step_runs
 from almoner.types import Floats, Ints
 
@@ -42,20 +42,20 @@ class Estimates(NamedTuple):
     ratio: float
 
 
-def pair_means(state: State, *, windowed: bool = False) -> PairMeans:
+def pair_means(state: PairStatistics, *, overall: float | None = None) -> PairMeans:
     """Return the means that a policy has learned: (S + n m)/(C + n) with the prior's m and n.
 
-    They are computed as in `almoner.kernels.refit.update_mean`; ``windowed`` says that rewards come
-    within a window.
+    They are computed as in `almoner.kernels.refit.update_mean`; ``overall`` is the mean of all
+    decisions where rewards come within a window.
     """
     own, borrowed = state.counts, np.zeros(state.counts.shape)
     counts, sums = own, state.sums
     if state.prior_counts.size:
         borrowed = state.prior_counts.copy()
         counts, sums = own + borrowed, sums + borrowed * state.prior_means
-    if windowed:
+    if overall is not None:
         lone = np.where(borrowed > 0, 0.0, 1.0)
-        counts, sums = counts + lone, sums + lone * state.fit[OVERALL_MEAN]
+        counts, sums = counts + lone, sums + lone * overall
         return PairMeans(np.minimum(1.0, sums / counts), own, borrowed + lone)
     seen = counts > 0
     return PairMeans(np.where(seen, sums / np.where(seen, counts, 1.0), UNSEEN), own, borrowed)

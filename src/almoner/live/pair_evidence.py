@@ -20,9 +20,7 @@ class PairEvidence:
         if campaign.window is not None:
             came, made = campaign.window.evidence(now, len(campaign.contexts))
             self._came, self._made, self._rows = came.tolist(), made.tolist(), campaign.contexts
-            self._columns: dict[str | None, int] = {
-                name: 1 + column for name, column in campaign.action_index.items()
-            }
+            self._columns = campaign.window.columns
             if made.any():
                 self.still_expected = float(1.0 - came.sum() / made.sum())
 

@@ -38,14 +38,24 @@ class RewardWindow:
         The window in microseconds.
     waiting
         The decisions without a reward, with the ends of their windows.
+    columns
+        The columns of actions and skips (None) in the evidence.
     """
 
     def __init__(self, terms: Terms, length: int) -> None:
         self.length, self.waiting = length, Deadlines()
         self._skips = terms.default_rewards == LEARNED
-        self._cohorts = Cohorts(length, len(terms.actions) + 1)  # the first column is of skips
+        self.columns: dict[str | None, int] = {None: 0}
+        self._cohorts = Cohorts(length, 1)
+        self.amend(terms)
         self._decisions = self._decisions_aged = 0
         self._aged_at = self._latest = -1
+
+    def amend(self, terms: Terms) -> None:
+        """Make room for the actions of the terms."""
+        for name in terms.actions:
+            self.columns.setdefault(name, len(self.columns))
+        self._cohorts.resize(0, len(self.columns))
 
     def waits(self, action: str | None) -> bool:
         """Return whether a decision for an action, or a skip, waits for a reward."""
@@ -65,15 +75,15 @@ class RewardWindow:
     def age(self, at: int, policy: LivePolicy) -> None:
         """Let the evidence age, and tell the policy."""
         self._aged_at, self._decisions_aged = at, self._decisions
-        policy.set_evidence(*self.evidence(at, len(policy.contexts)))
+        policy.set_evidence(self.columns, *self.evidence(at, len(policy.contexts)))
 
-    def add(self, decided: EventRow, row: int, column: int) -> None:
-        """Add a decision of a context and an action, or of a skip, by their indices."""
+    def add(self, decided: EventRow, row: int) -> None:
+        """Add a decision for the context of a row."""
         seq, _, at, _, _, counted, context, action, cost, reserve = decided[:10]
         self._latest = max(self._latest, at)
         if self.waits(action):
             self._decisions += 1
-            counted_at = self._cohorts.add(row, column + 1, at)
+            counted_at = self._cohorts.add(row, self.columns[action], at)
             decision = OpenDecision(seq, counted_at, counted, context, action, cost, reserve)
             self.waiting.add(at + self.length, decision)
 
@@ -85,15 +95,15 @@ class RewardWindow:
             if reward > 0.0:
                 self._cohorts.note_outcome(decision.at, at)
 
-    def cancel(self, seq: int, row: int, column: int) -> None:
+    def cancel(self, seq: int, row: int, action: str | None) -> None:
         """Remove a decision that was cancelled."""
         decision = self.waiting.get(seq)
         if decision is not None:
             self.waiting.discard(seq)
-            self._cohorts.remove(row, column + 1, decision.at)
+            self._cohorts.remove(row, self.columns[action], decision.at)
 
     def evidence(self, now: int, contexts: int) -> tuple[Floats, Floats]:
-        """Return E and N of each pair at a time; the first column is of skips."""
+        """Return E and N of each pair at a time."""
         return self._cohorts.evidence(now, contexts)
 
     def to_dict(self, rows: int) -> dict[str, Any]:
