@@ -57,7 +57,7 @@ def test_skips_wait_for_rewards_only_where_these_are_learned(memory: AgentFactor
         clock.now += 8 * DAY
         agent.decide("new")
         assert len(outcomes(agent)) == silences
-        with refused(agent, al.Conflict, match="window of decision 1 ended at 2026-0"):
+        with refused(agent, al.Conflict, match=f"window of decision {skip.id} ended at 2026-0"):
             agent.reward(skip.id, 1.0)
 
 

@@ -242,18 +242,15 @@ class Agent:
         >>> agent.decide("new").action
         'gift'
         """
-        checks.known_keys(
-            "the amendment",
-            changes,
-            required=(),
-            optional=[change.name for change in fields(Changes)],
-            error=InvalidTerms,
-        )
-        command = Amend(Changes(**changes), by=by, note=note)
+        command = Amend(_changes(changes), by=by, note=note)
         now = self.now()
         terms = self.look(lambda campaign: amended_terms(campaign, command.changes, now))
         Campaign(terms).warm_up()  # outside the transaction, as it may take seconds
         self._commits.submit((command,))
+
+    def preview_amendment(self, **changes: Any) -> tuple[list[str], Report, Report]:
+        """Return changes in words, and the reports of the campaign as it is and with them."""
+        return self.reporter.preview(_changes(changes))
 
     def ask_all(self, callers: Sequence[Sequence[Command]]) -> list[Any]:
         """Run the commands of several callers in one transaction.
@@ -341,3 +338,9 @@ class Agent:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _changes(changes: dict[str, Any]) -> Changes:
+    names = [change.name for change in fields(Changes)]
+    checks.known_keys("the amendment", changes, required=(), optional=names, error=InvalidTerms)
+    return Changes(**changes)

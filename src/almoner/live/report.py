@@ -107,6 +107,8 @@ class Report:
         ``"budget"`` if even then; None if one can be taken.
     arrivals, arrivals_left
         Arrivals so far, and still to come by the horizon or the forecast.
+    closes, horizon
+        The closing time, if there is one, and the arrivals in all that the terms expect.
     served, skips
         Actions taken, and skips by reason.
     idle
@@ -158,6 +160,7 @@ class Report:
     arrivals: int
     arrivals_left: float
     closes: str | None
+    horizon: float
     served: int
     skips: dict[str, int]
     idle: dict[str, int]
