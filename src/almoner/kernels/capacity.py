@@ -15,6 +15,7 @@ from almoner.kernels.state import (
     NEW_COUNT,
     NEW_MEAN,
     NEW_SHARE,
+    OVERALL_MEAN,
     Hulls,
     Memo,
     State,
@@ -23,6 +24,7 @@ from almoner.kernels.state import (
     new_state,
 )
 from almoner.policy.lowering import LoweredPolicy
+from almoner.policy.rewards import KnownRewards
 
 Record = TypeVar("Record", LoweredPolicy, State, Memo, Hulls)
 
@@ -78,6 +80,9 @@ def set_new_priors(buffers: Buffers, start: int) -> None:
     """
     policy, state, memo, _ = buffers
     if policy.pooled == 0 or state.action_fit[NEW_COUNT, 0] == 0.0:
+        if policy.windowed == 1 and policy.reward != KnownRewards.code:  # as in `update_mean`
+            memo.means[start:] = state.fit[OVERALL_MEAN]
+            memo.counts[start:] = memo.roots[start:] = 1.0
         return
     mean, count = state.action_fit[NEW_MEAN], state.action_fit[NEW_COUNT]
     state.prior_means[start:], state.prior_counts[start:] = mean, count

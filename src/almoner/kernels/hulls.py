@@ -28,6 +28,7 @@ from almoner.kernels.state import (
     LEFT,
     MERGED,
     NEW_COUNT,
+    OVERALL_MEAN,
     ROUND,
     THIS_CONTEXT,
     Hulls,
@@ -68,8 +69,11 @@ def compute_hulls(
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     weights, total, arrival = weights_of(policy, state, t)
     common, source, unchanged = level_at(policy, memo, t), -1, False
-    levelled = policy.pooled == 1 and state.action_fit[NEW_COUNT, 0] > 0.0
-    merges = levelled and _may_merge(policy, total)
+    fitted = False
+    if policy.pooled == 1:
+        fitted = state.action_fit[NEW_COUNT, 0] > 0.0
+    levelled = fitted or policy.windowed == 1
+    merges = fitted and policy.windowed == 0 and _may_merge(policy, total)
     hulls.kept[LAST_CONTEXT], hulls.kept[THIS_CONTEXT] = hulls.kept[THIS_CONTEXT], context
     kept = hulls.kept[KEPT_LEAST] <= left < hulls.kept[KEPT_BELOW]
     merged = 0.0  # the weight to be added to that of the source
@@ -159,6 +163,11 @@ def _default_index(
     mean, root = 1.0, 0.0
     if count > 0.0:
         mean, root = state.skip_sums[context] / count, 1.0 / math.sqrt(count)
+    if policy.windowed == 1:  # as in `almoner.kernels.refit.update_mean`
+        total = state.skip_sums[context] + state.fit[OVERALL_MEAN]
+        mean = min(1.0, total / (count + 1.0))
+        count += 1.0 + state.skip_pending[context]
+        root = 1.0 / math.sqrt(count)
     if policy.reward == _THOMPSON:
         key = round_key(key, THOMPSON_LANE + policy.costs.size + context)
     return index(policy.reward, policy.width, level, mean, root, count, key)
@@ -173,6 +182,10 @@ def _is_unrewarded(policy: LoweredPolicy, state: State, context: int) -> bool:
     rewards = state.skip_counts[context]
     for action in range(policy.costs.shape[1]):
         rewards += state.counts[context, action]
+        if policy.windowed == 1:
+            rewards += state.pending[context, action]
+    if policy.windowed == 1:
+        rewards += state.skip_pending[context]
     return policy.reward != _THOMPSON and rewards == 0.0
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "NEW_COUNT",
     "NEW_MEAN",
     "NEW_SHARE",
+    "OVERALL_MEAN",
     "REFIT_AT",
     "RESIDUAL",
     "REWARDS",
@@ -65,9 +66,10 @@ context shares were frozen, exploration ended, and its end was last tested for."
 GRAND_MEAN, CONTEXT_SPREAD, ACTION_SPREAD, RESIDUAL = 0, 1, 2, 3
 """Indices in ``State.fit``: μ of the pooled prior, and the variances of its effects and of ε."""
 
-REWARDS, REFIT_AT, SEEN_SHARE, STAKE, EVIDENCE = 4, 5, 6, 7, 8
+REWARDS, REFIT_AT, SEEN_SHARE, STAKE, EVIDENCE, OVERALL_MEAN = 4, 5, 6, 7, 8, 9
 """Indices in ``State.fit``: the number of rewards, the number at which to fit again, the share of
-actions whose reward was seen, the loss that is insured, and the log-likelihood ratio it takes."""
+actions whose reward was seen, the loss that is insured, the log-likelihood ratio it takes, and, if
+rewards come within a window, the mean of all decisions."""
 
 EFFECT, LEVEL, NEW_MEAN, NEW_COUNT, NEW_SHARE = 0, 1, 2, 3, 4
 """Rows of ``State.action_fit``: β and the level of each action, and the prior of a context without
@@ -95,6 +97,8 @@ class State(NamedTuple):
 
     ``pending`` counts the actions taken whose rewards have not come; ``skip_counts`` and
     ``skip_sums`` are of the rewards of skipping; ``progress`` holds the round and the units left.
+    Where rewards come within a window, ``counts`` hold the share of the evidence that has come, and
+    ``pending`` and ``skip_pending`` the rest of it (`almoner.kernels.window`).
 
     The others are written by `almoner.kernels.refit`: the pooled prior of each pair, the share of
     its variance that is due to its action, the effects of contexts and actions, and numbers of the
@@ -107,6 +111,7 @@ class State(NamedTuple):
     context_counts: Floats
     skip_counts: Floats
     skip_sums: Floats
+    skip_pending: Floats
     progress: Ints
     prior_means: Floats
     prior_counts: Floats
@@ -213,13 +218,14 @@ def new_state(policy: LoweredPolicy) -> State:
         context_counts=np.zeros(contexts),
         skip_counts=np.zeros(contexts),
         skip_sums=np.zeros(contexts),
+        skip_pending=np.zeros(contexts),
         progress=np.zeros(5, np.int64),
         prior_means=np.zeros(pooled),
         prior_counts=np.zeros(pooled),
         action_shares=np.zeros(pooled),
         context_effects=np.zeros(pooled[0]),
         action_fit=np.zeros((5, pooled[1])),
-        fit=np.zeros(9),
+        fit=np.zeros(10),
     )
     state.progress[LEFT] = policy.budget
     return state
@@ -239,8 +245,15 @@ def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) 
         counts, sums = counts + state.prior_counts, sums + state.prior_counts * state.prior_means
     seen = counts > 0
     counted = np.where(seen, counts, 1.0)
+    means = np.where(seen, sums / counted, policy.prior)
+    if policy.windowed and learned:
+        lone = np.where(state.prior_counts > 0, 0.0, 1.0) if policy.pooled else 1.0
+        evidence = counts + lone
+        means = np.minimum(1.0, (sums + lone * state.fit[OVERALL_MEAN]) / evidence)
+        counts = counted = evidence + np.maximum(0.0, state.pending)
+        seen = counts > 0
     memo = Memo(
-        means=np.where(seen, sums / counted, policy.prior),
+        means=means,
         counts=counts,
         roots=np.where(seen, 1 / np.sqrt(counted), 0.0),
         least=np.full(counts.shape, -np.inf),
@@ -270,6 +283,7 @@ def reset(policy: LoweredPolicy, state: State, memo: Memo) -> None:
         state.context_counts[context] = 0.0
         state.skip_counts[context] = 0.0
         state.skip_sums[context] = 0.0
+        state.skip_pending[context] = 0.0
         for action in range(policy.costs.shape[1]):
             state.counts[context, action] = 0.0
             state.sums[context, action] = 0.0

@@ -44,6 +44,7 @@ def make_terms(
     default_rewards: Any = None,
     new_contexts: bool = False,
     seed: int = 0,
+    reward_window: Any = None,
 ) -> Terms:
     """Check and convert the terms of a campaign; see `almoner.Agent.open` for their meaning."""
     names, money = _contexts(contexts), _unit(unit)
@@ -55,6 +56,7 @@ def make_terms(
         "default_rewards": default_rewards,
         "new_contexts": new_contexts,
         "seed": seed,
+        "reward_window": reward_window,
     }
     fields: dict[str, Any] = {}
     for term, value in values.items():
@@ -85,6 +87,8 @@ def parse_term(
         return {term: _defaults(value, contexts)}
     if term == "seed":
         return {term: checks.whole(term, value, low=0, error=InvalidTerms)}
+    if term == "reward_window":
+        return {term: None if value is None else duration(term, value)}
     checks.flag(term, value, error=InvalidTerms)
     return {term: value}
 

@@ -44,7 +44,7 @@ _USED = {
     DECIDED: ("decision", *REPEATED, "probability", "price", "reason", "key", "available"),
     SETTLED: ("decision", *REPEATED, "reason", "bill", "charged"),
     EXPIRED: ("decision", *REPEATED, "bill", "charged"),
-    REWARDED: ("decision", *REPEATED, "reward"),
+    REWARDED: ("decision", *REPEATED, "reason", "reward"),
     CANCELLED: ("decision", *REPEATED),
     PAUSED: (),
     RESUMED: (),
@@ -60,6 +60,9 @@ UNUSED = {
 _OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4, EXPIRED: 8}
 """Outcomes of a decision, as bits."""
 
+_SILENCE = "window"
+"""The reason of a reward that the campaign recorded itself, as none had come."""
+
 AuditedOffer = tuple[str | None, str | None, int | None, int | None]
 """Context, action, cost and reserve of a decision; the last three are None for a skip."""
 
@@ -73,6 +76,8 @@ DETAIL = Event._fields.index("detail")
 
 OFFER = slice(Event._fields.index("context"), Event._fields.index("reserve") + 1)
 """The columns of an offer."""
+
+_REASON = Event._fields.index("reason")
 
 OUTCOME = slice(Event._fields.index("bill"), Event._fields.index("reward") + 1)
 """The columns of a bill and of a reward."""
@@ -114,6 +119,8 @@ class Auditor:
         # Deadlines of open decisions whose reserves expire, and what was paid for expired ones.
         self._deadlines: dict[int, int] = {}
         self._expired_bills: dict[int, int] = {}
+        # Times of the decisions, if rewards must come within a window.
+        self._decided_at = array("q", [0])
         # Offers with their numbers, and those of them that the present terms have.
         self._numbers: dict[AuditedOffer, int] = {}
         self._valid: dict[AuditedOffer, int] = {}
@@ -136,6 +143,8 @@ class Auditor:
         self._offered += array("i", [-1]) * len(rows)
         self._round += array("q", [-1]) * len(rows)
         self._outcomes += bytes(len(rows))
+        if self.terms.reward_window is not None:
+            self._decided_at += array("q", [0]) * len(rows)
         for row in rows:
             if not numbered:
                 self._check_number(row)
@@ -258,6 +267,8 @@ class Auditor:
         self.reserved += reserve or 0
         self.decisions += 1
         self._offered[seq] = number
+        if self.terms.reward_window is not None:
+            self._decided_at[seq] = at
         if action in self.terms.expires:
             self._deadlines[seq] = at + self.terms.expires[action]
         if counted is not None:
@@ -321,6 +332,7 @@ class Auditor:
         if kind == REWARDED:
             if reward is None or not 0.0 <= reward <= 1.0:
                 self._broken(row, f"has the reward {reward}")
+            self._check_window(row, decision, reward)
         elif reserve is None:
             self._broken(row, f"speaks of decision {decision}, a skip, which has no reserve")
         elif before & _OUTCOMES[EXPIRED]:
@@ -332,6 +344,23 @@ class Auditor:
                 self._expire(row, deadline, reserve, bill)
             if kind != CANCELLED:
                 self._settle(row, reserve, bill, charged)
+
+    def _check_window(self, row: EventRow, decision: int, reward: float) -> None:
+        """Refuse a reward after the window of its decision, and a silence before its end."""
+        window, said = self.terms.reward_window, row[_REASON]
+        if said not in (None, _SILENCE):
+            self._broken(row, f"has the reason {said!r}")
+        if window is None:
+            if said is not None:
+                self._broken(row, "speaks of a window, which the terms do not have")
+            return
+        over = row[2] >= self._decided_at[decision] + window
+        if said is None and over:
+            self._broken(row, f"rewards decision {decision} after its window has ended")
+        if said is not None and not over:
+            self._broken(row, f"ends the window of decision {decision} before its time")
+        if said is not None and reward != 0.0:
+            self._broken(row, f"has the reward {reward} for silence, which is 0")
 
     def _refuse_difference(self, row: EventRow, number: int, counted: int) -> NoReturn:
         """Refuse a row that differs from its decision, and name the column."""

@@ -98,6 +98,7 @@ class CampaignView(Struct, kw_only=True):
     default_rewards: dict[str, float] | str | None
     new_contexts: bool
     seed: int
+    reward_window: str | None
 
     @classmethod
     def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
@@ -121,6 +122,7 @@ class CampaignView(Struct, kw_only=True):
             default_rewards=terms.default_rewards,
             new_contexts=terms.new_contexts,
             seed=terms.seed,
+            reward_window=terms.window_in_words,
         )
 
 
