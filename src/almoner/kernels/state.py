@@ -33,6 +33,7 @@ __all__ = [
     "LAST_PRICE",
     "LEFT",
     "LEVEL",
+    "MERGED",
     "NEW_COUNT",
     "NEW_MEAN",
     "NEW_SHARE",
@@ -83,6 +84,9 @@ VALID_UNTIL, VALID_HORIZON, VALID_LEAST, VALID_MOST = 0, 1, 2, 3
 KEPT_LEAST, KEPT_BELOW, LAST_CONTEXT, THIS_CONTEXT = 0, 1, 2, 3
 """Indices in ``Hulls.kept``: the units left for which the hulls of known statistics are valid, from
 the first to below the second, and the contexts (-1: none) of the last decision and of this one."""
+
+MERGED = -2
+"""A context that is merged into context i has ``MERGED`` - i in ``Hulls.sources``."""
 
 TABLE = 1 << 18
 """Levels of the first quarter of a million rounds are tabulated, later ones computed."""
@@ -157,7 +161,8 @@ class Hulls(NamedTuple):
     ``gains`` are the gains over skipping of all pairs; a context has ``sizes`` steps, each with its
     slope, the cost it ``spans`` and the action at its top; ``weights`` are the contexts' weights.
     ``sources`` is the context that a hull was copied from, the context itself if other hulls are
-    copies of it, or -1: copies are valid as long as the hull at the source is unchanged.
+    copies of it, or -1: copies are valid as long as the hull at the source is unchanged. A context
+    may be merged into another one instead: its hull is empty, and the other one has its weight too.
     ``price`` holds the start of the next search for the price, and the price to report.
 
     Where the statistics are known, ``ranked`` holds the slopes of all steps, negated and rising, at

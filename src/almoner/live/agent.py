@@ -41,6 +41,13 @@ __all__ = ["Agent"]
 class Agent:
     """A live campaign; `Agent.open` creates or resumes one.
 
+    Attributes
+    ----------
+    store, name, opening_terms
+        The store, the campaign's name, and the terms that it was opened with.
+    reporter
+        Reads the campaign for reports.
+
     Examples
     --------
     >>> agent = Agent.open(
@@ -57,7 +64,7 @@ class Agent:
     def __init__(
         self, store: Store, name: str, terms: Terms, *, clock: Callable[[], float] = time.time
     ) -> None:
-        self.store, self.name, self._opened_with = store, name, terms
+        self.store, self.name, self.opening_terms = store, name, terms
         self._process = Process()
         recent = RecentEvents()
         self._transactions = TransactionRunner(store, name, terms, clock=clock, recent=recent)
@@ -329,7 +336,7 @@ class Agent:
             self.store.close()
 
     def __repr__(self) -> str:
-        terms = self._opened_with  # without a transaction
+        terms = self.opening_terms
         contexts, actions = len(terms.contexts), len(terms.actions)
         return f"<almoner.Agent {self.name!r}: {contexts} contexts, {actions} actions>"
 

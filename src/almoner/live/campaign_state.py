@@ -359,7 +359,9 @@ class Campaign:
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
             "terms": None if self.terms is self._opened_with else self.terms.to_dict(),
-            "stopped": {name: rows.tolist() for name, rows in self.policy.stopped.items()},
+            "stopped": {
+                name: rows.tolist() for name, rows in self.policy.stopped_statistics().items()
+            },
         }
 
     def copy(self) -> Campaign:

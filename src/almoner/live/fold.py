@@ -51,6 +51,7 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
     rows: list[Row] = []
     rewards: list[float] = []
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
+    forecast = isinstance(campaign.terms.horizon, ClosingTime)
     reserves, costs, evidence = 0, 0, campaign.evidence
     for event in events:
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
@@ -72,7 +73,8 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                     evidence.age(campaign, at)
                 evidence.add(campaign, event)
             if counted is not None:
-                campaign.correct_forecast(at)
+                if forecast:
+                    campaign.correct_forecast(at)
                 rows.append((TAKE, contexts[context], actions[name], counted))
                 rewards.append(0.0)
         elif kind == REWARDED:

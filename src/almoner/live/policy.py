@@ -15,10 +15,17 @@ import numpy as np
 
 from almoner.errors import InvalidInput, InvalidPolicy
 from almoner.jit import specialize
-from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_prior
+from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_priors
 from almoner.kernels.draws import POLICY, stream_key
 from almoner.kernels.live import REFIT, advance, advance_without_gil, new_batch, replay
-from almoner.kernels.state import LEFT, OVERALL_MEAN, VALID_UNTIL, new_hulls, new_memo
+from almoner.kernels.state import (
+    LEFT,
+    OVERALL_MEAN,
+    REFIT_AT,
+    VALID_UNTIL,
+    new_hulls,
+    new_memo,
+)
 from almoner.kernels.window import mature
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, Terms
@@ -115,6 +122,8 @@ class LivePolicy:
         differ = bool((costs != reserves).any()) or bool(self._terms.learned_costs)
         self._reserves = reserves * differ
         self._buffers = new_buffers(self._lower(contexts, costs.astype(np.float64)))
+        # Tells the fit that rows not in use have their priors from.
+        self._fit: tuple[float, float] | None = None
         self._use(len(contexts))
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.lowered.top)
 
@@ -125,11 +134,11 @@ class LivePolicy:
         if len(self.contexts) > len(self._buffers.policy.costs):
             self._buffers = doubled(self._buffers)
             self._reserves = np.repeat(self._reserves[:1], len(self._buffers.policy.costs), axis=0)
-        self.stopped = {
-            name: np.append(values, np.zeros((3, 1)), axis=1)
-            for name, values in self.stopped.items()
-        }
-        set_new_prior(self._buffers, row)
+            self._fit = None
+        fit = self.state.fit.item(REFIT_AT), self.state.fit.item(OVERALL_MEAN)
+        if fit != self._fit:  # all rows at once: one takes as long
+            set_new_priors(self._buffers, row)
+            self._fit = fit
         if self._terms.learned_costs:
             self.offers[context] = self._terms.offers_in(context)
             self._buffers.policy.costs[row] = [cost for _, cost, _ in self.offers[context]]
@@ -209,7 +218,7 @@ class LivePolicy:
         state.pending[...] = made[:, active] - came[:, active]
         state.skip_counts[...] = came[:, skip]
         state.skip_pending[...] = made[:, skip] - came[:, skip]
-        for name, values in self.stopped.items():
+        for name, values in self.stopped_statistics().items():
             values[0], values[2] = came[:, columns[name]], (made - came)[:, columns[name]]
         total = float(state.sums.sum() + state.skip_sums.sum())
         state.fit[OVERALL_MEAN] = min(1.0, (total + FIRST_MEAN) / (float(came.sum()) + 1.0))
@@ -245,7 +254,16 @@ class LivePolicy:
         state = self.state
         pairs = np.stack([state.counts.T, state.sums.T, state.pending.T], axis=1)
         active = {name: pairs[column] for name, column in self.actions.items()}
-        return {**active, **self.stopped}
+        return {**active, **self.stopped_statistics()}
+
+    def stopped_statistics(self) -> dict[str, Floats]:
+        """Return `stopped`, with zeros for the contexts that came after an action was stopped."""
+        contexts = len(self.contexts)
+        for name, values in self.stopped.items():
+            missing = contexts - values.shape[1]
+            if missing:
+                self.stopped[name] = np.append(values, np.zeros((3, missing)), axis=1)
+        return self.stopped
 
     def pair_statistics(self) -> PairStatistics:
         """Return the statistics of all pairs, in the order of the terms' actions."""
@@ -279,6 +297,8 @@ class LivePolicy:
 
     def change_stopped(self, context: str, action: str, change: Sequence[float]) -> None:
         """Add to the count, the sum and the pending rewards of an action that was stopped."""
+        if self.contexts[context] >= self.stopped[action].shape[1]:
+            self.stopped_statistics()
         self.stopped[action][:, self.contexts[context]] += change
 
     def to_dict(self) -> dict[str, Any]:
@@ -302,6 +322,7 @@ class LivePolicy:
         self._buffers = self._buffers._replace(
             memo=new_memo(lowered, state), hulls=new_hulls(lowered)
         )
+        self._fit = None
         self._use(len(self.contexts))
 
     def _lower(self, contexts: tuple[str, ...], costs: Floats) -> LoweredPolicy:

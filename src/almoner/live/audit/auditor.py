@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from almoner.errors import BrokenLedger
 from almoner.live.audit.keys import KeyDigests
@@ -136,28 +136,23 @@ class Auditor:
         }
         # By kind: the check of a row, its unused columns, and their values.
         self._kinds = {
-            kind: (check[kind], itemgetter(*map(Event._fields.index, names)), (None,) * len(names))
+            kind: (check[kind], _getter([*map(Event._fields.index, names)]), (None,) * len(names))
             for kind, names in UNUSED.items()
         }
 
     def check(self, rows: Sequence[EventRow]) -> None:
         """Check events that follow those before; raise `BrokenLedger` at an inconsistency."""
-        kinds = self._kinds
+        kinds, numbered = self._kinds, self._are_numbered(rows)
         self._offered += array("i", [-1]) * len(rows)
         self._round += array("q", [-1]) * len(rows)
         self._outcomes += bytes(len(rows))
         if self.terms.reward_window is not None:
             self._decided_at += array("q", [0]) * len(rows)
         for row in rows:
-            seq, kind = row[0], row[1]
-            if seq != self.last + 1:
-                self._broken(row, f"follows event {self.last}")
-            if kind not in kinds:
-                self._broken(row, f"is of the unknown kind {kind!r}")
-            if type(row[2]) is not int or row[2] not in TIMES:
-                self._broken(row, f"has no valid time: {row[2]!r}")
+            if not numbered:
+                self._check_number(row)
+            kind, self.last = row[1], row[0]
             check, unused, empty = kinds[kind]
-            self.last = seq
             try:
                 check(row)
             except (TypeError, ValueError, LookupError) as reason:  # a value of another type
@@ -173,6 +168,27 @@ class Auditor:
                 values = zip(UNUSED[kind], unused(row), strict=True)
                 field, value = next(pair for pair in values if pair[1] is not None)
                 self._broken(row, f"must have no {field}, has {value!r}")
+
+    def _are_numbered(self, rows: Sequence[EventRow]) -> bool:
+        """Return whether `_check_number` refuses none of the rows: faster than one by one."""
+        seqs, kinds, times = ([*map(itemgetter(column), rows)] for column in range(3))
+        return (
+            seqs == [*range(self.last + 1, self.last + 1 + len(rows))]
+            and {*kinds} <= self._kinds.keys()
+            and {*map(type, times)} == {int}
+            and min(times) in TIMES
+            and max(times) in TIMES
+        )
+
+    def _check_number(self, row: EventRow) -> None:
+        """Refuse a row with a wrong number, an unknown kind or no valid time."""
+        seq, kind, at = row[:3]
+        if seq != self.last + 1:
+            self._broken(row, f"follows event {self.last}")
+        if kind not in self._kinds:
+            self._broken(row, f"is of the unknown kind {kind!r}")
+        if type(at) is not int or at not in TIMES:
+            self._broken(row, f"has no valid time: {at!r}")
 
     @property
     def left(self) -> int:
@@ -318,9 +334,8 @@ class Auditor:
             earlier = next(kind for kind, bit in _OUTCOMES.items() if before & bit)
             self._broken(row, f"comes after decision {decision} was {earlier}")
         was_counted = self._round[decision]
-        if (-1 if counted is None else counted) != was_counted or (
-            self._numbers.get(row[OFFER]) != number
-        ):
+        was_same = self._offers[number] == row[OFFER]
+        if not was_same or (-1 if counted is None else counted) != was_counted:
             self._refuse_difference(row, number, was_counted)
         self._outcomes[decision] = before | outcome
         if kind == REWARDED:
@@ -396,6 +411,14 @@ class Auditor:
 
     def _broken(self, row: EventRow, what: str) -> NoReturn:
         raise BrokenLedger(f"campaign {self.name!r}: event {row[0]} ({row[1]}) {what}")
+
+
+def _getter(columns: list[int]) -> Callable[[EventRow], Any]:
+    """Return a function that gets columns of a row: by a slice if it can, in half the time."""
+    first, last = columns[0], columns[-1]
+    if columns == [*range(first, last + 1)]:
+        return itemgetter(slice(first, last + 1))
+    return itemgetter(*columns)
 
 
 @lru_cache(1_000)
