@@ -97,6 +97,12 @@ class Bills:
         billed = {window: own.shares(now, EDGES) for window, own in self._cohorts.items()}
         return ExpectedCosts(np.where(learned, bounded, declared), reserves, evidence, billed)
 
+    def means(self, now: int, rows: int) -> Floats:
+        """Return the mean bill of each pair in units, NaN without the evidence of one."""
+        evidence = self.evidence(now, rows)
+        known = evidence >= 1.0
+        return np.where(known, self._sums[:rows] / np.where(known, evidence, 1.0), np.nan)
+
     def evidence(self, now: int, rows: int) -> Floats:
         """Return E of each pair."""
         self._resize(rows)
