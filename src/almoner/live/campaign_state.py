@@ -133,6 +133,11 @@ class Campaign:
         return self.policy.units(max(0, self.ledger.budget - committed))
 
     @property
+    def deadlines(self) -> int:
+        """The number of decisions that wait for deadlines, counted once for each of them."""
+        return len(self.expiring) + (len(self.window.waiting) if self.window is not None else 0)
+
+    @property
     def window(self) -> RewardWindow | None:
         """The decisions that wait for rewards, if these come within a window."""
         return self.evidence.window
