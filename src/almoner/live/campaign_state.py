@@ -287,7 +287,7 @@ class Campaign:
             seq=self.seq + 1,
             kind=AMENDED,
             at=now,
-            left=terms.budget - self.ledger.budget + self.ledger.left,
+            left=self.ledger._replace(budget=terms.budget).left,
             detail=json.dumps(detail),
         )
         fold(self, [event], compare=True)

@@ -69,7 +69,17 @@ AuditedOffer = tuple[str | None, str | None, int | None, int | None]
 TIMES = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
 """Microseconds since 1970 in the years 1 to 9999, as dates can be."""
 
-UNCHANGING = ("contexts", "policy", "unit", "default_rewards", "new_contexts", "seed")
+UNCHANGING = (
+    "contexts",
+    "policy",
+    "unit",
+    "default_rewards",
+    "new_contexts",
+    "seed",
+    "reward_window",
+    "learn_cost",
+    "risk",
+)
 """Fields of the terms that no amendment changes."""
 
 DETAIL = Event._fields.index("detail")
