@@ -61,6 +61,8 @@ class Action:
     on_expiry
         ``"release"``, the default, for a coupon that was not redeemed: it has cost nothing;
         ``"charge"`` for a call whose bill is unknown: it has cost its reserve.
+    learn_cost
+        Whether the expected cost is learned from the bills; ``cost`` is then worth 50 of them.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class Action:
     reserve: Any = None
     expires: Any = None
     on_expiry: str | None = None
+    learn_cost: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +84,8 @@ class Terms:
     ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
     then cost their reserve; ``stopped`` actions are neither planned with nor taken.
-    ``reward_window`` is the time within which rewards come, in microseconds. Fields with a default
+    ``reward_window`` is the time within which rewards come, in microseconds; ``learns`` has the
+    actions whose costs are learned, unless ``learn_cost`` says that all are. Fields with a default
     are stored where they differ from it.
     """
 
@@ -99,6 +103,9 @@ class Terms:
     charged: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
     reward_window: int | None = None
+    learn_cost: bool = False
+    learns: tuple[str, ...] = ()
+    risk: float = 0.0
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -109,6 +116,11 @@ class Terms:
     def active(self) -> tuple[str, ...]:
         """The names of the actions that can be taken."""
         return tuple(name for name in self.costs if name not in self.stopped)
+
+    @property
+    def learned_costs(self) -> tuple[str, ...]:
+        """The names of the actions whose costs are learned."""
+        return self.actions if self.learn_cost else self.learns
 
     @property
     def window_in_words(self) -> str | None:
@@ -144,6 +156,7 @@ class Terms:
                     reserve=amount(self.reserves[name]),
                     expires=in_words(self.expires[name]) if name in self.expires else None,
                     on_expiry=CHARGE if name in self.charged else None,
+                    learn_cost=True if name in self.learns else None,
                 )
                 for name, cost in self.costs.items()
             },
@@ -155,6 +168,8 @@ class Terms:
             "new_contexts": self.new_contexts,
             "seed": self.seed,
             "reward_window": self.window_in_words,
+            "learn_cost": self.learn_cost,
+            "risk": self.risk,
         }
 
     def opened(self, now: datetime) -> Terms:

@@ -62,6 +62,7 @@ class ActionCost(Struct, kw_only=True):
     expires: str | None = None
     on_expiry: str | None = None
     stopped: bool = False
+    learn_cost: bool = False
 
 
 class AmendmentPreview(Struct, kw_only=True):
@@ -99,6 +100,7 @@ class CampaignView(Struct, kw_only=True):
     new_contexts: bool
     seed: int
     reward_window: str | None
+    risk: float
 
     @classmethod
     def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
@@ -123,6 +125,7 @@ class CampaignView(Struct, kw_only=True):
             new_contexts=terms.new_contexts,
             seed=terms.seed,
             reward_window=terms.window_in_words,
+            risk=terms.risk,
         )
 
 
@@ -172,6 +175,7 @@ def _action_cost(terms: Terms, action: str) -> ActionCost:
         expires=None if expires is None else in_words(expires),
         on_expiry=None if expires is None else CHARGE if action in terms.charged else RELEASE,
         stopped=action in terms.stopped,
+        learn_cost=action in terms.learned_costs,
     )
 
 
