@@ -258,7 +258,7 @@ class Agent:
         """
         command = Amend(_changes(changes), by=by, note=note)
         now = self.now()
-        terms = self.look(lambda campaign: amended_terms(campaign, command.changes, now))
+        terms = self.reporter.view(lambda campaign: amended_terms(campaign, command.changes, now))
         Campaign(terms).warm_up()  # outside the transaction, as it may take seconds
         self._commits.submit((command,))
 
