@@ -100,7 +100,7 @@ class AsyncAgent:
         return settlement  # type: ignore[no-any-return]
 
     async def reward(self, id: int, value: float) -> None:  # noqa: A002
-        """Record the reward of an action or a skip, a number from 0 to 1; it may come late."""
+        """Record the reward of an action or a skip, from 0 to 1 or in its range; maybe late."""
         await self.ask(Reward(id, value))
 
     async def reward_many(self, values: Mapping[int, float]) -> None:

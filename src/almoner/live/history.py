@@ -43,7 +43,7 @@ class History:
     idle
         Skips of counted arrivals since an action was last taken, by reason.
     rewarded, reward
-        How many rewards have come, and their sum.
+        How many rewards have come, and their sum in [0, 1].
     rewards
         The same by context and action (None for a skip), whether or not the policy learned from
         them.
@@ -65,8 +65,14 @@ class History:
         self.idle: Counter[str] = Counter()
         self.rewarded, self.reward, self.uncharged, self.open = 0, 0.0, 0, 0
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
-        self.curve = CurveBuilder(terms.unit.amount)
+        self._scale = terms.scale
+        self.curve = CurveBuilder(terms.unit.amount, terms.scale)
         self._latest: tuple[EventRow, Ledger, float] | None = None
+
+    @property
+    def total(self) -> float:
+        """The sum of the rewards in their unit."""
+        return self._scale.total(self.reward, count=self.rewarded)
 
     @property
     def seq(self) -> int:
@@ -117,11 +123,11 @@ class History:
                 latest = event
                 if event[_ROUND] % stride == 0:
                     self._ledger = reserve(self._ledger, reserve=reserves, cost=costs)
-                    self.curve.add(event, self._ledger, self.reward)
+                    self.curve.add(event, self._ledger, self.total)
                     stride, reserves, costs = self.curve.stride, 0, 0
         self._ledger = reserve(self._ledger, reserve=reserves, cost=costs)
         if latest is not None:
-            self._latest = latest, self._ledger, self.reward
+            self._latest = latest, self._ledger, self.total
 
     def _add(self, context: str, action: str | None, reward: float) -> None:
         self.rewarded += 1

@@ -16,10 +16,10 @@ from almoner.errors import InvalidInput
 from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_prior
 from almoner.kernels.draws import POLICY, stream_key
-from almoner.kernels.live import advance, advance_without_gil, new_batch, replay
+from almoner.kernels.live import REFIT, advance, advance_without_gil, new_batch, replay
 from almoner.kernels.state import new_hulls, new_memo
 from almoner.live.closing_time import ClosingTime
-from almoner.live.terms import LEARNED, Terms
+from almoner.live.terms import LEARNED, SKIP_NAME, Terms
 from almoner.policy.lowering import LoweredPolicy, lower
 from almoner.policy.rewards import InsuredWilson, Thompson
 from almoner.types import Floats
@@ -78,10 +78,10 @@ class LivePolicy:
         self._single = np.empty((1, 4), np.int64), np.empty(1)
         self._advance, self._replay = advance, replay
         self.offers: dict[str, list[Offer]] = {}
-        self.reset(terms.contexts)
+        self.reset(terms.known_contexts)
 
     def reset(self, contexts: tuple[str, ...]) -> None:
-        """Start with these contexts and empty statistics."""
+        """Start with these contexts and the statistics that are inherited, if any."""
         self.contexts = {name: row for row, name in enumerate(contexts)}
         self.offers = {name: self._terms.offers_in(name) for name in contexts}
         offers = np.array(
@@ -92,7 +92,28 @@ class LivePolicy:
         self._reserves = reserves * bool((costs != reserves).any())
         self._buffers = new_buffers(self._lower(contexts, costs.astype(np.float64)))
         self._use(len(contexts))
+        if self._terms.inherited is not None:
+            self._inherit()
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.lowered.top)
+
+    def _inherit(self) -> None:
+        """Take inherited counts and sums for rewards that were seen, and fit the prior to them.
+
+        Before the first arrival nothing is known of the contexts' shares but those of the campaign
+        before; without one, all are taken for equal.
+        """
+        state, shares = self.state, self._terms.inherited_arrivals(self.contexts)
+        for context, row in self.contexts.items():
+            for action, (count, total) in self._terms.inherited_in(context).items():
+                if action == SKIP_NAME:
+                    state.skip_counts[row], state.skip_sums[row] = count, total
+                else:
+                    column = self.actions[action]
+                    state.counts[row, column], state.sums[row, column] = count, total
+        state.context_counts[:] = shares / shares.sum()
+        self._renew_caches()
+        self.replay([(REFIT, 0, 0, 0)], [0.0])
+        state.context_counts[:] = 0.0
 
     def admit(self, context: str) -> None:
         """Add a context without rewards; costs, and a prior if there is one, are the others'."""
@@ -169,6 +190,10 @@ class LivePolicy:
         """Restore the statistics that `to_dict` returned, for the same contexts."""
         for name, values in table.items():
             getattr(self.state, "progress" if name == "clock" else name)[...] = values
+        self._renew_caches()
+
+    def _renew_caches(self) -> None:
+        """Compute the caches of the kernels anew from the state."""
         lowered, state, _, _ = self._buffers
         self._buffers = self._buffers._replace(
             memo=new_memo(lowered, state), hulls=new_hulls(lowered)
@@ -180,8 +205,8 @@ class LivePolicy:
         if isinstance(horizon, ClosingTime):
             horizon = max(1, round(horizon.arrivals))
         defaults = None
-        if isinstance(terms.default_rewards, dict):
-            defaults = np.array([terms.default_rewards[name] for name in contexts])
+        if terms.default_rewards != LEARNED and (terms.default_rewards or terms.scale.zero):
+            defaults = np.array([terms.default_in(name) for name in contexts])
         lowered = lower(
             terms.policy,
             horizon=horizon,

@@ -82,7 +82,8 @@ class Decide(Command):
 
     def answer(self, transaction: Transaction) -> Decision:
         """Return the decision."""
-        return Decision.of(self.event, transaction.campaign.terms.unit)  # type: ignore[arg-type]
+        terms = transaction.campaign.terms
+        return Decision.of(self.event, terms.unit, terms.scale)  # type: ignore[arg-type]
 
 
 class Transaction:

@@ -21,7 +21,8 @@ __all__ = ["COLUMNS", "LoggedDecision", "decisions"]
 class LoggedDecision:
     """A decision with its outcome so far; the action of a skip is ``skip``.
 
-    ``cost`` is the money charged, or reserved so far.
+    ``cost`` is the money charged, or reserved so far; ``reward`` and ``price`` are in the unit of
+    the campaign's rewards.
     """
 
     decision: int
@@ -86,7 +87,7 @@ class _Rows:
     """Makes the rows of a campaign, from values that all of them share."""
 
     def __init__(self, agent: Agent) -> None:
-        self._amount = agent.terms.unit.amount
+        self._amount, self._scale = agent.terms.unit.amount, agent.terms.scale
         self._index = {name: index for index, name in enumerate(agent.terms.actions)}
         self._all = json.dumps([SKIP_NAME, *agent.terms.actions])
 
@@ -107,10 +108,10 @@ class _Rows:
             action=SKIP_NAME if event.action is None else event.action,
             action_index=-1 if event.action is None else self._index[event.action],
             probability=event.probability or 0.0,
-            reward=None if rewarded is None else rewarded.reward,
+            reward=None if rewarded is None else self._scale.value(rewarded.reward or 0.0),
             cost=self._amount(cost),
             available=self._available(event.available),
-            price=event.price,
+            price=None if event.price is None else self._scale.gain(event.price),
             settled=settled is not None,
             cancelled=cancelled,
             reason=event.reason,
