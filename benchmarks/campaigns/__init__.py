@@ -1,0 +1,1 @@
+"""Trials of live campaigns in a simulated shop."""
