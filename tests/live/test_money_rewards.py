@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.agents import AgentFactory, assert_sentence, observable_state, refused, replayed_state
 
 from almoner import InvalidInput, InvalidTerms, KnownRewards, Policy, rounded
 from almoner.errors import Conflict, DifferentTerms
 from almoner.live.audit import audit
 from almoner.live.export import decisions
 from almoner.live.reward_scale import UNSCALED, RewardScale
-from support.agents import AgentFactory, assert_sentence, observable_state, refused, replayed_state
 
 EUROS: dict[str, Any] = {"reward_range": (0, 350), "currency": "EUR"}
 
