@@ -147,7 +147,7 @@ class Client:
         return Settlement(**self._ask("POST", f"{self._decision(id)}/settle", body))
 
     def reward(self, id: int, value: float) -> None:  # noqa: A002
-        """Report the reward of an action or a skip, a number from 0 to 1; it may come late."""
+        """Report the reward of an action or a skip, in the campaign's range; it may come late."""
         self._ask("POST", f"{self._decision(id)}/reward", {"value": value})
 
     def reward_many(self, values: Mapping[int, float]) -> None:

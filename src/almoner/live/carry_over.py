@@ -11,16 +11,20 @@ import logging
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from almoner import checks
 from almoner.errors import InvalidTerms, UnknownCampaign
 from almoner.live.campaign_state import Campaign
+from almoner.live.estimates import pair_means
 from almoner.live.prior import Prior
 from almoner.live.reporter import Reporter
 from almoner.live.terms import LEARNED, SKIP_NAME, Terms
 from almoner.policy.rewards import KnownRewards
 from almoner.store.base import Store
+from almoner.types import Floats
 
-__all__ = ["inherit"]
+__all__ = ["expected_means", "inherit"]
 
 Pairs = dict[str, dict[str, list[float]]]
 """Count and sum of rewards by context and action."""
@@ -49,6 +53,34 @@ def inherit(terms: Terms, store: Store | None) -> Terms:
         if not any(pairs.values()):
             log.warning("campaign %r has no rewards yet: nothing is inherited", terms.after)
     return replace(terms, inherited=inherited)
+
+
+def expected_means(terms: Terms) -> tuple[Floats, Floats]:
+    """Return the means of pairs and of skips in [0, 1] by which a campaign would begin.
+
+    They are the estimates of its policy; where that has none, those of a prior without weight, and
+    else the middle of the range; for a skip 0.
+    """
+    campaign = Campaign(terms)
+    guesses = {} if terms.prior is None else terms.prior["means"]
+    state, learned = campaign.state, pair_means(campaign.state)
+    means = learned.means.copy()
+    skips = np.array([terms.default_in(context) for context in campaign.contexts])
+    if terms.default_rewards == LEARNED:
+        skips = skips.clip(0.0, 1.0)
+        seen = state.skip_counts > 0
+        skips[seen] = state.skip_sums[seen] / state.skip_counts[seen]
+    for context, row in campaign.contexts.items():
+        for action, mean in guesses.get(context, {}).items():
+            unit = terms.scale.to_unit("a prior mean", mean, error=InvalidTerms)
+            if action == SKIP_NAME and terms.default_rewards == LEARNED:
+                skips[row] = skips[row] if state.skip_counts[row] else unit
+            elif action in campaign.actions:
+                column = campaign.actions[action]
+                if learned.own[row, column] + learned.borrowed[row, column] == 0:
+                    means[row, column] = unit
+    rows = len(terms.contexts)  # without inherited ones that were not declared
+    return means[:rows], skips[:rows]
 
 
 def _add(terms: Terms, pairs: Pairs, more: Pairs, source: str) -> None:
