@@ -45,7 +45,7 @@ def statistics(agent: al.Agent) -> dict[str, dict[str, tuple[float, float]]]:
         for context, row in campaign.contexts.items():
             each = {
                 name: (state.counts.item(row, column), state.sums.item(row, column))
-                for name, column in campaign.actions.items()
+                for name, column in campaign.policy.actions.items()
             }
             each["skip"] = state.skip_counts.item(row), state.skip_sums.item(row)
             pairs[context] = {name: pair for name, pair in each.items() if pair[0] > 0}
@@ -193,6 +193,30 @@ def test_contexts_that_were_added_are_known_to_the_next_campaign(factory: AgentF
     assert observable_state(again) == observable_state(second)
     declared = factory.create(**LEARNED, name=f"{first.name}-3", after=f"{first.name}-2")
     assert {*statistics(declared)} == {"new", "returning"}
+
+
+def test_an_amendment_keeps_what_was_inherited(factory: AgentFactory) -> None:
+    prior = al.Prior(means={"new": {"mail": 0.2, "coupon": 0.6, "skip": 0.1}}, weight=40)
+    agent = factory.create(**LEARNED, prior=prior)
+    agent.amend(budget=300, add={"call": al.Action(cost=2)}, note="before the first arrival")
+    assert statistics(agent) == {
+        "new": {"mail": (40.0, 8.0), "coupon": (40.0, 24.0), "skip": (40.0, 4.0)}
+    }
+    teach_all(agent)
+    agent.amend(stop=["mail"])
+    teach_all(agent)
+    assert observable_state(agent) == replayed_state(agent)
+    assert observable_state(factory.open()) == observable_state(agent)
+    audit(agent.store, agent.name)
+    after = factory.create(**LEARNED, name=f"{agent.name}-2", after=agent.name, memory=1)
+    count, _ = statistics(after)["new"]["mail"]
+    assert count >= 40.0  # stopped, and still known
+
+
+def teach_all(agent: al.Agent) -> None:
+    for number in range(20):
+        decision = agent.decide(("new", "returning")[number % 2])
+        agent.reward(decision.id, number % 3 / 2)
 
 
 def test_a_strong_prior_decides(memory: AgentFactory) -> None:

@@ -16,10 +16,10 @@ from almoner.kernels.draws import REDRAW_LANE, round_key
 from almoner.kernels.live_price import unit_price
 from almoner.kernels.pair_index import expire_insured
 from almoner.kernels.refit import refit
-from almoner.kernels.state import LEFT, ROUND, Hulls, Memo, State
+from almoner.kernels.state import LEFT, REWARDS, ROUND, Hulls, Memo, State
 from almoner.kernels.steps import SKIP, decide, learn, take
 from almoner.policy.lowering import LoweredPolicy
-from almoner.policy.rewards import Thompson
+from almoner.policy.rewards import InsuredWilson, Thompson
 from almoner.types import Floats, Ints, Mask
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
 
 TAKE, LEARN, CANCEL, SET_LEFT, REFIT = 0, 1, 2, 3, 4
 """Kinds of rows for `replay`: take a decision, learn a reward, cancel an action (it will have no
-reward), set the units left, compute the pooled prior and the insurance anew."""
+reward), set the units left, compute the prior and the insurance anew."""
 
 ACTED, POLICY_SKIP, UNAFFORDABLE, PAST_HORIZON, NOT_ALLOWED = 0, 1, 2, 3, 4
 """Reasons of a skip: none, as an action was taken; the policy's choice; no allowed action is
@@ -54,7 +54,7 @@ PROBABILITY, PRICE = 0, 1
 REDRAWS = 256
 """Draws that estimate a probability: their share has a standard error of at most 1/32."""
 
-_THOMPSON = Thompson.code
+_THOMPSON, _INSURED = Thompson.code, InsuredWilson.code
 
 
 class ArrivalBatch(NamedTuple):
@@ -182,6 +182,16 @@ def _reason(
     return UNAFFORDABLE
 
 
+@jit_inline
+def _has_counts(state: State) -> bool:
+    """Return whether any pair has rewards, inherited ones included."""
+    for context in range(state.counts.shape[0]):
+        for action in range(state.counts.shape[1]):
+            if state.counts[context, action] > 0.0:
+                return True
+    return False
+
+
 @jit_entry
 def replay(
     policy: LoweredPolicy,
@@ -208,6 +218,8 @@ def replay(
             expire_insured(policy, memo, context, action)
             state.progress[LEFT] = rows[row, 3]
         elif kind == REFIT:
-            refit(policy, state, memo)
+            seen = state.fit[REWARDS] > 0.0 or _has_counts(state)
+            if seen and (policy.pooled == 1 or policy.reward == _INSURED):
+                refit(policy, state, memo)
         else:
             state.progress[LEFT] = rows[row, 1]

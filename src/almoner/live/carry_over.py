@@ -63,8 +63,9 @@ def expected_means(terms: Terms) -> tuple[Floats, Floats]:
     """
     campaign = Campaign(terms)
     guesses = {} if terms.prior is None else terms.prior["means"]
-    state, learned = campaign.state, pair_means(campaign.state)
-    means = learned.means.copy()
+    state, learned = campaign.state, pair_means(campaign.policy.pair_statistics())
+    columns = {action: column for column, action in enumerate(terms.actions)}
+    means, known = learned.means.copy(), learned.own + learned.borrowed > 0
     skips = np.array([terms.default_in(context) for context in campaign.contexts])
     if terms.default_rewards == LEARNED:
         skips = skips.clip(0.0, 1.0)
@@ -75,10 +76,8 @@ def expected_means(terms: Terms) -> tuple[Floats, Floats]:
             unit = terms.scale.to_unit("a prior mean", mean, error=InvalidTerms)
             if action == SKIP_NAME and terms.default_rewards == LEARNED:
                 skips[row] = skips[row] if state.skip_counts[row] else unit
-            elif action in campaign.actions:
-                column = campaign.actions[action]
-                if learned.own[row, column] + learned.borrowed[row, column] == 0:
-                    means[row, column] = unit
+            elif action in columns and not known[row, columns[action]]:
+                means[row, columns[action]] = unit
     rows = len(terms.contexts)  # without inherited ones that were not declared
     return means[:rows], skips[:rows]
 
@@ -144,10 +143,11 @@ def _of_campaign(terms: Terms, earlier: Campaign) -> Pairs:
     They include those that it has itself inherited.
     """
     memory, pairs, state = terms.memory or 0.0, Pairs(), earlier.state
+    learned = earlier.policy.statistics()
     for context, row in earlier.contexts.items():
         pairs[context] = {
-            action: [memory * values.item(row, column) for values in (state.counts, state.sums)]
-            for action, column in earlier.actions.items()
+            action: [memory * counts.item(row), memory * sums.item(row)]
+            for action, (counts, sums, _) in learned.items()
         }
         if earlier.terms.default_rewards == LEARNED:
             skips = state.skip_counts, state.skip_sums

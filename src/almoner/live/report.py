@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-__all__ = ["RESERVED", "ActionReport", "ContextReport", "CurvePoint", "Report"]
+__all__ = ["RESERVED", "ActionReport", "Amendment", "ContextReport", "CurvePoint", "Report"]
 
 RESERVED = "reserved"
 """Value of ``blocked``: the money is there, but reserved for open decisions."""
@@ -25,7 +25,8 @@ class ActionReport:
     nothing is borrowed: under policies without a prior, and before the first reward; ``pooled`` is
     None if nothing is inherited either.
 
-    Means and intervals are in the unit of rewards.
+    Means and intervals are in the unit of rewards. A ``stopped`` action is neither planned with nor
+    taken.
     """
 
     action: str
@@ -39,6 +40,7 @@ class ActionReport:
     planned: float
     pooled: float | None = None
     borrowed: float | None = None
+    stopped: bool = False
     inherited: float = 0.0
 
 
@@ -54,6 +56,17 @@ class ContextReport:
     share: float
     served: float
     actions: list[ActionReport]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amendment:
+    """A change of the terms: when, after how many arrivals, by whom, why, and each in words."""
+
+    at: str
+    arrivals: int
+    by: str | None
+    note: str | None
+    changes: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +125,10 @@ class Report:
     pace
         Share of the budget spent or planned, less the share of the arrivals gone: above 0, money
         goes faster than arrivals; 0 if there is no budget.
+    open, expiring, next_expiry
+        Decisions with a reserve, those of them whose reserve expires, and when the next one does.
+    amendments
+        The changes of the terms so far.
     price, value, boundaries
         Of the plan now: the worth of a unit of money, the expected reward of an arrival, and the
         ratios at which the price jumps.
@@ -155,6 +172,10 @@ class Report:
     value: float
     boundaries: list[float]
     contexts: list[ContextReport]
+    open: int = 0
+    expiring: int = 0
+    next_expiry: str | None = None
+    amendments: list[Amendment] = field(default_factory=list)
     reward_range: tuple[float, float] | None = None
     currency: str | None = None
     inherited: float = 0.0
