@@ -16,6 +16,7 @@ import pytest
 from almoner import Agent, AlmonerError, StoreError
 from almoner.kernels.state import State
 from almoner.live.campaign_state import Campaign
+from almoner.live.terms import Terms
 from almoner.store import Store, Writer, open_store
 from almoner.store.sql_logs import run
 from support.postgres_server import fresh_database, postgres_url
@@ -170,7 +171,7 @@ def replayed_state(agent: Agent) -> dict[str, Any]:
 
 def replay(agent: Agent) -> dict[str, Any]:
     """Fold an agent's log into a new campaign, and return it as a dictionary."""
-    campaign = Campaign(agent.terms)
+    campaign = Campaign(Terms.from_json(agent.store.terms(agent.name) or ""))
     campaign.apply(agent.events())
     return campaign.to_dict()
 
