@@ -56,30 +56,36 @@ def inherit(terms: Terms, store: Store | None) -> Terms:
 
 
 def expected_means(terms: Terms) -> tuple[Floats, Floats]:
-    """Return the means of pairs and of skips in [0, 1] by which a campaign would begin.
+    """Return the means of pairs and of skips in [0, 1] that a campaign would begin with.
 
-    They are the estimates of its policy; where that has none, those of a prior without weight, and
-    else the middle of the range; for a skip 0.
+    They are the means of the inherited rewards, or of a prior without weight. For other pairs it is
+    what the policy infers from these, and else the middle of the range; for a skip 0.
     """
     campaign = Campaign(terms)
-    guesses = {} if terms.prior is None else terms.prior["means"]
-    state, learned = campaign.state, pair_means(campaign.policy.pair_statistics())
-    columns = {action: column for column, action in enumerate(terms.actions)}
-    means, known = learned.means.copy(), learned.own + learned.borrowed > 0
-    skips = np.array([terms.default_in(context) for context in campaign.contexts])
+    contexts, actions = terms.contexts, terms.actions
+    means = pair_means(campaign.policy.pair_statistics()).means[: len(contexts)].copy()
+    skips = np.array([terms.default_in(context) for context in contexts])
     if terms.default_rewards == LEARNED:
         skips = skips.clip(0.0, 1.0)
-        seen = state.skip_counts > 0
-        skips[seen] = state.skip_sums[seen] / state.skip_counts[seen]
-    for context, row in campaign.contexts.items():
-        for action, mean in guesses.get(context, {}).items():
-            unit = terms.scale.to_unit("a prior mean", mean, error=InvalidTerms)
-            if action == SKIP_NAME and terms.default_rewards == LEARNED:
-                skips[row] = skips[row] if state.skip_counts[row] else unit
-            elif action in columns and not known[row, columns[action]]:
-                means[row, columns[action]] = unit
-    rows = len(terms.contexts)  # without inherited ones that were not declared
-    return means[:rows], skips[:rows]
+    for row, context in enumerate(contexts):
+        known = _known_means(terms, context)
+        for column, action in enumerate(actions):
+            means[row, column] = known.get(action, means[row, column])
+        if terms.default_rewards == LEARNED:
+            skips[row] = known.get(SKIP_NAME, skips[row])
+    return means, skips
+
+
+def _known_means(terms: Terms, context: str) -> dict[str, float]:
+    """Return the means of actions in a context that are inherited or guessed, in [0, 1]."""
+    guesses = {} if terms.prior is None else terms.prior["means"].get(context, {})
+    name = "a prior mean"
+    means = {
+        action: terms.scale.to_unit(name, mean, error=InvalidTerms)
+        for action, mean in guesses.items()
+    }
+    inherited = terms.inherited_in(context).items()
+    return {**means, **{action: total / count for action, (count, total) in inherited}}
 
 
 def _add(terms: Terms, pairs: Pairs, more: Pairs, source: str) -> None:
