@@ -122,7 +122,7 @@ def test_the_preview_is_the_plan_that_the_campaign_begins_with(client: httpx.Cli
         assert plan[name] == pytest.approx(report[name], rel=0.05), name
     for guessed, now in zip(plan["contexts"], report["contexts"], strict=True):
         for one, other in zip(guessed["actions"], now["actions"], strict=True):
-            assert one["mean"] == pytest.approx(other["pooled"], rel=0.05)
+            assert one["mean"] == pytest.approx(other["pooled"], rel=0.1)
             assert one["planned"] == pytest.approx(other["planned"], abs=0.02)
     assert plan["contexts"][0]["actions"][0]["mean"] == 30.0
     created(client, **terms, name="next", after="spring")

@@ -456,15 +456,17 @@ def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> 
         keys.press("Tab")
     expect(page.get_by_role("button", name="Add an action")).to_be_focused()
     keys.press("Tab")
-    keys.type("50")
-    keys.press("Tab")
+    for typed in ("50", "EUR"):
+        keys.type(typed)
+        keys.press("Tab")
     keys.press("ArrowDown")  # from a number of arrivals to a closing time, and back
     keys.press("ArrowUp")
     keys.press("Tab")
     keys.type("40")
     keys.press("Tab")
     keys.press("Enter")  # more terms
-    keys.press("Tab")
+    for _range in range(3):
+        keys.press("Tab")
     keys.press("ArrowDown")  # from nothing to known rewards
     for typed in ("", "0.3", "0.1"):
         keys.type(typed)
@@ -474,7 +476,7 @@ def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> 
     for typed in ("", "0.5", "7"):
         keys.type(typed)
         keys.press("Tab")
-    for _guess in range(2):
+    for _after_guesses_and_weight in range(4):
         keys.press("Tab")
     expect(page.get_by_role("button", name="Preview the plan")).to_be_focused()
     keys.press("Enter")
