@@ -1,1 +1,1 @@
-"""Trials of live campaigns in a simulated shop."""
+"""Benchmarks of live campaigns on the shop of the trial (`tests/support/shop.py`)."""

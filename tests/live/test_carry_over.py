@@ -406,3 +406,45 @@ def test_an_audit_finds_inherited_rewards_that_nobody_asked_for(
         agent.store.create(f"without {name}", json.dumps(terms))
         with pytest.raises(al.BrokenLedger, match="inherits"):
             audit(agent.store, f"without {name}")
+
+
+def test_what_is_inherited_counts_in_a_reward_window_too(memory: AgentFactory) -> None:
+    """Counts E of evidence and N of decisions both include it, and sums do anyway."""
+    clock = [1_700_000_000.0]
+    terms: dict[str, Any] = {**LEARNED, "reward_window": "7 days", "clock": lambda: clock[0]}
+    first = memory.create(**terms)
+    for number in range(40):
+        decision = first.decide(("new", "returning")[number % 2])
+        if number % 4 == 0:
+            first.reward(decision.id, 0.5)
+    clock[0] += 8 * 86_400  # all of them have matured, nobody has written that down
+    second = memory.create(**terms, name="second", after=first.name, memory=0.5)
+    pairs = statistics(second)
+    assert sum(count for row in pairs.values() for count, _ in row.values()) == pytest.approx(20)
+    assert sum(total for row in pairs.values() for _, total in row.values()) == pytest.approx(2.5)
+    for number in range(20):
+        decision = second.decide(("new", "returning")[number % 2])
+        clock[0] += 3_600
+        if number % 3 == 0:
+            second.reward(decision.id, 1.0)
+    clock[0] += 9 * 86_400
+    second.decide("new")
+    after = statistics(second)
+    counts = sum(count for row in after.values() for count, _ in row.values())
+    assert counts == pytest.approx(20 + 20)
+    assert observable_state(second) == replayed_state(second)
+    again = memory.open(name="second", clock=lambda: clock[0])
+    assert observable_state(again) == observable_state(second)
+    report = second.report()
+    assert sum(pair.rewarded for row in report.contexts for pair in row.actions) <= 21
+    assert report.inherited == pytest.approx(20)
+    audit(second.store, "second")
+
+
+def test_a_reward_window_needs_a_range_that_begins_at_0(memory: AgentFactory) -> None:
+    with pytest.raises(al.InvalidTerms, match="with a reward_window silence is a reward of 0"):
+        memory.create(reward_window="7 days", reward_range=(-50, 350))
+    agent = memory.create(reward_window="7 days", reward_range=(0, 350))
+    decision = agent.decide("new")
+    agent.reward(decision.id, 35)
+    assert agent.report().reward == 35.0

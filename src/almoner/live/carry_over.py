@@ -32,8 +32,11 @@ Pairs = dict[str, dict[str, list[float]]]
 log = logging.getLogger("almoner")
 
 
-def inherit(terms: Terms, store: Store | None) -> Terms:
-    """Return terms with the numbers that their prior and the campaign before them come to."""
+def inherit(terms: Terms, store: Store | None, now: int) -> Terms:
+    """Return terms with the numbers that their prior and the campaign before them come to.
+
+    ``now`` is the time in microseconds, by which decisions of a reward window have aged.
+    """
     if terms.prior is None and terms.after is None:
         return terms
     if isinstance(terms.policy.rewards, KnownRewards):
@@ -46,7 +49,7 @@ def inherit(terms: Terms, store: Store | None) -> Terms:
     if terms.prior is not None:
         _add(terms, pairs, _of_prior(terms), "the prior")
     if terms.after is not None:
-        earlier = _read(store, terms.after)
+        earlier = _read(store, terms.after, now)
         _refuse_other_unit(terms, earlier.terms)
         _add(terms, pairs, _of_campaign(terms, earlier), f"campaign {terms.after!r}")
         inherited["arrivals"] = _arrivals(terms, earlier)
@@ -118,7 +121,7 @@ def _of_prior(terms: Terms) -> Pairs:
     return pairs
 
 
-def _read(store: Store | None, name: str) -> Campaign:
+def _read(store: Store | None, name: str, now: int) -> Campaign:
     """Return an earlier campaign of a store as its log has it now."""
     stored = None if store is None else store.terms(name)
     if store is None or stored is None:
@@ -127,8 +130,11 @@ def _read(store: Store | None, name: str) -> Campaign:
             f"after must name a campaign of this store, got after={name!r}; "
             f"{near or 'leave it out to begin without one'}"
         )
-    reporter = Reporter(store, name, Terms.from_json(stored), lambda: 0)
-    return reporter.view(lambda campaign: campaign)
+    reporter = Reporter(store, name, Terms.from_json(stored), lambda: now)
+    campaign = reporter.view(lambda campaign: campaign)
+    if campaign.window is not None:  # nobody else has this copy
+        campaign.window.age(now, campaign.policy)
+    return campaign
 
 
 def _refuse_other_unit(terms: Terms, earlier: Terms) -> None:
@@ -152,12 +158,12 @@ def _of_campaign(terms: Terms, earlier: Campaign) -> Pairs:
     learned = earlier.policy.statistics()
     for context, row in earlier.contexts.items():
         pairs[context] = {
-            action: [memory * counts.item(row), memory * sums.item(row)]
+            action: _at_weight(memory, counts.item(row), sums.item(row))
             for action, (counts, sums, _) in learned.items()
         }
         if earlier.terms.default_rewards == LEARNED:
-            skips = state.skip_counts, state.skip_sums
-            pairs[context][SKIP_NAME] = [memory * values.item(row) for values in skips]
+            skips = state.skip_counts.item(row), state.skip_sums.item(row)
+            pairs[context][SKIP_NAME] = _at_weight(memory, *skips)
     if earlier.terms.reward_range == terms.reward_range:
         return pairs
     return {
@@ -167,6 +173,11 @@ def _of_campaign(terms: Terms, earlier: Campaign) -> Pairs:
         }
         for context, row in pairs.items()
     }
+
+
+def _at_weight(memory: float, count: float, total: float) -> list[float]:
+    """Return count and sum at a weight; of a reward window the sum may exceed the count."""
+    return [memory * count, memory * min(count, total)]
 
 
 def _converted(

@@ -55,6 +55,8 @@ class History:
         Skips of counted arrivals since an action was last taken, by reason.
     rewarded, reward
         How many rewards have come, and their sum in [0, 1].
+    zeros
+        How many of them were 0, or less in their unit.
     rewards
         The same by context and action (None for a skip), whether or not the policy learned from
         them.
@@ -77,12 +79,12 @@ class History:
         self.skips: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.idle: Counter[str] = Counter()
-        self.rewarded, self.reward, self.uncharged, self.open = 0, 0.0, 0, 0
+        self.rewarded, self.reward, self.zeros, self.uncharged, self.open = 0, 0.0, 0, 0, 0
         self._terms = terms
         self.amendments: list[Amendment] = []
         self.offered = [(0, terms.active)]
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
-        self._scale = terms.scale
+        self._scale, self._zero = terms.scale, max(0.0, terms.scale.zero)
         self.curve = CurveBuilder(terms.unit.amount, terms.scale)
         self._latest: tuple[EventRow, Ledger, float] | None = None
 
@@ -168,6 +170,7 @@ class History:
     def _add(self, context: str, action: str | None, reward: float) -> None:
         self.rewarded += 1
         self.reward += reward
+        self.zeros += reward <= self._zero
         count, total = self.rewards.get((context, action), (0, 0.0))
         self.rewards[context, action] = count + 1, total + reward
 

@@ -85,7 +85,8 @@ def new_terms(
     optional = [*signature(make_terms).parameters]
     checks.known_keys("the campaign", arguments, required=(), optional=optional, error=InvalidTerms)
     values = {term: value for term, value in arguments.items() if value is not None}
-    terms = inherit(make_terms(**{"seed": secrets.randbits(48), **values}), store)
+    terms = make_terms(**{"seed": secrets.randbits(48), **values})
+    terms = inherit(terms, store, round(clock() * 1e6))
     Campaign(terms)  # refuses a policy that does not fit
     return terms.opened(datetime.fromtimestamp(clock(), UTC))
 

@@ -55,6 +55,7 @@ def make_terms(
     default_rewards: Any = None,
     new_contexts: bool = False,
     seed: int = 0,
+    reward_window: Any = None,
     reward_range: Any = None,
     currency: str | None = None,
     after: str | None = None,
@@ -71,6 +72,7 @@ def make_terms(
         "default_rewards": default_rewards,
         "new_contexts": new_contexts,
         "seed": seed,
+        "reward_window": reward_window,
     }
     optional = {
         "reward_range": reward_range,
@@ -119,6 +121,8 @@ def parse_term(
         return {term: _defaults(value, contexts, scale)}
     if term == "seed":
         return {term: checks.whole(term, value, low=0, error=InvalidTerms)}
+    if term == "reward_window":
+        return {term: None if value is None else duration(term, value)}
     if term in _PARSERS:
         return {term: _PARSERS[term](value)}
     checks.flag(term, value, error=InvalidTerms)
@@ -292,6 +296,11 @@ def _refuse_rewards(terms: Terms) -> None:
             "a policy with known means has them from 0 to 1, whatever reward_range says; leave "
             "reward_range out and scale rewards yourself, or give the means as a prior to a policy "
             "that learns"
+        )
+    if terms.reward_window is not None and terms.scale.zero != 0.0:
+        raise InvalidTerms(
+            f"with a reward_window silence is a reward of 0, and rewards are {terms.scale}; give a "
+            "reward_range that begins at 0, or leave reward_window out"
         )
     if terms.default_rewards is None and not 0.0 <= terms.scale.zero <= 1.0:
         raise InvalidTerms(

@@ -86,9 +86,10 @@ class Terms:
 
     ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
-    then cost their reserve; ``stopped`` actions are neither planned with nor taken. Known rewards
-    of skips, ``default_rewards``, are in the kernels' [0, 1]. Fields with a default are stored
-    where they differ from it.
+    then cost their reserve; ``stopped`` actions are neither planned with nor taken.
+    ``reward_window`` is the time within which rewards come, in microseconds. Known rewards of
+    skips, ``default_rewards``, are in the kernels' [0, 1]. Fields with a default are stored where
+    they differ from it.
 
     ``after``, ``memory`` and ``prior`` are what was asked for; ``inherited`` holds the numbers that
     it came to: under ``pairs`` the count and the sum of rewards in [0, 1] by context and action, a
@@ -108,6 +109,7 @@ class Terms:
     expires: dict[str, int] = field(default_factory=dict)
     charged: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
+    reward_window: int | None = None
     reward_range: tuple[float, float] | None = None
     currency: str | None = None
     after: str | None = None
@@ -170,6 +172,11 @@ class Terms:
         """The names of the actions that can be taken."""
         return tuple(name for name in self.costs if name not in self.stopped)
 
+    @property
+    def window_in_words(self) -> str | None:
+        """The reward window as a person writes it, None if there is none."""
+        return None if self.reward_window is None else in_words(self.reward_window)
+
     def offers_in(self, context: str) -> list[tuple[str, int, int]]:
         """Return the active actions in a context: name, expected cost and reserve of each."""
         offers = zip(self.actions, self.costs_in(context), self.reserves_in(context), strict=True)
@@ -209,6 +216,7 @@ class Terms:
             "default_rewards": self.shown_defaults,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
+            "reward_window": self.window_in_words,
             "reward_range": self.reward_range,
             "currency": self.currency,
             "after": self.after,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from almoner.live.report import Report
 from almoner.live.status import EXPLANATIONS, SkipReason, Status
-from almoner.service.web.formatting import Money, count, percent, plural, sentence
+from almoner.service.web.formatting import Money, count, moment, percent, plural, sentence
 
 __all__ = [
     "after_horizon",
@@ -98,11 +98,26 @@ def skipped(report: Report) -> str:
     return text
 
 
+def open_reserves(report: Report) -> str:
+    """Return how many decisions have a reserve, and when the next of these expires."""
+    if not report.open:
+        return ""
+    message = f"for {plural(report.open, 'open decision')}"
+    if report.next_expiry is None:
+        return message
+    which = "" if report.open == 1 else "the next "
+    return f"{message}; {which}expires {moment(report.next_expiry)}"
+
+
 def waiting(report: Report) -> str:
     """Return the number of decisions without a reward yet; empty if there are none."""
     if not report.waiting:
         return ""
-    return f"{plural(report.waiting, 'decision')} still wait{'s' * (report.waiting == 1)} for one"
+    text = f"{plural(report.waiting, 'decision')} still wait{'s' * (report.waiting == 1)} for one"
+    if report.reward_window is None:
+        return text
+    share = percent(report.still_expected)
+    return f"{text} within {report.reward_window}, and {share} of all rewards are still expected"
 
 
 def why(reason: str | None) -> str:
