@@ -78,6 +78,7 @@ def _actions(actions: Any) -> Any:
             "reserve": _costs(action.reserve),
             "expires": _plain(action.expires),
             "on_expiry": action.on_expiry,
+            "learn_cost": action.learn_cost,
         }
         if isinstance(action, Action)
         else _costs(action)

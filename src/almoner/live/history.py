@@ -17,7 +17,7 @@ from almoner.live.amendment_text import changes_in_words
 from almoner.live.campaign_state import unreadable
 from almoner.live.curve import CurveBuilder, moment
 from almoner.live.fold import amendment_of, ledger_after
-from almoner.live.ledger import Ledger, reserve
+from almoner.live.ledger import Ledger, new_ledger, reserve
 from almoner.live.report import Amendment
 from almoner.live.status import SkipReason
 from almoner.live.terms import Terms
@@ -73,7 +73,7 @@ class History:
 
     def __init__(self, terms: Terms) -> None:
         self.tip: Event | None = None
-        self._ledger = Ledger(budget=terms.budget)
+        self._ledger = new_ledger(terms.budget, risk=terms.risk)
         self.arrivals: Counter[str] = Counter()
         self.taken: Counter[tuple[str, str]] = Counter()
         self.skips: Counter[str] = Counter()

@@ -11,6 +11,7 @@ from almoner.live.curve import moment
 from almoner.live.estimates import Estimates, PairMeans, interval, optimum, pair_means
 from almoner.live.history import History
 from almoner.live.ledger import Ledger
+from almoner.live.pair_costs import expected_costs, learned_costs
 from almoner.live.pair_evidence import PairEvidence
 from almoner.live.report import RESERVED, ActionReport, ContextReport, Report
 from almoner.live.status import SkipReason, Status
@@ -84,13 +85,14 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         price=scale.gain(plan.price),
         value=scale.value(plan.value),
         boundaries=plan.boundaries.tolist(),
-        contexts=_contexts(campaign, history, estimates, learned, plan, evidence),
+        contexts=_contexts(campaign, history, estimates, learned, plan, evidence, now),
         open=history.open - len(campaign.expiring.due(now)),
         expiring=len(campaign.expiring) - len(campaign.expiring.due(now)),
         next_expiry=_next_expiry(campaign, now),
         amendments=history.amendments[:],
         reward_window=terms.window_in_words,
         still_expected=evidence.still_expected,
+        risk=terms.risk,
         only_good_news=terms.reward_window is None and _has_only_good_news(history, waiting),
         reward_range=terms.reward_range,
         currency=terms.currency,
@@ -156,12 +158,13 @@ def _contexts(
     learned: PairMeans,
     plan: Solution,
     evidence: PairEvidence,
+    now: int,
 ) -> list[ContextReport]:
     terms = campaign.terms
     costs, planned = estimates.costs.tolist(), plan.probabilities.tolist()
     means, borrowed = learned.means.tolist(), learned.borrowed.tolist()
     amount, value, names = terms.unit.amount, terms.scale.value, terms.actions
-    reports = []
+    reports, learnt = [], learned_costs(campaign, now)
     for row, context in enumerate(campaign.contexts):
         reserves, actions = terms.reserves_in(context), []
         inherited = terms.inherited_in(context)
@@ -186,6 +189,7 @@ def _contexts(
                     inherited=before,
                     stopped=action in terms.stopped,
                     evidence=count if evidence.windowed else None,
+                    **learnt.get((row, action), {}),
                 )
             )
         reports.append(
@@ -221,7 +225,9 @@ def _estimates(campaign: Campaign, history: History, learned: PairMeans, ratio: 
             total = state.skip_sums + state.fit[OVERALL_MEAN]
             defaults = np.minimum(1.0, total / (state.skip_counts + 1))
     amount = terms.unit.amount
-    costs = [[amount(cost) for cost in terms.costs_in(name)] for name in campaign.contexts]
+    costs = [
+        [amount(cost) for cost in expected_costs(campaign, name)] for name in campaign.contexts
+    ]
     return Estimates(shares / shares.sum(), means, np.array(costs), defaults, ratio)
 
 

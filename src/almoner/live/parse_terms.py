@@ -56,6 +56,8 @@ def make_terms(
     new_contexts: bool = False,
     seed: int = 0,
     reward_window: Any = None,
+    learn_cost: bool = False,
+    risk: Any = 0,
     reward_range: Any = None,
     currency: str | None = None,
     after: str | None = None,
@@ -73,6 +75,8 @@ def make_terms(
         "new_contexts": new_contexts,
         "seed": seed,
         "reward_window": reward_window,
+        "learn_cost": learn_cost,
+        "risk": risk,
     }
     optional = {
         "reward_range": reward_range,
@@ -121,6 +125,11 @@ def parse_term(
         return {term: _defaults(value, contexts, scale)}
     if term == "seed":
         return {term: checks.whole(term, value, low=0, error=InvalidTerms)}
+    if term == "risk":
+        remedy = "0, the default, reserves every action in full"
+        return {
+            term: checks.number(term, value, low=0, high=0.5, error=InvalidTerms, remedy=remedy)
+        }
     if term == "reward_window":
         return {term: None if value is None else duration(term, value)}
     if term in _PARSERS:
@@ -204,7 +213,15 @@ def _expiries(actions: Mapping[str, Any]) -> dict[str, Any]:
                     f"{label} must come with expires, the time after which the reserve ends; give "
                     'expires="7 days", for instance'
                 )
-    return {"expires": expires, "charged": tuple(charged)}
+    return {"expires": expires, "charged": tuple(charged), "learns": _learns(actions)}
+
+
+def _learns(actions: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the actions whose costs are learned."""
+    for name, action in actions.items():
+        if isinstance(action, Action) and action.learn_cost is not None:
+            checks.flag(f"learn_cost of {name!r}", action.learn_cost, error=InvalidTerms)
+    return tuple(name for name, action in actions.items() if getattr(action, "learn_cost", False))
 
 
 def _units(label: str, value: Any, contexts: tuple[str, ...], money: Denomination) -> PerContext:

@@ -13,19 +13,27 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from almoner.errors import InvalidInput
+from almoner.errors import InvalidInput, InvalidPolicy
 from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_priors
 from almoner.kernels.draws import POLICY, stream_key
 from almoner.kernels.live import REFIT, advance, advance_without_gil, new_batch, replay
-from almoner.kernels.state import OVERALL_MEAN, REFIT_AT, new_hulls, new_memo
+from almoner.kernels.state import (
+    LEFT,
+    OVERALL_MEAN,
+    REFIT_AT,
+    VALID_UNTIL,
+    new_hulls,
+    new_memo,
+)
 from almoner.kernels.window import mature
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, SKIP_NAME, Terms
+from almoner.policy.allocation import Procrastinate
 from almoner.policy.base import Policy
 from almoner.policy.lowering import LoweredPolicy, lower
 from almoner.policy.rewards import InsuredWilson, KnownRewards, Thompson
-from almoner.types import Floats
+from almoner.types import Floats, Ints
 
 __all__ = ["BATCH", "Choice", "LivePolicy", "PairStatistics", "PendingArrival", "Row"]
 
@@ -113,7 +121,8 @@ class LivePolicy:
         )
         costs, reserves = offers[:, :, 0], offers[:, :, 1]
         # Kernels compare costs with the units left; reserves matter only where they differ.
-        self._reserves = reserves * bool((costs != reserves).any())
+        differ = bool((costs != reserves).any()) or bool(self._terms.learned_costs)
+        self._reserves = reserves * differ
         self._buffers = new_buffers(self._lower(contexts, costs.astype(np.float64)))
         # Tells the fit that rows not in use have their priors from.
         self._fit: tuple[float, float] | None = None
@@ -162,6 +171,10 @@ class LivePolicy:
         if fit != self._fit:  # all rows at once: one takes as long
             set_new_priors(self._buffers, row)
             self._fit = fit
+        if self._terms.learned_costs:
+            self.offers[context] = self._terms.offers_in(context)
+            self._buffers.policy.costs[row] = [cost for _, cost, _ in self.offers[context]]
+            self._bound_costs()
         self._use(len(self.contexts))
 
     def _use(self, contexts: int) -> None:
@@ -182,12 +195,22 @@ class LivePolicy:
         self.is_warm = True
 
     def choose(
-        self, arrivals: Sequence[PendingArrival], *, horizon: int, left: int
+        self,
+        arrivals: Sequence[PendingArrival],
+        *,
+        horizon: int,
+        left: int,
+        blocked: Sequence[bool] | None = None,
     ) -> Iterable[Choice]:
         """Decide for up to `BATCH` arrivals and record them as taken.
 
-        ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved.
+        ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved. For a
+        single arrival, ``blocked`` says instead which actions the budget cannot bear.
         """
+        reserves = self._reserves
+        if blocked is not None:
+            reserves, left = np.zeros_like(reserves), 0
+            reserves[self.contexts[arrivals[0].context]] = blocked
         if horizon != self._now.horizon:
             self._now = self.lowered._replace(horizon=horizon)
         batch, size = self._batch, len(arrivals)
@@ -197,7 +220,7 @@ class LivePolicy:
                 batch.allowed[index] = False
                 active = [self.actions[name] for name in arrival.available if name in self.actions]
                 batch.allowed[index, active] = True
-        self._advance(self._now, *self._working, self._stream, batch, size, self._reserves, left)
+        self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
         choices, figures = batch.choices, batch.figures
         if size == 1:  # slices would take twice as long
             return (((choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))),)
@@ -229,7 +252,7 @@ class LivePolicy:
         state.pending[...] = made[:, active] - came[:, active]
         state.skip_counts[...] = came[:, skip]
         state.skip_pending[...] = made[:, skip] - came[:, skip]
-        for name, values in self.stopped.items():
+        for name, values in self.stopped_statistics().items():
             values[0], values[2] = came[:, columns[name]], (made - came)[:, columns[name]]
         self._set_overall_mean(float(came.sum()))
         self._mature(self.lowered, *self._working[:2])
@@ -246,6 +269,27 @@ class LivePolicy:
             for action, (count, _) in self._terms.inherited_in(context).items():
                 counts[row, columns[None if action == SKIP_NAME else action]] = count
         return counts
+
+    def set_costs(self, costs: Ints) -> None:
+        """Set the expected costs (contexts, active actions), in units of money."""
+        self._buffers.policy.costs[: len(costs)] = costs
+        for context, row in zip(self.contexts, costs.tolist(), strict=True):
+            offers = zip(self.offers[context], row, strict=True)
+            self.offers[context] = [(name, cost, reserve) for (name, _, reserve), cost in offers]
+        self._bound_costs()
+        self._use(len(self.contexts))
+
+    def _bound_costs(self) -> None:
+        """Compute the least and the largest cost anew, and whatever depends on costs."""
+        policy = self._buffers.policy
+        costs = policy.costs[: len(self.contexts)]
+        policy = policy._replace(cheapest=int(costs.min()), dearest=int(costs.max()))
+        self._buffers.memo.validity[VALID_UNTIL] = 0
+        self._buffers = self._buffers._replace(policy=policy, hulls=new_hulls(policy))
+
+    def set_left(self, units: int) -> None:
+        """Set the money that the plan may use, in the kernels' units, as a row SET_LEFT does."""
+        self.state.progress[LEFT] = units
 
     def units(self, money: int) -> int:
         """Return an amount of the ledger in the kernels' units, rounded down."""
@@ -346,9 +390,28 @@ class LivePolicy:
         if lowered.bottom != 1:
             raise InvalidInput("costs are whole numbers of units, so their grid is")
         # A simulation caps the budget at what its actions can cost; live bills may exceed costs.
-        return lowered._replace(
+        lowered = lowered._replace(
             budget=terms.budget // lowered.top, windowed=int(terms.reward_window is not None)
         )
+        return _with_any_cost(lowered, terms, costs) if terms.learned_costs else lowered
+
+
+def _with_any_cost(lowered: LoweredPolicy, terms: Terms, costs: Floats) -> LoweredPolicy:
+    """Return a policy whose costs may become any number of units: its unit is that of the money."""
+    if isinstance(terms.policy.allocation, Procrastinate):
+        raise InvalidPolicy(
+            "Procrastinate is defined where every action costs the same, which learned costs do "
+            "not; use rounded() or thrifty() instead"
+        )
+    units = costs.astype(np.int64)
+    return lowered._replace(
+        top=1,
+        budget=terms.budget,
+        costs=units,
+        cheapest=int(units.min()),
+        dearest=int(units.max()),
+        priced=1,
+    )
 
 
 def _on_actions(terms: Terms) -> Policy:

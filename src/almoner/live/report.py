@@ -20,6 +20,9 @@ class ActionReport:
     Where rewards come within a window, a decision without one counts by the share of rewards that
     come by its age: the mean is that of ``evidence`` decisions, and the interval is, too.
 
+    ``cost`` is the expected cost that plans use. Where it is learned, ``declared`` is the cost in
+    the terms, and ``billed`` the mean bill, None before there is one.
+
     A policy with a pooled prior learns about a pair from other contexts and actions too: it adds
     ``borrowed`` rewards, not a whole number, to its ``rewarded`` own ones. ``pooled`` is the mean
     of them all, the estimate that the policy uses; own rewards have a weight of
@@ -45,6 +48,8 @@ class ActionReport:
     borrowed: float | None = None
     stopped: bool = False
     evidence: float | None = None
+    declared: float | None = None
+    billed: float | None = None
     inherited: float = 0.0
 
 
@@ -94,7 +99,10 @@ class Report:
     ----------
     spent, reserved, left
         They add up to ``budget``: money charged for bills, money reserved for open decisions, and
-        the rest.
+        the rest. With a ``risk`` reserves may add up to more, and it is ``spent``, ``planned`` and
+        ``left`` that add up.
+    risk
+        The probability with which bills may exceed the budget; 0 if they cannot.
     planned
         Expected cost of the open decisions, for which ``reserved`` is the most.
     unusable
@@ -194,6 +202,7 @@ class Report:
     reward_window: str | None = None
     still_expected: float = 0.0
     only_good_news: bool = False
+    risk: float = 0.0
     reward_range: tuple[float, float] | None = None
     currency: str | None = None
     inherited: float = 0.0

@@ -67,6 +67,8 @@ class Action:
     on_expiry
         ``"release"``, the default, for a coupon that was not redeemed: it has cost nothing;
         ``"charge"`` for a call whose bill is unknown: it has cost its reserve.
+    learn_cost
+        Whether the expected cost is learned from the bills; ``cost`` is then worth 50 of them.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Action:
     reserve: Any = None
     expires: Any = None
     on_expiry: str | None = None
+    learn_cost: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +90,8 @@ class Terms:
     ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
     then cost their reserve; ``stopped`` actions are neither planned with nor taken.
-    ``reward_window`` is the time within which rewards come, in microseconds. Known rewards of
+    ``reward_window`` is the time within which rewards come, in microseconds; ``learns`` has the
+    actions whose costs are learned, unless ``learn_cost`` says that all are. Known rewards of
     skips, ``default_rewards``, are in the kernels' [0, 1]. Fields with a default are stored where
     they differ from it.
 
@@ -110,6 +114,9 @@ class Terms:
     charged: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
     reward_window: int | None = None
+    learn_cost: bool = False
+    learns: tuple[str, ...] = ()
+    risk: float = 0.0
     reward_range: tuple[float, float] | None = None
     currency: str | None = None
     after: str | None = None
@@ -173,6 +180,11 @@ class Terms:
         return tuple(name for name in self.costs if name not in self.stopped)
 
     @property
+    def learned_costs(self) -> tuple[str, ...]:
+        """The names of the actions whose costs are learned."""
+        return self.actions if self.learn_cost else self.learns
+
+    @property
     def window_in_words(self) -> str | None:
         """The reward window as a person writes it, None if there is none."""
         return None if self.reward_window is None else in_words(self.reward_window)
@@ -206,6 +218,7 @@ class Terms:
                     reserve=amount(self.reserves[name]),
                     expires=in_words(self.expires[name]) if name in self.expires else None,
                     on_expiry=CHARGE if name in self.charged else None,
+                    learn_cost=True if name in self.learns else None,
                 )
                 for name, cost in self.costs.items()
             },
@@ -217,6 +230,8 @@ class Terms:
             "new_contexts": self.new_contexts,
             "seed": self.seed,
             "reward_window": self.window_in_words,
+            "learn_cost": self.learn_cost,
+            "risk": self.risk,
             "reward_range": self.reward_range,
             "currency": self.currency,
             "after": self.after,

@@ -70,12 +70,14 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
     """The expected cost of an action, and its reserve: the most it can cost, if that is more.
 
     With expires, such as 7 days, an unsettled reserve ends by itself: it is released, or charged.
+    With learn_cost the expected cost is learned from the bills.
     """
 
     cost: Cost | dict[Name, Cost]
     reserve: Cost | dict[Name, Cost] | None = None
     expires: Name | None = None
     on_expiry: Literal["release", "charge"] | None = None
+    learn_cost: bool | None = None
 
     def action(self) -> Action:
         """Return the action of the library."""
@@ -102,6 +104,8 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     default_rewards: dict[Name, float] | Literal["learned"] | None = None
     new_contexts: bool = False
     reward_window: Duration | None = None
+    learn_cost: bool = False
+    risk: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
     seed: Annotated[float, Meta(ge=0, lt=WHOLE_LIMIT, multiple_of=1)] | None = None
     reward_range: tuple[float, float] | None = None
     currency: Annotated[str, Meta(min_length=1, max_length=CURRENCY_LIMIT)] | None = None
@@ -131,6 +135,8 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "default_rewards": LEARNED if self.default_rewards == LEARNED else self.default_rewards,
             "new_contexts": self.new_contexts,
             "reward_window": self.reward_window,
+            "learn_cost": self.learn_cost,
+            "risk": self.risk,
             "seed": self.seed,
             "reward_range": self.reward_range,
             "currency": self.currency,

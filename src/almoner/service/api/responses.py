@@ -63,6 +63,7 @@ class ActionCost(Struct, kw_only=True):
     expires: str | None = None
     on_expiry: str | None = None
     stopped: bool = False
+    learn_cost: bool = False
 
 
 class AmendmentPreview(Struct, kw_only=True):
@@ -103,6 +104,7 @@ class CampaignView(Struct, kw_only=True):
     new_contexts: bool
     seed: int
     reward_window: str | None
+    risk: float
     reward_range: tuple[float, float] | None = None
     currency: str | None = None
     after: str | None = None
@@ -133,6 +135,7 @@ class CampaignView(Struct, kw_only=True):
             new_contexts=terms.new_contexts,
             seed=terms.seed,
             reward_window=terms.window_in_words,
+            risk=terms.risk,
             reward_range=terms.reward_range,
             currency=terms.currency,
             after=terms.after,
@@ -189,6 +192,7 @@ def _action_cost(terms: Terms, action: str) -> ActionCost:
         expires=None if expires is None else in_words(expires),
         on_expiry=None if expires is None else CHARGE if action in terms.charged else RELEASE,
         stopped=action in terms.stopped,
+        learn_cost=action in terms.learned_costs,
     )
 
 

@@ -79,12 +79,16 @@ def budget_bar(report: Report) -> Bar:
     """
     share = 100 / (report.budget or 1.0)
     spent, planned = share * report.spent, share * report.planned
+    reserved = share * (report.reserved - report.planned)
+    if report.risk:  # reserves may exceed the budget, but not the bar
+        planned = min(planned, 100.0 - spent)
+        reserved = min(reserved, 100.0 - spent - planned)
     total = report.arrivals + report.arrivals_left
     return Bar(
         [
             Segment(0.0, spent, "spent"),
             Segment(spent, planned, "planned"),
-            Segment(spent + planned, share * (report.reserved - report.planned), "reserved"),
+            Segment(spent + planned, max(0.0, reserved), "reserved"),
         ],
         100 * report.arrivals / total if 0 < report.arrivals < total else None,
     )

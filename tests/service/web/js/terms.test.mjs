@@ -32,6 +32,8 @@ const FORM = {
   ],
   newContexts: false,
   rewardWindow: "",
+  learnCost: false,
+  risk: "",
   unit: "",
   seed: "",
   currency: "",
@@ -83,6 +85,11 @@ test("unit and seed are sent if they are filled in, 0 too", () => {
 
 test("a reward window is sent as it was typed", () => {
   assert.equal(campaignTerms({ ...FORM, rewardWindow: "36 hours" }).reward_window, "36 hours");
+});
+
+test("learned costs and a risk are sent if they are asked for", () => {
+  const { learn_cost, risk } = campaignTerms({ ...FORM, learnCost: true, risk: "0.01" });
+  assert.deepEqual([learn_cost, risk], [true, 0.01]);
 });
 
 test("a closing time is sent in UTC with the expected arrivals", () => {

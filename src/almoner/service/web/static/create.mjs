@@ -25,6 +25,8 @@ function formValues() {
     skipping: form.elements.skipping.value,
     newContexts: field("new-contexts").checked,
     rewardWindow: field("reward-window").value.trim(),
+    learnCost: field("learn-cost").checked,
+    risk: field("risk").value,
     unit: field("unit").value,
     seed: field("seed").value,
     currency: field("currency").value.trim(),

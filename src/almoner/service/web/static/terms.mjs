@@ -18,6 +18,8 @@ export function campaignTerms(form) {
     default_rewards: defaultRewards(form),
     new_contexts: form.newContexts,
     reward_window: form.rewardWindow || undefined,
+    learn_cost: form.learnCost || undefined,
+    risk: optionalNumber(form.risk),
     seed: optionalNumber(form.seed),
     currency: form.currency === "" ? undefined : form.currency,
     reward_range: rewardRange(form),
