@@ -102,7 +102,7 @@ class AsyncClient:
         *,
         key: str | None = None,
     ) -> None:
-        """Report the reward of an action or a skip, a number from 0 to 1; it may come late."""
+        """Report the reward of an action or a skip, in the campaign's range; it may come late."""
         await self._ask(self._verbs.reward(id, value, key))
 
     async def reward_many(self, values: Mapping[int | str, float]) -> None:
