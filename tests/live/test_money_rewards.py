@@ -54,7 +54,7 @@ def test_all_figures_are_those_of_the_same_campaign_in_0_to_1_times_the_range(
         one, other = plain.decide(context), euros.decide(context)
         assert (one.action, one.probability) == (other.action, other.probability)
         assert (one.price is None) == (other.price is None)
-        assert other.price is None or other.price == pytest.approx(350 * one.price, rel=1e-11)
+        assert (other.price or 0) == pytest.approx(350 * (one.price or 0), rel=1e-11)
         plain.reward(one.id, share)
         euros.reward(other.id, 350 * share)
     ones, others = asdict(plain.report()), asdict(euros.report())
@@ -114,7 +114,7 @@ def test_a_range_below_0_has_skips_at_0(memory: AgentFactory) -> None:
             {
                 "reward_range": (0, 350),
                 "policy": Policy(
-                    rewards=KnownRewards(means=[[0.5], [0.5]]),
+                    rewards=KnownRewards(means=((0.5,), (0.5,))),
                     contexts=rounded().contexts,
                     allocation=rounded().allocation,
                 ),
