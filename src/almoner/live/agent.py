@@ -15,7 +15,7 @@ from typing import Any
 from almoner.concurrency.process import Process
 from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import TransactionRunner, closed
-from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
+from almoner.live.commands import Cancel, Forget, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.compare_terms import refuse_differences
 from almoner.live.decision import Decision, Settlement
 from almoner.live.group_commit import GroupCommit
@@ -97,6 +97,14 @@ class Agent:
             Whether a context that was not declared is added when it arrives.
         seed
             Determines all random draws; random itself if left out.
+        per_person
+            The most actions for one person in a time, as a `PerPerson`; no limit if left out.
+        holdout
+            The share of arrivals that get nothing, to compare with: 0.1, for instance. Held out are
+            persons, where ``decide`` is told who arrives, and single arrivals otherwise.
+        explore
+            The share of the others that is decided at random among all that is affordable, skips
+            included, so that other policies can be evaluated on the log.
 
         A campaign that exists is resumed with its own terms: terms given here may be left out, and
         must equal them otherwise.
@@ -121,7 +129,11 @@ class Agent:
         return agent
 
     def decide(
-        self, context: str, available: Iterable[str] | None = None, key: str | None = None
+        self,
+        context: str,
+        available: Iterable[str] | None = None,
+        key: str | None = None,
+        person: str | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action.
 
@@ -133,17 +145,21 @@ class Agent:
             The actions that this arrival allows; all of them if left out.
         key
             An idempotency key: a repeated call returns the same decision and is charged once.
+        person
+            The person who has arrived, for ``per_person`` and a hold-out that stays the same for
+            each; stored as a keyed hash, and only while the campaign limits persons.
         """
-        return self._commits.submit((Decide(context, available, key),))[0]  # type: ignore[no-any-return]
+        return self._commits.submit((Decide(context, available, key, person),))[0]  # type: ignore[no-any-return]
 
     def decide_many(
         self,
         contexts: Iterable[str],
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
+        persons: Iterable[str | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order, in one transaction: all of them or none."""
-        return self._commits.submit(arrivals(contexts, available, keys))  # type: ignore[no-any-return]
+        return self._commits.submit(arrivals(contexts, available, keys, persons))  # type: ignore[no-any-return]
 
     def settle(self, id: int, *, cost: Any) -> Settlement:  # noqa: A002
         """Replace the reserve of an action by its actual cost; the rest can be spent again.
@@ -167,6 +183,14 @@ class Agent:
     def cancel(self, id: int) -> Settlement:  # noqa: A002
         """Cancel an action that never happened, and release its reserve."""
         return self._commits.submit((Cancel(id),))[0]  # type: ignore[no-any-return]
+
+    def forget(self, person: str) -> int:
+        """Remove everything that can be traced to a person; return how many actions were kept.
+
+        The log stays as it is: it has never named them. Whether a person is held out does not
+        change, and actions from before count no more.
+        """
+        return self._commits.submit((Forget(person),))[0]  # type: ignore[no-any-return]
 
     def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""

@@ -14,7 +14,7 @@ from almoner.live.agent import Agent
 from almoner.live.async_group_commit import AsyncGroupCommit
 from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import closed
-from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
+from almoner.live.commands import Cancel, Forget, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.decision import Decision, Settlement
 from almoner.live.report import Report
 from almoner.live.transaction import Command, Decide
@@ -79,10 +79,14 @@ class AsyncAgent:
         return cls(await asyncio.to_thread(Agent.open, url, name=name, clock=clock, **terms))
 
     async def decide(
-        self, context: str, available: Iterable[str] | None = None, key: str | None = None
+        self,
+        context: str,
+        available: Iterable[str] | None = None,
+        key: str | None = None,
+        person: str | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action."""
-        (decision,) = await self.ask(Decide(context, available, key))
+        (decision,) = await self.ask(Decide(context, available, key, person))
         return decision  # type: ignore[no-any-return]
 
     async def decide_many(
@@ -90,9 +94,10 @@ class AsyncAgent:
         contexts: Iterable[str],
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
+        persons: Iterable[str | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        return await self.ask(*arrivals(contexts, available, keys))
+        return await self.ask(*arrivals(contexts, available, keys, persons))
 
     async def settle(self, id: int, *, cost: Any) -> Settlement:  # noqa: A002
         """Replace the reserve of an action by its actual cost; the rest can be spent again."""
@@ -111,6 +116,11 @@ class AsyncAgent:
         """Cancel an action that never happened, and release its reserve."""
         (settlement,) = await self.ask(Cancel(id))
         return settlement  # type: ignore[no-any-return]
+
+    async def forget(self, person: str) -> int:
+        """Remove everything that can be traced to a person; return how many actions were kept."""
+        (count,) = await self.ask(Forget(person))
+        return count  # type: ignore[no-any-return]
 
     async def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""

@@ -15,9 +15,17 @@ import numpy as np
 from almoner.errors import InvalidInput
 from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_prior
-from almoner.kernels.draws import POLICY, stream_key
-from almoner.kernels.live import advance, advance_without_gil, new_batch, replay
-from almoner.kernels.state import new_hulls, new_memo
+from almoner.kernels.draws import POLICY, round_key, stream_key, uniform
+from almoner.kernels.live import (
+    TAKE,
+    ArrivalBatch,
+    advance,
+    advance_without_gil,
+    new_batch,
+    replay,
+)
+from almoner.kernels.state import ROUND, new_hulls, new_memo
+from almoner.kernels.weigh import weigh
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, Terms
 from almoner.policy.lowering import LoweredPolicy, lower
@@ -47,11 +55,12 @@ POOL = ("prior_means", "prior_counts", "action_shares", "context_effects", "acti
 
 
 class PendingArrival(Protocol):
-    """An arrival to decide: its context, the actions allowed if not all, the key if any."""
+    """An arrival to decide: its context, the actions allowed if not all, key and person if any."""
 
     context: Any
     available: Any
     key: Any
+    visitor: Any
 
 
 class LivePolicy:
@@ -76,7 +85,8 @@ class LivePolicy:
         self.actions = {name: index for index, name in enumerate(terms.actions)}
         self._batch = new_batch(len(terms.actions), size=BATCH)
         self._single = np.empty((1, 4), np.int64), np.empty(1)
-        self._advance, self._replay = advance, replay
+        self._advance, self._replay, self._weigh = advance, replay, weigh
+        self._weighed = np.zeros((2, len(terms.actions)))
         self.offers: dict[str, list[Offer]] = {}
         self.reset(terms.contexts)
 
@@ -117,6 +127,9 @@ class LivePolicy:
         kernel = advance_without_gil if takes_long else advance
         self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
         self._replay = specialize(replay, *fixed, *self._single)
+        if self._terms.spreads:
+            self.draw(0)
+            self._weigh = specialize(weigh, *fixed, self._batch, self._reserves, 0, self._weighed)
 
     def choose(
         self, arrivals: Sequence[PendingArrival], *, horizon: int, left: int
@@ -125,19 +138,50 @@ class LivePolicy:
 
         ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved.
         """
-        if horizon != self._now.horizon:
-            self._now = self.lowered._replace(horizon=horizon)
-        batch, size = self._batch, len(arrivals)
-        for index, arrival in enumerate(arrivals):  # one by one: there is often just one
-            batch.contexts[index] = self.contexts[arrival.context]
-            if arrival.available is not None:
-                batch.allowed[index] = False
-                batch.allowed[index, [self.actions[name] for name in arrival.available]] = True
+        batch, size = self._fill(arrivals, horizon), len(arrivals)
         self._advance(self._now, *self._working, self._stream, batch, size, self._reserves, left)
         choices, figures = batch.choices, batch.figures
         if size == 1:  # slices would take twice as long
             return (((choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))),)
         return zip(choices[:size].tolist(), figures[:size].tolist(), strict=True)
+
+    def _fill(self, arrivals: Sequence[PendingArrival], horizon: int) -> ArrivalBatch:
+        """Return the batch with these arrivals, and let the kernels use the horizon."""
+        if horizon != self._now.horizon:
+            self._now = self.lowered._replace(horizon=horizon)
+        batch = self._batch
+        for index, arrival in enumerate(arrivals):  # one by one: there is often just one
+            batch.contexts[index] = self.contexts[arrival.context]
+            if arrival.available is not None:
+                batch.allowed[index] = False
+                batch.allowed[index, [self.actions[name] for name in arrival.available]] = True
+        return batch
+
+    def weigh(
+        self, arrival: PendingArrival, *, horizon: int, left: int
+    ) -> tuple[Choice, list[float], list[bool]]:
+        """Decide for an arrival, and record nothing.
+
+        Returns the policy's choice, its probability of each action, and which could be taken.
+        """
+        batch = self._fill((arrival,), horizon)
+        self._weigh(
+            self._now, *self._working, self._stream, batch, self._reserves, left, self._weighed
+        )
+        choices, figures = batch.choices, batch.figures
+        choice = (choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))
+        spread, options = self._weighed.tolist()
+        return choice, spread, [*map(bool, options)]
+
+    def draw(self, lane: int) -> float:
+        """Return the uniform draw of a lane for the next arrival."""
+        key = np.uint64(round_key(self._stream, self.state.progress.item(ROUND)))
+        return float(uniform(key, lane))
+
+    def take(self, context: str, action: int) -> None:
+        """Record a decision that was made elsewhere."""
+        row = (TAKE, self.contexts[context], action, self.state.progress.item(ROUND))
+        self.replay([row], [0.0])
 
     def replay(self, rows: Sequence[Row], rewards: Sequence[float]) -> None:
         """Fold events, each with the reward it may carry."""

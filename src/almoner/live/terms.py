@@ -14,8 +14,11 @@ from typing import Any
 from almoner.errors import BrokenLedger
 from almoner.live.closing_time import ClosingTime
 from almoner.live.durations import in_words
+from almoner.live.per_person import written_per_person
 from almoner.money import Denomination
 from almoner.policy.base import Policy
+from almoner.policy.contexts import TruncatedContexts
+from almoner.policy.rewards import ExploreFirst
 
 __all__ = [
     "CHARGE",
@@ -80,7 +83,8 @@ class Terms:
 
     ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
-    then cost their reserve. Fields with a default are stored where they differ from it.
+    then cost their reserve. ``per_person`` is a number of actions and the microseconds in which
+    they count. Fields with a default are stored where they differ from it.
     """
 
     contexts: tuple[str, ...]
@@ -95,11 +99,31 @@ class Terms:
     seed: int
     expires: dict[str, int] = field(default_factory=dict)
     charged: tuple[str, ...] = ()
+    per_person: tuple[int, int] | None = None
+    holdout: float = 0.0
+    explore: float = 0.0
 
     @property
     def actions(self) -> tuple[str, ...]:
         """The names of the actions."""
         return tuple(self.costs)
+
+    @property
+    def knows_persons(self) -> bool:
+        """Whether a decision depends on the person."""
+        return self.per_person is not None or self.holdout > 0
+
+    @property
+    def counts_rounds(self) -> bool:
+        """Whether the policy tests its knowledge against the number of rounds."""
+        rewards, contexts = self.policy.rewards, self.policy.contexts
+        explores = isinstance(rewards, ExploreFirst) and rewards.test != "none"
+        return explores or contexts == TruncatedContexts()
+
+    @property
+    def spreads(self) -> bool:
+        """Whether the probabilities of all actions are logged: with a hold-out or exploration."""
+        return self.holdout > 0 or self.explore > 0
 
     def offers_in(self, context: str) -> list[tuple[str, int, int]]:
         """Return the actions in a context: name, expected cost and reserve of each."""
@@ -139,6 +163,9 @@ class Terms:
             "default_rewards": self.default_rewards,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
+            "per_person": written_per_person(self.per_person),
+            "holdout": self.holdout,
+            "explore": self.explore,
         }
 
     def opened(self, now: datetime) -> Terms:
