@@ -18,6 +18,7 @@ from operator import itemgetter
 from typing import NoReturn
 
 from almoner.errors import BrokenLedger
+from almoner.live.audit.assignment import AssignmentAuditor
 from almoner.live.audit.keys import KeyDigests
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import CHARGE, RELEASE, Terms
@@ -54,6 +55,9 @@ UNUSED = {
     for kind, used in _USED.items()
 }
 """Columns that a row of each kind leaves empty."""
+
+_ASSIGNED = {DECIDED: ("detail",), REWARDED: ("probability", "reason")}
+"""Columns of `UNUSED` that `AssignmentAuditor` checks."""
 
 _OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4, EXPIRED: 8}
 """Outcomes of a decision, as bits."""
@@ -112,6 +116,13 @@ class Auditor:
         self._expired_bills: dict[int, int] = {}
         self._numbers: dict[AuditedOffer, int] = {}
         self._offers: list[AuditedOffer] = []
+        self._assignment = AssignmentAuditor(terms)
+        self._unused = {
+            kind: [name for name in names if name not in _ASSIGNED.get(kind, ())]
+            if self._assignment.is_needed
+            else names
+            for kind, names in UNUSED.items()
+        }
         check = {
             DECIDED: self._decide,
             **dict.fromkeys(_OUTCOMES, self._follow_up),
@@ -120,7 +131,7 @@ class Auditor:
         # By kind: the check of a row, its unused columns, and their values.
         self._kinds = {
             kind: (check[kind], itemgetter(*map(Event._fields.index, names)), (None,) * len(names))
-            for kind, names in UNUSED.items()
+            for kind, names in self._unused.items()
         }
 
     def check(self, rows: Sequence[EventRow]) -> None:
@@ -149,7 +160,7 @@ class Auditor:
             if row[3] != left:
                 self._broken(row, f"says that {row[3]} is left, where {left} is")
             if unused(row) != empty:
-                values = zip(UNUSED[kind], unused(row), strict=True)
+                values = zip(self._unused[kind], unused(row), strict=True)
                 field, value = next(pair for pair in values if pair[1] is not None)
                 self._broken(row, f"must have no {field}, has {value!r}")
 
@@ -171,6 +182,13 @@ class Auditor:
             overrun=self.overrun,
             sealed_from=sealed_from,
         )
+
+    def acted(self, decision: int) -> bool:
+        """Return whether a decision was an action that was not cancelled."""
+        number = self._offered[decision] if 0 < decision <= self.last else -1
+        if number < 0 or self._offers[number][1] is None:
+            return False
+        return not self._outcomes[decision] & _OUTCOMES[CANCELLED]
 
     def _switch(self, row: EventRow) -> None:
         if self.switched == CLOSED:
@@ -216,6 +234,10 @@ class Auditor:
             self.keys.add(key)
         if not 0.0 < (probability or 0.0) <= 1.0:
             self._broken(row, f"has the probability {probability}")
+        if self._assignment.is_needed:
+            fault = self._assignment.decision_fault(row, self.left)
+            if fault is not None:
+                self._broken(row, fault)
         self.reserved += reserve or 0
         self.decisions += 1
         self._offered[seq] = number
@@ -279,6 +301,9 @@ class Auditor:
         if kind == REWARDED:
             if reward is None or not 0.0 <= reward <= 1.0:
                 self._broken(row, f"has the reward {reward}")
+            fault = self._assignment.reward_fault(row) if self._assignment.is_needed else None
+            if fault is not None:
+                self._broken(row, fault)
         elif reserve is None:
             self._broken(row, f"speaks of decision {decision}, a skip, which has no reserve")
         elif before & _OUTCOMES[EXPIRED]:
