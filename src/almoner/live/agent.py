@@ -18,6 +18,7 @@ from almoner.live.catch_up import TransactionRunner, closed
 from almoner.live.commands import Cancel, Forget, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.compare_terms import refuse_differences
 from almoner.live.decision import Decision, Settlement
+from almoner.live.final_report import FinalReport
 from almoner.live.group_commit import GroupCommit
 from almoner.live.ledger import Ledger
 from almoner.live.names import campaign_name
@@ -231,6 +232,12 @@ class Agent:
         if self._transactions.closed:
             raise closed(self.name)
         return self.reporter.report()
+
+    def final_report(self) -> FinalReport:
+        """Return whether the campaign has worked: its lift, what that cost, and other budgets."""
+        if self._transactions.closed:
+            raise closed(self.name)
+        return self.reporter.final_report()
 
     def now(self) -> int:
         """Return the time by the agent's clock, in microseconds since 1970."""

@@ -19,11 +19,12 @@ from almoner.kernels.live import ACTED, PAST_HORIZON
 from almoner.kernels.steps import SKIP
 from almoner.live.policy import Choice, PendingArrival
 from almoner.live.terms import SKIP_NAME, Terms
+from almoner.store.events import Event
 
 if TYPE_CHECKING:
     from almoner.live.campaign_state import Campaign
 
-__all__ = ["EXPLORED", "HAS_ENOUGH", "HELD_OUT", "assign", "probabilities"]
+__all__ = ["EXPLORED", "HAS_ENOUGH", "HELD_OUT", "assign", "probabilities", "skip_probability"]
 
 HAS_ENOUGH, HELD_OUT, EXPLORED = 101, 102, 103
 """Reasons of a skip beside those of the kernels: the person has had enough; the arrival is held
@@ -93,6 +94,13 @@ def probabilities(
 def detail_of(shares: dict[str, float]) -> str:
     """Return the probabilities of the options as the log keeps them; those left out are 0."""
     return json.dumps({"probabilities": shares}, ensure_ascii=False, separators=(",", ":"))
+
+
+def skip_probability(decided: Event) -> float | None:
+    """Return the probability with which a decision would have been a skip."""
+    if decided.detail is None:  # the campaign was not running
+        return decided.probability
+    return float(json.loads(decided.detail)["probabilities"][SKIP_NAME])
 
 
 def _drawn(

@@ -16,6 +16,7 @@ from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import closed
 from almoner.live.commands import Cancel, Forget, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.decision import Decision, Settlement
+from almoner.live.final_report import FinalReport
 from almoner.live.report import Report
 from almoner.live.transaction import Command, Decide
 from almoner.store import Store
@@ -143,6 +144,11 @@ class AsyncAgent:
         """Return a report: money, arrivals, and each action in each context."""
         self._process.check()
         return await asyncio.to_thread(self.agent.report)
+
+    async def final_report(self) -> FinalReport:
+        """Return whether the campaign has worked: its lift, what that cost, and other budgets."""
+        self._process.check()
+        return await asyncio.to_thread(self.agent.final_report)
 
     async def ask(self, *commands: Command) -> list[Any]:
         """Return the answers to a caller's commands: all are carried out or none."""

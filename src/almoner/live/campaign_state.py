@@ -24,7 +24,13 @@ from almoner.kernels.live import (
 )
 from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
-from almoner.live.assignment import EXPLORED, HAS_ENOUGH, HELD_OUT, assign
+from almoner.live.assignment import (
+    EXPLORED,
+    HAS_ENOUGH,
+    HELD_OUT,
+    assign,
+    skip_probability,
+)
 from almoner.live.closing_time import ClosingTime, ForecastCorrections
 from almoner.live.deadlines import Deadlines, OpenDecision
 from almoner.live.fold import fold, ledger_after
@@ -154,7 +160,7 @@ class Campaign:
             cost=decided.cost,
             reserve=decided.reserve,
             reason=decided.reason if repeats else ended,
-            probability=decided.probability if repeats else None,
+            probability=skip_probability(decided) if repeats else None,
             bill=bill,
             charged=charged,
             reward=reward,

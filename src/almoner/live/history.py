@@ -17,6 +17,7 @@ from almoner.live.campaign_state import unreadable
 from almoner.live.curve import CurveBuilder
 from almoner.live.fold import ledger_after
 from almoner.live.ledger import Ledger, reserve
+from almoner.live.lift_tally import LiftTally
 from almoner.live.status import SkipReason
 from almoner.live.terms import Terms
 from almoner.store.events import CANCELLED, DECIDED, EXPIRED, REWARDED, SETTLED, Event, EventRow
@@ -53,6 +54,8 @@ class History:
         How many decisions have a reserve.
     curve
         Money and reward after arrivals.
+    lift
+        The groups that a lift compares; None without a hold-out or exploration.
     """
 
     def __init__(self, terms: Terms) -> None:
@@ -66,6 +69,7 @@ class History:
         self.rewarded, self.reward, self.uncharged, self.open = 0, 0.0, 0, 0
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
         self.curve = CurveBuilder(terms.unit.amount)
+        self.lift = LiftTally(terms) if terms.spreads else None
         self._latest: tuple[EventRow, Ledger, float] | None = None
 
     @property
@@ -85,6 +89,8 @@ class History:
         except (TypeError, ValueError, OverflowError, BrokenLedger) as reason:
             raise_from_handler(reason)
             raise unreadable(self.seq, reason) from reason
+        if self.lift is not None:
+            self.lift.apply(events)
         self._count(events)
         self._count_idle(events)
         self.tip = Event._make(events[-1])

@@ -26,7 +26,7 @@ class AssignmentAuditor:
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.is_needed = terms.spreads or terms.per_person is not None
-        # By decision: the probability, and the number of the reason.
+        # By decision: the probability of a skip, and the number of the reason.
         self._probabilities, self._reasons = array("d"), bytearray()
         self._numbers: list[str | None] = []
 
@@ -46,8 +46,8 @@ class AssignmentAuditor:
             return f"is a skip for the reason {event.reason!r}, which the terms do not have"
         if not terms.spreads or event.round is None:
             return None if event.detail is None else f"must have no detail, has {event.detail!r}"
-        self._note(event)
         shares = json.loads(event.detail or "{}").get("probabilities", {})
+        self._note(event, shares.get("skip", 0.0))
         if abs(fsum(shares.values()) - 1) > TOLERANCE or min(shares.values()) <= 0:
             return f"has probabilities that do not add up to 1: {event.detail}"
         if shares.get(event.action or "skip") != event.probability:
@@ -56,13 +56,13 @@ class AssignmentAuditor:
             return None if set(shares) == {"skip"} else "could have been more than a skip"
         return self._spread_fault(event, shares, left)
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: Event, skip: float) -> None:
         gap = event.seq + 1 - len(self._reasons)
         self._probabilities.extend([0.0] * gap)
         self._reasons.extend(bytes(gap))
         if event.reason not in self._numbers:
             self._numbers.append(event.reason)
-        self._probabilities[event.seq] = event.probability or 0.0
+        self._probabilities[event.seq] = skip
         self._reasons[event.seq] = self._numbers.index(event.reason)
 
     def _spread_fault(self, event: Event, shares: dict[str, float], left: int) -> str | None:
@@ -83,7 +83,7 @@ class AssignmentAuditor:
         return None
 
     def reward_fault(self, row: EventRow) -> str | None:
-        """Return what is wrong with a reward, if anything: it repeats reason and probability."""
+        """Return what is wrong with a reward: it repeats the reason, and the probability of a skip."""
         event = Event._make(row)
         if not self.terms.spreads:
             expected: tuple[Any, Any] = None, None

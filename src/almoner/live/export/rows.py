@@ -21,7 +21,8 @@ __all__ = ["COLUMNS", "LoggedDecision", "decisions"]
 class LoggedDecision:
     """A decision with its outcome so far; the action of a skip is ``skip``.
 
-    ``cost`` is the money charged, or reserved so far.
+    ``cost`` is the money charged, or reserved so far; ``probabilities`` are those of all options that
+    had one, by name (JSON), in a campaign with a hold-out or exploration.
     """
 
     decision: int
@@ -39,6 +40,7 @@ class LoggedDecision:
     cancelled: bool
     reason: str | None
     key: str | None
+    probabilities: str | None
 
 
 _TYPES = {"int": "int64", "str": "string", "float": "float64", "bool": "bool"}
@@ -115,7 +117,13 @@ class _Rows:
             cancelled=cancelled,
             reason=event.reason,
             key=event.key,
+            probabilities=_probabilities(event.detail),
         )
 
     def _available(self, allowed: str | None) -> str:
         return self._all if allowed is None else json.dumps([SKIP_NAME, *json.loads(allowed)])
+
+
+def _probabilities(detail: str | None) -> str | None:
+    """Return the probabilities of a decision's options as JSON."""
+    return None if detail is None else json.dumps(json.loads(detail)["probabilities"])
