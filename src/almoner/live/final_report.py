@@ -98,7 +98,7 @@ class LiftReport:
 class BudgetPoint:
     """The reward of all arrivals to be expected of another budget, by the present estimates.
 
-    ``extra`` is the difference to the campaign's own budget, ``multiple`` times which ``budget`` is.
+    ``budget`` is ``multiple`` times that of the campaign, and ``extra`` the difference to it.
     """
 
     multiple: float
@@ -168,22 +168,23 @@ def make_final_report(name: str, campaign: Campaign, history: History) -> FinalR
 def _lift(tally: LiftTally, terms: Terms, money: float) -> LiftReport | None:
     """Return the lift, for which ``money`` was spent or is planned."""
     reached, held_out = tally.reached, tally.held_out
-    if reached.count == 0:
+    if reached.arrivals == 0:
         return None
     first = group_mean(reached)
     if terms.holdout > 0:
-        if held_out.count == 0:
+        if held_out.arrivals == 0:
             return None
-        lift: Difference | None = compare(reached, held_out)
-        without = _group(group_mean(held_out), held_out.count, tally.rewarded_held_out)
+        lift = compare(reached, held_out)
+        without = _group(group_mean(held_out), held_out.arrivals, tally.rewarded_held_out)
     else:
-        lift = stratified_lift(tally.actions, tally.skips, reached.count)
-        if lift is None:
+        stratified = stratified_lift(tally.actions, tally.skips, reached.arrivals)
+        if stratified is None:
             return None
-        ends = (first.mean - end for end in (lift.value, lift.high, lift.low))
-        without = _group(Estimate(*ends), reached.count, tally.rewarded)
-    with_campaign = _group(first, reached.count, tally.rewarded)
-    extra = Difference(*(value * reached.count for value in lift))
+        lift = stratified
+        ends = Estimate(first.mean - lift.value, first.mean - lift.high, first.mean - lift.low)
+        without = _group(ends, reached.arrivals, tally.rewarded)
+    with_campaign = _group(first, reached.arrivals, tally.rewarded)
+    extra = Difference(*(value * reached.arrivals for value in lift))
     return LiftReport(
         method="holdout" if terms.holdout > 0 else "explore",
         with_campaign=with_campaign,

@@ -8,12 +8,12 @@ odds o. Strata are arrivals with similar odds. In a stratum with a share c of ac
 arrivals, mean reward m of its actions and the mean reward s of its skips, weighted by their odds,
 the lift is c(m − s); the lift of an arrival is the sum over strata.
 
-**Intervals.** That of a mean m with the variance v is Wilson's, for the m(1 − m)/v yes-or-no rewards
-that would have the same variance: for yes and no it is Wilson's own, and for c times a yes or no it
-is c times that one, while a normal interval is wrong for small rates. The interval of a sum of
-independent parts, each of them with an interval of its own, is Newcombe's (1998, method 10; Zou and
-Donner 2008): the distance to its lower end is the root of the sum of the squared distances of the
-parts to theirs. Of a difference m − s those are m to its lower and s to its upper end.
+**Intervals.** That of a mean m with the variance v is Wilson's, for the m(1 − m)/v yes-or-no
+rewards that would have the same variance: for yes and no it is Wilson's own, and for c times a yes
+or no it is c times that one, while a normal interval is wrong for small rates. The interval of a
+sum of independent parts, each of them with an interval of its own, is Newcombe's (1998, method 10;
+Zou and Donner 2008): the distance to its lower end is the root of the sum of the squared distances
+of the parts to theirs. Of a difference m − s those are m to its lower and s to its upper end.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ class Difference(NamedTuple):
 class GroupSums(NamedTuple):
     """Sums over arrivals: their number, the sum of rewards, and that of their squares."""
 
-    count: int = 0
+    arrivals: int = 0
     total: float = 0.0
     squares: float = 0.0
 
     def plus(self, reward: float) -> GroupSums:
         """Return the sums with another arrival, which brings a reward."""
-        return GroupSums(self.count + 1, self.total + reward, self.squares + reward * reward)
+        return GroupSums(self.arrivals + 1, self.total + reward, self.squares + reward * reward)
 
     def corrected(self, before: float, reward: float) -> GroupSums:
         """Return the sums after the reward of an arrival has changed."""
@@ -118,7 +118,7 @@ def score_interval(mean: float, variance: float, count: float) -> tuple[float, f
 
 def group_mean(sums: GroupSums) -> Estimate:
     """Return the mean reward of a group of at least one arrival."""
-    return _mean(sums.total / sums.count, sums.squares / sums.count, float(sums.count))
+    return _mean(sums.total / sums.arrivals, sums.squares / sums.arrivals, float(sums.arrivals))
 
 
 def compare(first: GroupSums, second: GroupSums) -> Difference:
@@ -152,7 +152,7 @@ def stratified_lift(
     unknown = Estimate(min(1.0, max(0.0, total / odds)), 0.0, 1.0)
     return _sum(
         (
-            group.count / arrivals,
+            group.arrivals / arrivals,
             group_mean(group),
             _skip_mean(skips[number]) if number in skips else unknown,
         )

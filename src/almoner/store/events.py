@@ -70,8 +70,9 @@ class Event(NamedTuple):
         The probability of the action or skip, and the price of a unit of budget; of a reward in a
         campaign with a hold-out or exploration, the probability of a skip of its decision.
     reason, key, available
-        The reason of a skip, repeated by rewards in such a campaign, or how the reserve of an action that is settled late has ended; the
-        caller's key; the actions that the arrival allowed (JSON).
+        The reason of a skip, repeated by rewards in such a campaign, or how the reserve of an
+        action that is settled late has ended; the caller's key; the actions that the arrival
+        allowed (JSON).
     bill, charged
         The cost of a settled or expired action, and the part of it that the budget bore.
     reward

@@ -83,7 +83,7 @@ class AssignmentAuditor:
         return None
 
     def reward_fault(self, row: EventRow) -> str | None:
-        """Return what is wrong with a reward: it repeats the reason, and the probability of a skip."""
+        """Return what is wrong with a reward: it repeats a reason and the probability of a skip."""
         event = Event._make(row)
         if not self.terms.spreads:
             expected: tuple[Any, Any] = None, None

@@ -21,8 +21,8 @@ __all__ = ["COLUMNS", "LoggedDecision", "decisions"]
 class LoggedDecision:
     """A decision with its outcome so far; the action of a skip is ``skip``.
 
-    ``cost`` is the money charged, or reserved so far; ``probabilities`` are those of all options that
-    had one, by name (JSON), in a campaign with a hold-out or exploration.
+    ``cost`` is the money charged, or reserved so far; ``probabilities`` are those of all options
+    that had one, by name (JSON), in a campaign with a hold-out or exploration.
     """
 
     decision: int
