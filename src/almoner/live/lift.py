@@ -105,7 +105,7 @@ def score_interval(mean: float, variance: float, count: float) -> tuple[float, f
     Wilson's interval of 4 in 16:
 
     >>> [round(end, 4) for end in score_interval(0.25, 0.25 * 0.75 / 16, 16)]
-    [0.1018, 0.4950]
+    [0.1018, 0.495]
     """
     spread = mean * (1 - mean)
     if spread > 0 and variance > 0:
@@ -118,7 +118,8 @@ def score_interval(mean: float, variance: float, count: float) -> tuple[float, f
 
 def group_mean(sums: GroupSums) -> Estimate:
     """Return the mean reward of a group of at least one arrival."""
-    return _mean(sums.total / sums.arrivals, sums.squares / sums.arrivals, float(sums.arrivals))
+    count = float(sums.arrivals)
+    return _mean(sums.total / count, sums.squares / count, count, count)
 
 
 def compare(first: GroupSums, second: GroupSums) -> Difference:
@@ -167,13 +168,14 @@ def _skip_mean(sums: OddsSums) -> Estimate:
     few skips, the residuals of those with large odds may all be 0 by chance.
     """
     count = sums.odds * sums.odds / sums.squares
-    return _mean(sums.total / sums.odds, sums.total_squares / sums.odds, count)
+    degrees = count - 1 if count > 1 else count  # which matters here: there are few of them
+    return _mean(sums.total / sums.odds, sums.total_squares / sums.odds, count, degrees)
 
 
-def _mean(mean: float, square: float, count: float) -> Estimate:
-    """Return the estimate of a mean, given the mean of the squares."""
+def _mean(mean: float, square: float, count: float, degrees: float) -> Estimate:
+    """Return the estimate of a mean, given the mean of the squares and the degrees of freedom."""
     mean = min(1.0, max(0.0, mean))
-    variance = max(0.0, square - mean * mean) / (count - 1) if count > 1 else 0.0
+    variance = max(0.0, square - mean * mean) / degrees
     return Estimate(mean, *score_interval(mean, variance, count))
 
 
