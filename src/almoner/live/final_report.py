@@ -234,8 +234,10 @@ def _budgets(campaign: Campaign, history: History) -> list[BudgetPoint]:
     terms, amount, budget = campaign.terms, campaign.terms.unit.amount, campaign.ledger.budget
     horizon, share = terms.horizon, 1 - terms.holdout
     arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
-    estimates = present_estimates(campaign, history, pair_means(campaign.state), 0.0)
+    learned = pair_means(campaign.policy.pair_statistics())
+    estimates = present_estimates(campaign, history, learned, 0.0)
     reserves = np.array([terms.reserves_in(context) for context in campaign.contexts], np.int64)
+    reserves[:, [name in terms.stopped for name in terms.actions]] = np.iinfo(np.int64).max
     idle = float(estimates.context_probs @ estimates.default_rewards)
 
     def reward(multiple: float) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from almoner.errors import BrokenLedger
 from almoner.kernels.live import CANCEL, LEARN, SET_LEFT, TAKE
@@ -15,6 +16,7 @@ from almoner.live.policy import Row
 from almoner.live.status import Status
 from almoner.live.terms import CHARGE, RELEASE
 from almoner.store.events import (
+    AMENDED,
     CANCELLED,
     CLOSED,
     DECIDED,
@@ -30,9 +32,9 @@ from almoner.store.events import (
 if TYPE_CHECKING:
     from almoner.live.campaign_state import Campaign
 
-__all__ = ["fold", "ledger_after"]
+__all__ = ["amendment_of", "fold", "ledger_after"]
 
-_REWARD = Event._fields.index("reward")
+_REWARD, _DETAIL = map(Event._fields.index, ("reward", "detail"))
 
 _STATUS = {
     PAUSED: Status.PAUSED.value,
@@ -65,9 +67,18 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                 rows.append((TAKE, contexts[context], actions[name], counted))
                 rewards.append(0.0)
         elif kind == REWARDED:
-            counted = -1 if counted is None else counted
-            rows.append((LEARN, contexts[context], actions[name], counted))
-            rewards.append(event[_REWARD] or 0.0)
+            counted, reward = -1 if counted is None else counted, event[_REWARD] or 0.0
+            if name in actions:
+                rows.append((LEARN, contexts[context], actions[name], counted))
+                rewards.append(reward)
+            else:
+                campaign.policy.change_stopped(context, name, (1.0, reward, -1.0))
+        elif kind == AMENDED:
+            campaign.reserve(reserves, costs)
+            campaign.policy.replay(rows, rewards)
+            campaign.amend(campaign.terms.amended(amendment_of(event)["terms"]))
+            rows, rewards, reserves, costs = [], [], 0, 0
+            contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
         else:
             campaign.reserve(reserves, costs)
             changes = _change(campaign, Event._make(event))
@@ -79,6 +90,14 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
             raise BrokenLedger(f"{left - reserves} is left, and it says {recorded}")
     campaign.reserve(reserves, costs)
     campaign.policy.replay(rows, rewards)
+
+
+def amendment_of(event: EventRow) -> dict[str, Any]:
+    """Return the changed terms of an amendment, who changed them (``by``), and the ``note``."""
+    table = json.loads(event[_DETAIL] or "")
+    if not isinstance(table, dict) or not isinstance(table.get("terms"), dict):
+        raise ValueError(f"an amendment without terms: {event[_DETAIL]!r}")
+    return table
 
 
 def ledger_after(
@@ -105,19 +124,26 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
     if kind in _STATUS:
         _switch(campaign, kind, event.at)
         return []
-    context, action = campaign.contexts[event.context or ""], campaign.action_index[event.action]
     bill = event.bill or 0
     campaign.ledger, _ = ledger_after(campaign.ledger, kind, event, bill, event.reason)
     campaign.expiring.discard(event.decision or 0)
     if kind == EXPIRED:
-        return [(SET_LEFT, _units_left(campaign), SKIP, -1)]
+        return [(SET_LEFT, campaign.units_left, SKIP, -1)]
     if kind == CANCELLED:
-        return [(CANCEL, context, action, _units_left(campaign))]
+        return _cancel(campaign, event.context or "", event.action or "")
     if kind == SETTLED:
         reserve = 0 if event.reason == RELEASE else event.reserve or 0
         campaign.overrun += overrun(reserve=reserve, bill=bill)
-        return [(SET_LEFT, _units_left(campaign), SKIP, -1)]
+        return [(SET_LEFT, campaign.units_left, SKIP, -1)]
     raise ValueError(f"an event of kind {kind!r} is not known here")
+
+
+def _cancel(campaign: Campaign, context: str, action: str) -> list[Row]:
+    if action in campaign.action_index:
+        row, column = campaign.contexts[context], campaign.action_index[action]
+        return [(CANCEL, row, column, campaign.units_left)]
+    campaign.policy.change_stopped(context, action, (0.0, 0.0, -1.0))
+    return [(SET_LEFT, campaign.units_left, SKIP, -1)]
 
 
 def _switch(campaign: Campaign, kind: str, at: int) -> None:
@@ -129,8 +155,3 @@ def _switch(campaign: Campaign, kind: str, at: int) -> None:
             campaign.corrections = campaign.corrections.pause(at / 1e6)
         elif kind == RESUMED:
             campaign.corrections = campaign.corrections.resume(horizon, at / 1e6)
-
-
-def _units_left(campaign: Campaign) -> int:
-    """Return the money left after expected costs, in the kernels' units."""
-    return campaign.policy.units(campaign.ledger.budget - campaign.ledger.committed)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-__all__ = ["RESERVED", "ActionReport", "ContextReport", "CurvePoint", "Report"]
+__all__ = ["RESERVED", "ActionReport", "Amendment", "ContextReport", "CurvePoint", "Report"]
 
 RESERVED = "reserved"
 """Value of ``blocked``: the money is there, but reserved for open decisions."""
@@ -22,6 +22,8 @@ class ActionReport:
     of them all, the estimate that the policy uses; own rewards have a weight of
     rewarded / (rewarded + borrowed) in it. Both are None if nothing is borrowed: under policies
     without a prior, and before the first reward of the campaign.
+
+    A ``stopped`` action is neither planned with nor taken.
     """
 
     action: str
@@ -35,6 +37,7 @@ class ActionReport:
     planned: float
     pooled: float | None = None
     borrowed: float | None = None
+    stopped: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +52,17 @@ class ContextReport:
     share: float
     served: float
     actions: list[ActionReport]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amendment:
+    """A change of the terms: when, after how many arrivals, by whom, why, and each in words."""
+
+    at: str
+    arrivals: int
+    by: str | None
+    note: str | None
+    changes: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +103,8 @@ class Report:
         ``"budget"`` if even then; None if one can be taken.
     arrivals, arrivals_left
         Arrivals so far, and still to come by the horizon or the forecast.
+    closes, horizon
+        The closing time, if there is one, and the arrivals in all that the terms expect.
     served, skips
         Actions taken, and skips by reason.
     idle
@@ -107,6 +123,10 @@ class Report:
     pace
         Share of the budget spent or planned, less the share of the arrivals gone: above 0, money
         goes faster than arrivals; 0 if there is no budget.
+    open, expiring, next_expiry
+        Decisions with a reserve, those of them whose reserve expires, and when the next one does.
+    amendments
+        The changes of the terms so far.
     price, value, boundaries
         Of the plan now: the worth of a unit of money, the expected reward of an arrival, and the
         ratios at which the price jumps.
@@ -128,6 +148,7 @@ class Report:
     arrivals: int
     arrivals_left: float
     closes: str | None
+    horizon: float
     served: int
     skips: dict[str, int]
     idle: dict[str, int]
@@ -145,3 +166,7 @@ class Report:
     value: float
     boundaries: list[float]
     contexts: list[ContextReport]
+    open: int = 0
+    expiring: int = 0
+    next_expiry: str | None = None
+    amendments: list[Amendment] = field(default_factory=list)

@@ -69,7 +69,8 @@ class AssignmentAuditor:
         terms = self.terms
         allowed = terms.actions if event.available is None else json.loads(event.available)
         offers = zip(terms.actions, terms.reserves_in(event.context or ""), strict=True)
-        fitting = {action for action, reserve in offers if reserve <= left and action in allowed}
+        affordable = {action for action, reserve in offers if reserve <= left}
+        fitting = affordable & {*allowed} - {*terms.stopped}
         likely = set(shares) - {"skip"}
         if not likely <= fitting:
             return f"gives a probability to {min(likely - fitting)!r}, which could not be taken"
