@@ -111,7 +111,11 @@ class Client:
         return self._ask("GET", self._path)  # type: ignore[no-any-return]
 
     def decide(
-        self, context: str, available: Iterable[str] | None = None, key: str | None = None
+        self,
+        context: str,
+        available: Iterable[str] | None = None,
+        key: str | None = None,
+        person: str | None = None,
     ) -> Decision:
         """Decide what to do for one arrival, and reserve the money for it.
 
@@ -121,6 +125,7 @@ class Client:
             "context": context,
             "available": _actions(available),
             "key": _new_key() if key is None else key,
+            **({} if person is None else {"person": person}),
         }
         return Decision(**self._ask("POST", f"{self._path}/decisions", body))
 
@@ -129,6 +134,7 @@ class Client:
         contexts: Iterable[str],
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
+        persons: Iterable[str | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
         arrivals = checks.listed("contexts", contexts)
@@ -137,6 +143,7 @@ class Client:
             "contexts": arrivals,
             "available": _actions(available),
             "keys": [_new_key() if name is None else name for name in names],
+            **({} if persons is None else {"persons": checks.listed("persons", persons)}),
         }
         response = self._ask("POST", f"{self._path}/decisions/batch", body)
         return [Decision(**decision) for decision in response["decisions"]]
@@ -203,6 +210,11 @@ class Client:
         path = f"{self._path}/amendments/preview"
         return self._ask("POST", path, as_json(changes))  # type: ignore[no-any-return]
 
+    def forget(self, person: str) -> int:
+        """Remove everything that can be traced to a person; return how many actions were kept."""
+        response = self._ask("DELETE", f"{self._path}/persons", {"person": person})
+        return response["actions"]  # type: ignore[no-any-return]
+
     def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""
         self._ask("POST", f"{self._path}/pause")
@@ -223,6 +235,10 @@ class Client:
     def report(self) -> dict[str, Any]:
         """Return how the campaign is doing, and what the optimum would do now."""
         return self._ask("GET", f"{self._path}/report")  # type: ignore[no-any-return]
+
+    def final_report(self) -> dict[str, Any]:
+        """Return whether the campaign has worked: its lift, its cost, and other budgets."""
+        return self._ask("GET", f"{self._path}/final-report")  # type: ignore[no-any-return]
 
     def latest(self, limit: int = 20) -> list[dict[str, Any]]:
         """Return the latest decisions, newest first, with their outcomes."""

@@ -14,6 +14,7 @@ from almoner.errors import InvalidTerms
 from almoner.live.closing_time import ClosingTime
 from almoner.live.commands import NOTE_LIMIT
 from almoner.live.names import NAME_LIMIT
+from almoner.live.per_person import PerPerson
 from almoner.live.terms import LEARNED, PAIRS_LIMIT, Action
 from almoner.policy.base import Policy
 
@@ -27,6 +28,8 @@ __all__ = [
     "Closing",
     "Guess",
     "NewCampaign",
+    "PersonLimit",
+    "PersonName",
     "RewardOf",
     "Rewards",
     "Value",
@@ -78,6 +81,17 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
         return Action(**{name: getattr(self, name) for name in self.__struct_fields__})
 
 
+class PersonLimit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The most actions for one person in a time, such as 30 days."""
+
+    actions: Whole
+    every: Name
+
+    def per_person(self) -> PerPerson:
+        """Return the limit of the library."""
+        return PerPerson(actions=int(self.actions), every=self.every)
+
+
 class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     contexts: Names
     actions: Annotated[dict[Name, Cost | ActionTerms], Meta(min_length=1, max_length=1_000)]
@@ -88,6 +102,9 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     default_rewards: dict[Name, Share] | Literal["learned"] | None = None
     new_contexts: bool = False
     seed: Annotated[float, Meta(ge=0, lt=WHOLE_LIMIT, multiple_of=1)] | None = None
+    per_person: PersonLimit | None = None
+    holdout: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
+    explore: Share = 0.0
 
     def terms(self) -> dict[str, Any]:
         """Return the terms as `almoner.Agent.open` takes them."""
@@ -111,6 +128,9 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "default_rewards": LEARNED if self.default_rewards == LEARNED else self.default_rewards,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
+            "per_person": None if self.per_person is None else self.per_person.per_person(),
+            "holdout": self.holdout,
+            "explore": self.explore,
         }
 
 
@@ -165,14 +185,22 @@ class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     context: Name
     available: Annotated[list[Name], Meta(max_length=1_000)] | None = None
     key: Name | None = None
+    person: Name | None = None
 
 
 class Batch(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """Several arrivals in their order, decided all or none; keys are one for each context."""
+    """Several arrivals in their order, decided all or none; keys and persons are one for each."""
 
     contexts: Annotated[list[Name], Meta(max_length=BATCH_LIMIT)]
     available: Annotated[list[Name], Meta(max_length=1_000)] | None = None
     keys: Annotated[list[Name | None], Meta(max_length=BATCH_LIMIT)] | None = None
+    persons: Annotated[list[Name | None], Meta(max_length=BATCH_LIMIT)] | None = None
+
+
+class PersonName(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """A person, as decisions name them."""
+
+    person: Name
 
 
 class Bill(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):

@@ -29,6 +29,7 @@ __all__ = [
     "Curve",
     "Decisions",
     "ErrorAnswer",
+    "Forgotten",
     "Health",
     "Latest",
     "ListedCampaign",
@@ -98,6 +99,9 @@ class CampaignView(Struct, kw_only=True):
     default_rewards: dict[str, float] | str | None
     new_contexts: bool
     seed: int
+    per_person: dict[str, int | str] | None
+    holdout: float
+    explore: float
 
     @classmethod
     def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
@@ -121,7 +125,22 @@ class CampaignView(Struct, kw_only=True):
             default_rewards=terms.default_rewards,
             new_contexts=terms.new_contexts,
             seed=terms.seed,
+            per_person=_per_person(terms),
+            holdout=terms.holdout,
+            explore=terms.explore,
         )
+
+
+def _per_person(terms: Terms) -> dict[str, int | str] | None:
+    if terms.per_person is None:
+        return None
+    return {"actions": terms.per_person[0], "every": in_words(terms.per_person[1])}
+
+
+class Forgotten(Struct, kw_only=True):
+    """A person was forgotten: how many actions had been kept of them."""
+
+    actions: int
 
 
 class ListedCampaign(Struct, kw_only=True):
