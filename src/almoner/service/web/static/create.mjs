@@ -26,6 +26,10 @@ function formValues() {
     newContexts: field("new-contexts").checked,
     unit: field("unit").value,
     seed: field("seed").value,
+    holdout: field("holdout").value,
+    explore: field("explore").value,
+    personActions: field("person-actions").value,
+    personEvery: field("person-every").value,
     ...tableValues(),
   };
 }

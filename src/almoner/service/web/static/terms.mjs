@@ -18,6 +18,9 @@ export function campaignTerms(form) {
     default_rewards: defaultRewards(form),
     new_contexts: form.newContexts,
     seed: optionalNumber(form.seed),
+    holdout: optionalNumber(form.holdout),
+    explore: optionalNumber(form.explore),
+    per_person: perPerson(form),
   };
 }
 
@@ -70,6 +73,12 @@ function defaultRewards(form) {
 
 function byContext({ contexts }, values) {
   return Object.fromEntries(contexts.map(({ name }, index) => [name, values[index]]));
+}
+
+// A limit for each person, if a number of actions is given.
+function perPerson({ personActions, personEvery }) {
+  if (personActions === "") return undefined;
+  return { actions: Number(personActions), every: personEvery.trim() };
 }
 
 // An empty field is undefined, which JSON leaves out.
