@@ -265,8 +265,9 @@ def sentences(report: FinalReport) -> Iterator[str]:
         return
     first, second = lift.with_campaign, lift.without
     yield (
-        f"An arrival brings {first.mean:.4g} with the campaign and {second.mean:.4g} without it: a "
-        f"lift of {lift.lift:.4g}, 95 % interval {lift.low:.4g} to {lift.high:.4g}."
+        f"An arrival brings {_number(first.mean)} with the campaign and {_number(second.mean)} "
+        f"without it: a lift of {_number(lift.lift)}, 95\N{NO-BREAK SPACE}% interval {_number(lift.low)} to "
+        f"{_number(lift.high)}."
     )
     if lift.verdict == MORE:
         yield (
@@ -283,3 +284,8 @@ def sentences(report: FinalReport) -> Iterator[str]:
         yield f"{waiting:,} arrivals have no reward yet; they count as if none came."
     if lift.warning is not None:
         yield lift.warning[0].upper() + lift.warning[1:] + "."
+
+
+def _number(value: float) -> str:
+    """Return a number with three digits, and a proper minus sign."""
+    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from almoner.live.final_report import FinalReport, sentences
-from almoner.service.web.formatting import Money, count, percent, total
+from almoner.service.web.formatting import Money, count, total
 
 __all__ = ["lift_view"]
 
@@ -38,11 +38,20 @@ def lift_view(report: FinalReport, money: Money) -> dict[str, Any]:
         "groups": groups,
         "budgets": [
             {
-                "multiple": percent(point.multiple),
+                "multiple": f"{point.multiple:.0%}".replace("%", "\N{NO-BREAK SPACE}%"),
                 "budget": money(point.budget),
                 "reward": total(point.reward),
-                "extra": "–" if point.multiple == 1 else f"{point.extra:+,.4g}",
+                "extra": "–" if point.multiple == 1 else _signed(point.extra),
             }
             for point in report.budgets
         ],
     }
+
+
+def _signed(value: float) -> str:
+    """Return a difference with its sign.
+
+    >>> _signed(12.34), _signed(-1234.5)
+    ('+12.3', '−1,234.5')
+    """
+    return ("\N{MINUS SIGN}" if value < 0 else "+") + total(abs(round(value, 1)))
