@@ -24,7 +24,9 @@ LONG = 5_000
 """Decisions, each of them with a key and a reward."""
 
 INDEXED = {
-    "sqlite": re.compile(r"\((campaign|<expr>)=\? AND (decision=\?|decision>\?.*|key=\?|seq>\?|person=\?)\)"),
+    "sqlite": re.compile(
+        r"\((campaign|<expr>)=\? AND (decision=\?|decision>\?.*|key=\?|seq>\?|person=\?)\)"
+    ),
     "postgres": re.compile(r"Index Cond: .*campaign.* = .* AND \(?\(?(decision|key|seq|person) "),
 }
 

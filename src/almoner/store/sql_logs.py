@@ -106,12 +106,13 @@ class SqlLogs:
         """Return the rows of all persons of a campaign, by person and decision."""
         if self._version < PERSONS:
             return []
+        campaign = self._id(name)
         query = f"""
             SELECT person, decision, at FROM almoner_persons
             WHERE {LOOKUPS["person"]} = ? ORDER BY person, decision
         """  # noqa: S608
         with self._database.reading() as transaction:
-            return [tuple(row) for row in run(transaction, query, self._id(name))]
+            return [tuple(row) for row in run(transaction, query, campaign)]
 
     def unsettled(self, name: str, *, until: int, after: int, limit: int) -> list[Event]:
         """Return decisions with a reserve that were made until a time, oldest first."""
