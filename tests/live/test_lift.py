@@ -106,7 +106,7 @@ def baskets(rng: np.random.Generator, rates: Floats) -> Floats:
     return yes_or_no(rng, rates) * rng.uniform(0.05, 0.4, len(rates))
 
 
-MEANS = {yes_or_no: 1.0, baskets: 0.225}
+MEANS: dict[Rewards, float] = {yes_or_no: 1.0, baskets: 0.225}
 
 
 @pytest.mark.parametrize("rewards", [yes_or_no, baskets])
