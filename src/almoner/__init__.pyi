@@ -1,5 +1,6 @@
 # The only list of public names: type checkers read it, and almoner/__init__.py loads from it.
 
+from .client import AsyncClient as AsyncClient
 from .client import Client as Client
 from .errors import AlmonerError as AlmonerError
 from .errors import BrokenLedger as BrokenLedger

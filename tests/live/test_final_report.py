@@ -12,6 +12,7 @@ import pytest
 from support.agents import AgentFactory
 
 import almoner as al
+from almoner.live.audit import audit
 from almoner.live.export import decisions
 from almoner.live.final_report import FinalReport, LiftReport, sentences
 from almoner.live.lift import GroupSums, compare
@@ -38,7 +39,7 @@ def run(agent: al.Agent, arrivals: int, gain: float, *, told: float = 1.0, seed:
         contexts = ["new" if rng.random() < 0.6 else "returning" for _ in range(100)]
         made = agent.decide_many(contexts)
         rewards = {decision.id: bought(rng, decision, gain) for decision in made}
-        agent.reward_many({id: value for id, value in rewards.items() if rng.random() < told})
+        agent.reward_many({key: value for key, value in rewards.items() if rng.random() < told})
 
 
 def lift_of(agent: al.Agent) -> LiftReport:
@@ -127,6 +128,26 @@ def test_known_rewards_of_skips_count_where_none_is_reported() -> None:
     skipped = 10 - report.served - report.skips["holdout"]
     mean = (report.served + 0.5 * skipped) / (report.served + skipped)
     assert lift.with_campaign.mean == pytest.approx(mean)
+
+
+def test_silence_closes_decisions_of_both_groups_at_the_end_of_the_window(
+    factory: AgentFactory,
+) -> None:
+    now = 1_700_000_000.0
+    terms = {**SHOP, "reward_window": "2 days", "default_rewards": "learned", "holdout": 0.3}
+    agent = factory.open(**terms, explore=0.1, clock=lambda: now)
+    made = agent.decide_many(["new"] * 100)
+    agent.reward_many({decision.id: 1.0 for decision in made[:40]})
+    before = lift_of(agent)
+    assert before.with_campaign.open + before.without.open == 60
+    now += 3 * 86_400
+    agent.decide_many(["returning"] * 50)
+    after = lift_of(agent)
+    assert after.with_campaign.open + after.without.open == 50
+    assert audit(agent.store, factory.name).decisions == 150
+    other = factory.open(clock=lambda: now)
+    assert other.final_report() == agent.final_report()
+    assert other.look(lambda c: c.to_dict()) == agent.look(lambda c: c.to_dict())
 
 
 def test_rewards_told_of_one_group_only_are_warned_of() -> None:

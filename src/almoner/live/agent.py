@@ -52,6 +52,13 @@ __all__ = ["Agent"]
 class Agent:
     """A live campaign; `Agent.open` creates or resumes one.
 
+    Attributes
+    ----------
+    store, name, opening_terms
+        The store, the campaign's name, and the terms that it was opened with.
+    reporter
+        Reads the campaign for reports.
+
     Examples
     --------
     >>> agent = Agent.open(
@@ -68,7 +75,7 @@ class Agent:
     def __init__(
         self, store: Store, name: str, terms: Terms, *, clock: Callable[[], float] = time.time
     ) -> None:
-        self.store, self.name, self._opened_with = store, name, terms
+        self.store, self.name, self.opening_terms = store, name, terms
         self._process = Process()
         recent = RecentEvents()
         self._transactions = TransactionRunner(store, name, terms, clock=clock, recent=recent)
@@ -111,6 +118,10 @@ class Agent:
             The rewards of skipping by context, ``"learned"``, or None for 0.
         new_contexts
             Whether a context that was not declared is added when it arrives.
+        reward_window
+            The time within which rewards come, such as ``"7 days"``: silence until its end is a
+            reward of 0, recorded by the campaign itself, and young decisions count by their age. If
+            it is left out, only told rewards count, the zeros too.
         seed
             Determines all random draws; random itself if left out.
         per_person
@@ -200,8 +211,8 @@ class Agent:
     ) -> None:
         """Record the reward of an action or a skip, a number from 0 to 1; it may come late.
 
-        The decision is given by its id, or by the key with which it was made. Record 0 too:
-        without the zeros, all means are too high.
+        The decision is given by its id, or by the key with which it was made. Record 0 too, unless
+        the campaign has a reward window: without the zeros, all means are too high.
         """
         self._commits.submit((Reward(id, value, key=key),))
 
@@ -275,7 +286,7 @@ class Agent:
         """
         command = Amend(_changes(changes), by=by, note=note)
         now = self.now()
-        terms = self.look(lambda campaign: amended_terms(campaign, command.changes, now))
+        terms = self.reporter.view(lambda campaign: amended_terms(campaign, command.changes, now))
         Campaign(terms).warm_up()  # outside the transaction, as it may take seconds
         self._commits.submit((command,))
 
@@ -366,7 +377,7 @@ class Agent:
             self.store.close()
 
     def __repr__(self) -> str:
-        terms = self._opened_with  # without a transaction
+        terms = self.opening_terms
         contexts, actions = len(terms.contexts), len(terms.actions)
         return f"<almoner.Agent {self.name!r}: {contexts} contexts, {actions} actions>"
 

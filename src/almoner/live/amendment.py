@@ -10,6 +10,7 @@ from almoner import checks
 from almoner.errors import InvalidTerms
 from almoner.live.campaign_state import Campaign
 from almoner.live.closing_time import ClosingTime
+from almoner.live.ledger import Ledger
 from almoner.live.names import name_list
 from almoner.live.parse_terms import parse_term
 from almoner.live.terms import PAIRS_LIMIT, Action, Terms
@@ -58,7 +59,7 @@ def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
     """Return the terms of a campaign after changes; refuse changes that cannot be made now."""
     terms = campaign.terms
     if changes.budget is not None:
-        terms = replace(terms, budget=_budget(campaign, changes.budget))
+        terms = replace(terms, budget=_budget(terms, campaign.ledger_at(now), changes.budget))
     terms = replace(terms, horizon=_horizon(campaign, changes, now))
     terms = _with_actions(terms, changes)
     pairs = len(campaign.contexts) * len(terms.actions)
@@ -72,8 +73,8 @@ def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
     return terms
 
 
-def _budget(campaign: Campaign, value: Any) -> int:
-    money, ledger = campaign.terms.unit, campaign.ledger
+def _budget(terms: Terms, ledger: Ledger, value: Any) -> int:
+    money = terms.unit
     budget = money.units("budget", value, error=InvalidTerms)
     least = ledger.spent + ledger.reserved
     if budget < least:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from almoner.kernels.state import OVERALL_MEAN
 from almoner.live.campaign_state import Campaign
 from almoner.live.closing_time import ClosingTime
 from almoner.live.estimates import optimum, pair_means
@@ -234,7 +235,8 @@ def _budgets(campaign: Campaign, history: History) -> list[BudgetPoint]:
     terms, amount, budget = campaign.terms, campaign.terms.unit.amount, campaign.ledger.budget
     horizon, share = terms.horizon, 1 - terms.holdout
     arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
-    learned = pair_means(campaign.policy.pair_statistics())
+    overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
+    learned = pair_means(campaign.policy.pair_statistics(), overall=overall)
     estimates = present_estimates(campaign, history, learned, 0.0)
     reserves = np.array([terms.reserves_in(context) for context in campaign.contexts], np.int64)
     reserves[:, [name in terms.stopped for name in terms.actions]] = np.iinfo(np.int64).max
@@ -266,8 +268,8 @@ def sentences(report: FinalReport) -> Iterator[str]:
     first, second = lift.with_campaign, lift.without
     yield (
         f"An arrival brings {_number(first.mean)} with the campaign and {_number(second.mean)} "
-        f"without it: a lift of {_number(lift.lift)}, 95\N{NO-BREAK SPACE}% interval {_number(lift.low)} to "
-        f"{_number(lift.high)}."
+        f"without it: a lift of {_number(lift.lift)}, 95\N{NO-BREAK SPACE}% interval "
+        f"{_number(lift.low)} to {_number(lift.high)}."
     )
     if lift.verdict == MORE:
         yield (

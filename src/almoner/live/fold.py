@@ -51,7 +51,8 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
     rows: list[Row] = []
     rewards: list[float] = []
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
-    reserves = costs = 0
+    forecast = isinstance(campaign.terms.horizon, ClosingTime)
+    reserves, costs, window = 0, 0, campaign.window
     for event in events:
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
         if context is not None and context not in contexts:
@@ -62,23 +63,28 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                     raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
                 reserves, costs = reserves + reserve, costs + cost
                 campaign.open(event)
+            if window is not None:
+                if window.is_stale(at):
+                    campaign.policy.replay(rows, rewards)
+                    rows, rewards = [], []
+                    campaign.age(at)
+                window.add(event, contexts[context])
             if counted is not None:
-                campaign.correct_forecast(at)
+                if forecast:
+                    campaign.correct_forecast(at)
                 rows.append((TAKE, contexts[context], actions[name], counted))
                 rewards.append(0.0)
         elif kind == REWARDED:
-            counted, reward = -1 if counted is None else counted, event[_REWARD] or 0.0
-            if name in actions:
-                rows.append((LEARN, contexts[context], actions[name], counted))
-                rewards.append(reward)
-            else:
-                campaign.policy.change_stopped(context, name, (1.0, reward, -1.0))
+            learned, reward = _reward(campaign, Event._make(event))
+            rows += learned
+            rewards += [reward] * len(learned)
         elif kind == AMENDED:
             campaign.reserve(reserves, costs)
             campaign.policy.replay(rows, rewards)
             campaign.amend(campaign.terms.amended(amendment_of(event)["terms"]))
             rows, rewards, reserves, costs = [], [], 0, 0
             contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
+            window = campaign.window
         else:
             campaign.reserve(reserves, costs)
             changes = _change(campaign, Event._make(event))
@@ -118,6 +124,23 @@ def ledger_after(
     return ledger, None
 
 
+def _reward(campaign: Campaign, event: Event) -> tuple[list[Row], float]:
+    """Fold a reward; return rows for the kernels, and its value."""
+    context, action, reward = event.context or "", event.action, event.reward or 0.0
+    window = campaign.window
+    if window is not None:
+        window.reward(event.decision or 0, event.at, reward)
+        if reward == 0.0:  # silence is known from the age of its decision
+            return [], reward
+    if action not in campaign.action_index:
+        counted = 0.0 if window is not None else 1.0
+        campaign.policy.change_stopped(context, action or "", (counted, reward, -counted))
+        return [], reward
+    t = -1 if event.round is None else event.round
+    row = LEARN, campaign.contexts[context], campaign.action_index[action], t
+    return [row], reward
+
+
 def _change(campaign: Campaign, event: Event) -> list[Row]:
     """Fold an event that frees a reserve or changes the status; return rows for the kernels."""
     kind = event.kind
@@ -130,6 +153,9 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
     if kind == EXPIRED:
         return [(SET_LEFT, campaign.units_left, SKIP, -1)]
     if kind == CANCELLED:
+        if campaign.window is not None:
+            row = campaign.contexts[event.context or ""]
+            campaign.window.cancel(event.decision or 0, row, event.action)
         return _cancel(campaign, event.context or "", event.action or "")
     if kind == SETTLED:
         reserve = 0 if event.reason == RELEASE else event.reserve or 0

@@ -1,7 +1,8 @@
 """Tally of the groups that a lift compares: a fold over the log in bounded memory.
 
 Rewards repeat the reason of their decision and the probability of its skip, so that no look-up is
-needed. Silence counts as a reward of 0 until a reward comes, or as the known reward of a skip.
+needed; only of arrivals that are held out, those without a reward are kept until their window ends.
+Silence counts as a reward of 0 until a reward comes, or as the known reward of a skip.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 from collections.abc import Sequence
 
 from almoner.live.lift import GroupSums, OddsSums, stratum
+from almoner.live.reward_window import SILENCE
 from almoner.live.status import SkipReason
 from almoner.live.terms import SKIP_NAME, Terms
 from almoner.store.events import DECIDED, REWARDED, Event, EventRow
@@ -39,6 +41,7 @@ class LiftTally:
         self._defaults = defaults if isinstance(defaults, dict) else {}
         self.reached, self.held_out = GroupSums(), GroupSums()
         self.rewarded = self.rewarded_held_out = 0
+        self._windowed, self._waiting = terms.reward_window is not None, set[int]()
         self.actions: dict[int, GroupSums] = {}
         self.skips: dict[int, OddsSums] = {}
 
@@ -64,6 +67,8 @@ class LiftTally:
         reward = self._silent(event)
         if event.reason == SkipReason.HOLDOUT:
             self.held_out = self.held_out.plus(reward)
+            if self._windowed:
+                self._waiting.add(event.seq)
             return
         self.reached = self.reached.plus(reward)
         odds = _odds(json.loads(event.detail or "{}")["probabilities"].get(SKIP_NAME, 0.0))
@@ -76,8 +81,15 @@ class LiftTally:
             self.actions[number] = self.actions.get(number, GroupSums()).plus(reward)
 
     def _rewarded(self, event: Event) -> None:
+        if event.reason == SILENCE:  # a reward of 0, as it has counted so far
+            held = event.decision in self._waiting
+            self._waiting.discard(event.decision or 0)
+            self.rewarded_held_out += held
+            self.rewarded += not held
+            return
         before, reward = self._silent(event), event.reward or 0.0
         if event.reason == SkipReason.HOLDOUT:
+            self._waiting.discard(event.decision or 0)
             self.rewarded_held_out += 1
             self.held_out = self.held_out.corrected(before, reward)
             return

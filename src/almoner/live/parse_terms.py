@@ -48,6 +48,7 @@ def make_terms(
     per_person: Any = None,
     holdout: Any = 0.0,
     explore: Any = 0.0,
+    reward_window: Any = None,
 ) -> Terms:
     """Check and convert the terms of a campaign; see `almoner.Agent.open` for their meaning."""
     names, money = _contexts(contexts), _unit(unit)
@@ -62,6 +63,7 @@ def make_terms(
         "per_person": per_person,
         "holdout": holdout,
         "explore": explore,
+        "reward_window": reward_window,
     }
     fields: dict[str, Any] = {}
     for term, value in values.items():
@@ -96,6 +98,8 @@ def parse_term(
         return {term: _share(term, value)}
     if term == "seed":
         return {term: checks.whole(term, value, low=0, error=InvalidTerms)}
+    if term == "reward_window":
+        return {term: None if value is None else duration(term, value)}
     checks.flag(term, value, error=InvalidTerms)
     return {term: value}
 

@@ -83,9 +83,10 @@ class Terms:
 
     ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
-    then cost their reserve; ``stopped`` actions are neither planned with nor taken. ``per_person``
-    is a number of actions and the microseconds in which they count. Fields with a default are
-    stored where they differ from it.
+    then cost their reserve; ``stopped`` actions are neither planned with nor taken.
+    ``reward_window`` is the time within which rewards come, in microseconds; ``per_person`` a
+    number of actions and the microseconds in which they count. Fields with a default are stored
+    where they differ from it.
     """
 
     contexts: tuple[str, ...]
@@ -104,6 +105,7 @@ class Terms:
     per_person: tuple[int, int] | None = None
     holdout: float = 0.0
     explore: float = 0.0
+    reward_window: int | None = None
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -131,6 +133,11 @@ class Terms:
     def active(self) -> tuple[str, ...]:
         """The names of the actions that can be taken."""
         return tuple(name for name in self.costs if name not in self.stopped)
+
+    @property
+    def window_in_words(self) -> str | None:
+        """The reward window as a person writes it, None if there is none."""
+        return None if self.reward_window is None else in_words(self.reward_window)
 
     def offers_in(self, context: str) -> list[tuple[str, int, int]]:
         """Return the active actions in a context: name, expected cost and reserve of each."""
@@ -174,6 +181,7 @@ class Terms:
             "per_person": written_per_person(self.per_person),
             "holdout": self.holdout,
             "explore": self.explore,
+            "reward_window": self.window_in_words,
         }
 
     def opened(self, now: datetime) -> Terms:

@@ -86,6 +86,8 @@ class AssignmentAuditor:
     def reward_fault(self, row: EventRow) -> str | None:
         """Return what is wrong with a reward: it repeats a reason and the probability of a skip."""
         event = Event._make(row)
+        if event.reason == "window":  # of the campaign itself, as nobody has told one
+            return None if event.probability is None else "must have no probability"
         if not self.terms.spreads:
             expected: tuple[Any, Any] = None, None
         elif event.round is None:  # of a decision while the campaign was not running

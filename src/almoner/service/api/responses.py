@@ -102,6 +102,7 @@ class CampaignView(Struct, kw_only=True):
     per_person: dict[str, int | str] | None
     holdout: float
     explore: float
+    reward_window: str | None
 
     @classmethod
     def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
@@ -128,6 +129,7 @@ class CampaignView(Struct, kw_only=True):
             per_person=_per_person(terms),
             holdout=terms.holdout,
             explore=terms.explore,
+            reward_window=terms.window_in_words,
         )
 
 

@@ -31,6 +31,7 @@ const FORM = {
     ["0.3", "0.4"],
   ],
   newContexts: false,
+  rewardWindow: "",
   unit: "",
   seed: "",
   holdout: "",
@@ -69,6 +70,10 @@ test("hold-out, exploration and a limit for persons are sent if they are filled 
   });
   assert.deepEqual([holdout, explore], [0.1, 0.02]);
   assert.deepEqual(per_person, { actions: 1, every: "30 days" });
+});
+
+test("a reward window is sent as it was typed", () => {
+  assert.equal(campaignTerms({ ...FORM, rewardWindow: "36 hours" }).reward_window, "36 hours");
 });
 
 test("a closing time is sent in UTC with the expected arrivals", () => {

@@ -24,6 +24,7 @@ function formValues() {
     expected: field("expected").value,
     skipping: form.elements.skipping.value,
     newContexts: field("new-contexts").checked,
+    rewardWindow: field("reward-window").value.trim(),
     unit: field("unit").value,
     seed: field("seed").value,
     holdout: field("holdout").value,
