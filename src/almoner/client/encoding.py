@@ -14,6 +14,7 @@ import numpy as np
 
 from almoner.errors import InvalidInput
 from almoner.live.closing_time import ClosingTime
+from almoner.live.per_person import PerPerson
 from almoner.live.prior import Prior
 from almoner.live.terms import Action
 from almoner.policy.base import Policy
@@ -101,8 +102,13 @@ def _amount(value: Any) -> Any:
         return value
 
 
+def _per_person(limit: PerPerson) -> dict[str, Any]:
+    return {"actions": limit.actions, "every": _plain(limit.every)}
+
+
 def _plain(value: Any) -> Any:
     makers: dict[type, Callable[[Any], Any]] = {
+        PerPerson: _per_person,
         ClosingTime: ClosingTime.to_dict,
         Prior: Prior.to_dict,
         Policy: Policy.to_dict,

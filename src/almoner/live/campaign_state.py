@@ -27,6 +27,13 @@ from almoner.kernels.live import (
 )
 from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
+from almoner.live.assignment import (
+    EXPLORED,
+    HAS_ENOUGH,
+    HELD_OUT,
+    assign,
+    skip_probability,
+)
 from almoner.live.closing_time import ClosingTime, ForecastCorrections
 from almoner.live.deadlines import Deadlines, OpenDecision
 from almoner.live.evidence import Evidence
@@ -57,6 +64,9 @@ _REASONS = {
     UNAFFORDABLE: SkipReason.BUDGET.value,
     PAST_HORIZON: SkipReason.HORIZON.value,
     NOT_ALLOWED: SkipReason.UNAVAILABLE.value,
+    HAS_ENOUGH: SkipReason.PERSON.value,
+    HELD_OUT: SkipReason.HOLDOUT.value,
+    EXPLORED: SkipReason.EXPLORE.value,
 }
 
 _SKIPPED: Choice = (SKIP, ACTED), (1.0, nan)
@@ -149,6 +159,8 @@ class Campaign:
 
     def decide(self, arrivals: Sequence[PendingArrival], *, now: int) -> list[Event]:
         """Decide for arrivals whose contexts were `admit`ted; return the events to log."""
+        if self._assigned:
+            return [self._assign(arrival, now) for arrival in arrivals]
         size = 1 if self._one_by_one else BATCH
         if len(arrivals) <= size:
             return self._decide(arrivals, now)
@@ -181,6 +193,7 @@ class Campaign:
         ``ended`` says how its reserve has ended, if it was settled after that.
         """
         ledger, charged = ledger_after(self.ledger, kind, decided, bill or 0, ended)
+        repeats = kind == REWARDED and self.terms.spreads  # for the lift, which needs both
         event = Event(
             seq=self.seq + 1,
             kind=kind,
@@ -192,7 +205,8 @@ class Campaign:
             action=decided.action,
             cost=decided.cost,
             reserve=decided.reserve,
-            reason=ended,
+            reason=decided.reason if repeats else ended,
+            probability=skip_probability(decided) if repeats else None,
             bill=bill,
             charged=charged,
             reward=reward,
@@ -398,17 +412,48 @@ class Campaign:
             return self.arrivals
         return self.arrivals + 1 + round(min(self.arrivals_left(now), LARGEST))
 
-    def _decide(self, arrivals: Sequence[PendingArrival], now: int) -> list[Event]:
-        """Decide for a batch of arrivals, and reserve the money; return the events to log."""
-        seq, counted = self.seq, self.arrivals
+    @property
+    def _assigned(self) -> bool:
+        """Whether something other than the policy may decide an arrival: see `assign`."""
+        return self.terms.spreads or self.terms.per_person is not None
+
+    def _assign(self, arrival: PendingArrival, now: int) -> Event:
+        """Decide for one arrival of a campaign with a hold-out, exploration or limited persons."""
+        if self.status != _RUNNING:
+            return self._decide((arrival,), now)[0]
+        if self.evidence.is_due(now):
+            self.evidence.age(self, now)
+        self.correct_forecast(now)
+        horizon = self._horizon_at(now)
+        choice, detail = assign(
+            self, arrival, horizon=horizon, left=self.ledger.left, blocked=self._blocked(arrival)
+        )
+        (event,) = self._decide((arrival,), now, (choice,), self.arrivals - 1)
+        if event.action is not None and arrival.visitor is not None:
+            arrival.visitor.actions[event.seq] = now
+        return event._replace(detail=detail)
+
+    def _decide(
+        self,
+        arrivals: Sequence[PendingArrival],
+        now: int,
+        choices: Iterable[Choice] | None = None,
+        counted: int | None = None,
+    ) -> list[Event]:
+        """Decide for a batch of arrivals, and reserve the money; return the events to log.
+
+        With ``choices``, which are recorded as taken, ``counted`` is the number of the first one.
+        """
+        seq, counted = self.seq, self.arrivals if counted is None else counted
         budget, spent, reserved, planned = self.ledger
         shared = isinstance(self.ledger, SharedLedger)  # then there is one arrival
         left = budget - spent - (planned if shared else reserved)
         running = self.status == _RUNNING
         per_unit, offers = self.policy.per_unit, self.policy.offers
-        if self.evidence.is_due(now):
-            self.evidence.age(self, now)
-        choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
+        if choices is None:
+            if self.evidence.is_due(now):
+                self.evidence.age(self, now)
+            choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
         reserves = costs = 0
         events = []
         for arrival, ((action, reason), (probability, price)) in zip(arrivals, choices):  # noqa: B905
@@ -448,14 +493,18 @@ class Campaign:
 
     def _choose(self, arrivals: Sequence[PendingArrival], now: int, left: int) -> Iterable[Choice]:
         self.correct_forecast(now)
-        horizon, shared = self._horizon_at(now), self.evidence.shared
+        horizon, blocked = self._horizon_at(now), self._blocked(arrivals[0])
+        return self.policy.choose(arrivals, horizon=horizon, left=left, blocked=blocked)
+
+    def _blocked(self, arrival: PendingArrival) -> list[bool] | None:
+        """Return which actions shared reserves cannot bear; None if reserves are not shared."""
+        shared = self.evidence.shared
         if shared is None:
-            return self.policy.choose(arrivals, horizon=horizon, left=left)
-        blocked = [
+            return None
+        return [
             not shared.admits(self.ledger, cost=cost, reserve=reserve)
-            for _, cost, reserve in self.policy.offers[arrivals[0].context]
+            for _, cost, reserve in self.policy.offers[arrival.context]
         ]
-        return self.policy.choose(arrivals, horizon=horizon, left=0, blocked=blocked)
 
     def reserve(self, amount: int, cost: int) -> None:
         """Reserve money for decisions, given their reserves and expected costs in all."""

@@ -39,7 +39,8 @@ class Decision:
         The money that further actions could reserve after this decision.
     reason
         The reason of a skip, one of `SkipReason`: ``"policy"``, ``"budget"``, ``"horizon"``,
-        ``"unavailable"``, ``"paused"`` or ``"closed"``; None for an action.
+        ``"unavailable"``, ``"paused"``, ``"closed"``, ``"person"``, ``"holdout"`` or
+        ``"explore"``; None for an action.
     """
 
     id: int

@@ -22,7 +22,7 @@ from almoner.policy.contexts import KnownContexts
 from almoner.policy.recipes import RECIPES
 from almoner.policy.rewards import KnownRewards
 
-__all__ = ["make_report"]
+__all__ = ["make_report", "present_estimates"]
 
 SILENT_DECISIONS = 30
 """Decisions without a reward from which on it is remarkable that all rewards are above 0."""
@@ -43,7 +43,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
     learned = pair_means(campaign.policy.pair_statistics(), overall=overall)
     evidence = PairEvidence(campaign, history, now)
-    estimates = _estimates(campaign, history, learned, ratio_now)
+    estimates = present_estimates(campaign, history, learned, ratio_now)
     plan = optimum(estimates, reserves=reserves, funds=funds)
     first = optimum(estimates, reserves=reserves, funds=ledger.budget, ratio=ratio_start)
     gone = arrivals / (arrivals + coming) if arrivals + coming > 0 else 1.0
@@ -204,7 +204,9 @@ def _contexts(
     return reports
 
 
-def _estimates(campaign: Campaign, history: History, learned: PairMeans, ratio: float) -> Estimates:
+def present_estimates(
+    campaign: Campaign, history: History, learned: PairMeans, ratio: float
+) -> Estimates:
     """Return the statistics that the policy plans with: given to it, or learned by it."""
     terms, state = campaign.terms, campaign.state
     rewards, contexts = terms.policy.rewards, terms.policy.contexts

@@ -11,6 +11,7 @@ from almoner.errors import InvalidTerms
 from almoner.live.closing_time import ClosingTime
 from almoner.live.durations import duration
 from almoner.live.names import campaign_name, name_list
+from almoner.live.per_person import parse_per_person
 from almoner.live.prior import parse_prior
 from almoner.live.reward_scale import (
     UNSCALED,
@@ -30,9 +31,9 @@ from almoner.live.terms import (
 )
 from almoner.money import Denomination, denomination
 from almoner.policy.base import Policy
-from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
+from almoner.policy.contexts import EmpiricalContexts
 from almoner.policy.recipes import recipe
-from almoner.policy.rewards import ExploreFirst, KnownRewards
+from almoner.policy.rewards import KnownRewards
 
 __all__ = ["make_terms", "parse_term"]
 
@@ -55,6 +56,9 @@ def make_terms(
     default_rewards: Any = None,
     new_contexts: bool = False,
     seed: int = 0,
+    per_person: Any = None,
+    holdout: Any = 0.0,
+    explore: Any = 0.0,
     reward_window: Any = None,
     learn_cost: bool = False,
     risk: Any = 0,
@@ -74,6 +78,9 @@ def make_terms(
         "default_rewards": default_rewards,
         "new_contexts": new_contexts,
         "seed": seed,
+        "per_person": per_person,
+        "holdout": holdout,
+        "explore": explore,
         "reward_window": reward_window,
         "learn_cost": learn_cost,
         "risk": risk,
@@ -123,6 +130,10 @@ def parse_term(
         return {term: value if isinstance(value, Policy) else recipe(value)}
     if term == "default_rewards":
         return {term: _defaults(value, contexts, scale)}
+    if term == "per_person":
+        return {term: parse_per_person(value)}
+    if term in ("holdout", "explore"):
+        return {term: _share(term, value)}
     if term == "seed":
         return {term: checks.whole(term, value, low=0, error=InvalidTerms)}
     if term == "risk":
@@ -160,6 +171,12 @@ def _horizon(horizon: Any) -> int | ClosingTime:
         return horizon
     remedy = "give a number of arrivals, or a ClosingTime"
     return checks.whole("horizon", horizon, error=InvalidTerms, remedy=remedy)
+
+
+def _share(term: str, value: Any) -> float:
+    """Return a share of the arrivals; some must be left that are not held out."""
+    high, remedy = (0.9 if term == "holdout" else 1), "give a share of the arrivals, such as 0.1"
+    return checks.number(term, value, low=0, high=high, error=InvalidTerms, remedy=remedy)
 
 
 def _costs(
@@ -294,10 +311,7 @@ def _refuse_contradictions(terms: Terms) -> None:
             "one cost for each action, no default_rewards by context, and a policy that learns "
             "both rewards and context shares, such as thrifty()"
         )
-    counted = (
-        isinstance(policy.rewards, ExploreFirst) and policy.rewards.test != "none"
-    ) or policy.contexts == TruncatedContexts()
-    if isinstance(terms.horizon, ClosingTime) and counted:
+    if isinstance(terms.horizon, ClosingTime) and terms.counts_rounds:
         raise InvalidTerms(
             "this policy tests its knowledge against the number of rounds, which a closing time "
             "does not tell; give horizon= a number, or choose another policy, such as thrifty()"

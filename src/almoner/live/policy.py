@@ -16,16 +16,26 @@ import numpy as np
 from almoner.errors import InvalidInput, InvalidPolicy
 from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_priors
-from almoner.kernels.draws import POLICY, stream_key
-from almoner.kernels.live import REFIT, advance, advance_without_gil, new_batch, replay
+from almoner.kernels.draws import POLICY, round_key, stream_key, uniform
+from almoner.kernels.live import (
+    REFIT,
+    TAKE,
+    ArrivalBatch,
+    advance,
+    advance_without_gil,
+    new_batch,
+    replay,
+)
 from almoner.kernels.state import (
     LEFT,
     OVERALL_MEAN,
     REFIT_AT,
+    ROUND,
     VALID_UNTIL,
     new_hulls,
     new_memo,
 )
+from almoner.kernels.weigh import weigh
 from almoner.kernels.window import mature
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import LEARNED, SKIP_NAME, Terms
@@ -73,11 +83,12 @@ class PairStatistics(NamedTuple):
 
 
 class PendingArrival(Protocol):
-    """An arrival to decide: its context, the actions allowed if not all, the key if any."""
+    """An arrival to decide: its context, the actions allowed if not all, key and person if any."""
 
     context: Any
     available: Any
     key: Any
+    visitor: Any
 
 
 class LivePolicy:
@@ -104,7 +115,8 @@ class LivePolicy:
         self.actions = {name: index for index, name in enumerate(terms.active)}
         self._batch = new_batch(len(terms.active), size=BATCH)
         self._single = np.empty((1, 4), np.int64), np.empty(1)
-        self._advance, self._replay, self._mature = advance, replay, mature
+        self._advance, self._replay, self._weigh = advance, replay, weigh
+        self._weighed, self._mature = np.zeros((2, len(terms.active))), mature
         self.is_warm = False
         self.offers: dict[str, list[Offer]] = {}
         self.stopped: dict[str, Floats] = {}
@@ -190,6 +202,9 @@ class LivePolicy:
         kernel = advance_without_gil if takes_long else advance
         self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
         self._replay = specialize(replay, *fixed, *self._single)
+        if self._terms.spreads:
+            self.draw(0)
+            self._weigh = specialize(weigh, *fixed, self._batch, self._reserves, 0, self._weighed)
         if self.lowered.windowed:
             self._mature = specialize(mature, *fixed[:3])
         self.is_warm = True
@@ -207,24 +222,66 @@ class LivePolicy:
         ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved. For a
         single arrival, ``blocked`` says instead which actions the budget cannot bear.
         """
-        reserves = self._reserves
-        if blocked is not None:
-            reserves, left = np.zeros_like(reserves), 0
-            reserves[self.contexts[arrivals[0].context]] = blocked
+        batch, size = self._fill(arrivals, horizon), len(arrivals)
+        reserves, left = self._limits(arrivals[0], left, blocked)
+        self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
+        choices, figures = batch.choices, batch.figures
+        if size == 1:  # slices would take twice as long
+            return (((choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))),)
+        return zip(choices[:size].tolist(), figures[:size].tolist(), strict=True)
+
+    def _limits(
+        self, arrival: PendingArrival, left: int, blocked: Sequence[bool] | None
+    ) -> tuple[Ints, int]:
+        """Return reserves and the money they must fit, so that blocked actions do not."""
+        if blocked is None:
+            return self._reserves, left
+        reserves = np.zeros_like(self._reserves)
+        reserves[self.contexts[arrival.context]] = blocked
+        return reserves, 0
+
+    def _fill(self, arrivals: Sequence[PendingArrival], horizon: int) -> ArrivalBatch:
+        """Return the batch with these arrivals, and let the kernels use the horizon."""
         if horizon != self._now.horizon:
             self._now = self.lowered._replace(horizon=horizon)
-        batch, size = self._batch, len(arrivals)
+        batch = self._batch
         for index, arrival in enumerate(arrivals):  # one by one: there is often just one
             batch.contexts[index] = self.contexts[arrival.context]
             if arrival.available is not None:
                 batch.allowed[index] = False
                 active = [self.actions[name] for name in arrival.available if name in self.actions]
                 batch.allowed[index, active] = True
-        self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
+        return batch
+
+    def weigh(
+        self,
+        arrival: PendingArrival,
+        *,
+        horizon: int,
+        left: int,
+        blocked: Sequence[bool] | None = None,
+    ) -> tuple[Choice, list[float], list[bool]]:
+        """Decide for an arrival, and record nothing.
+
+        Returns the policy's choice, its probability of each action, and which could be taken.
+        """
+        batch = self._fill((arrival,), horizon)
+        reserves, left = self._limits(arrival, left, blocked)
+        self._weigh(self._now, *self._working, self._stream, batch, reserves, left, self._weighed)
         choices, figures = batch.choices, batch.figures
-        if size == 1:  # slices would take twice as long
-            return (((choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))),)
-        return zip(choices[:size].tolist(), figures[:size].tolist(), strict=True)
+        choice = (choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))
+        spread, options = self._weighed.tolist()
+        return choice, spread, [*map(bool, options)]
+
+    def draw(self, lane: int) -> float:
+        """Return the uniform draw of a lane for the next arrival."""
+        key = np.uint64(round_key(self._stream, self.state.progress.item(ROUND)))
+        return float(uniform(key, lane))
+
+    def take(self, context: str, action: int) -> None:
+        """Record a decision that was made elsewhere."""
+        row = (TAKE, self.contexts[context], action, self.state.progress.item(ROUND))
+        self.replay([row], [0.0])
 
     def replay(self, rows: Sequence[Row], rewards: Sequence[float]) -> None:
         """Fold events, each with the reward it may carry."""

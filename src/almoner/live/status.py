@@ -28,6 +28,9 @@ class SkipReason(StrEnum):
     UNAVAILABLE = "unavailable"
     PAUSED = "paused"
     CLOSED = "closed"
+    PERSON = "person"
+    HOLDOUT = "holdout"
+    EXPLORE = "explore"
 
 
 EXPLANATIONS: dict[str, str] = {
@@ -37,5 +40,8 @@ EXPLANATIONS: dict[str, str] = {
     SkipReason.UNAVAILABLE: "no action was available",
     SkipReason.PAUSED: "the campaign is paused",
     SkipReason.CLOSED: "the campaign is closed",
+    SkipReason.PERSON: "the person has had as many actions as one may get for now",
+    SkipReason.HOLDOUT: "it is held out, to learn what happens without the campaign",
+    SkipReason.EXPLORE: "it was drawn at random, to learn what a skip brings",
 }
 """Skip reasons in words."""

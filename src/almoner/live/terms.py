@@ -18,9 +18,12 @@ import numpy as np
 from almoner.errors import BrokenLedger
 from almoner.live.closing_time import ClosingTime
 from almoner.live.durations import in_words
+from almoner.live.per_person import written_per_person
 from almoner.live.reward_scale import UNSCALED, RewardScale
 from almoner.money import Denomination
 from almoner.policy.base import Policy
+from almoner.policy.contexts import TruncatedContexts
+from almoner.policy.rewards import ExploreFirst
 from almoner.types import Floats
 
 __all__ = [
@@ -92,7 +95,8 @@ class Terms:
     then cost their reserve; ``stopped`` actions are neither planned with nor taken.
     ``reward_window`` is the time within which rewards come, in microseconds; ``learns`` has the
     actions whose costs are learned, unless ``learn_cost`` says that all are. Known rewards of
-    skips, ``default_rewards``, are in the kernels' [0, 1]. Fields with a default are stored where
+    skips, ``default_rewards``, are in the kernels' [0, 1]. ``per_person`` has a number of actions
+    and the microseconds in which they count. Fields with a default are stored where
     they differ from it.
 
     ``after``, ``memory`` and ``prior`` are what was asked for; ``inherited`` holds the numbers that
@@ -113,6 +117,9 @@ class Terms:
     expires: dict[str, int] = field(default_factory=dict)
     charged: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
+    per_person: tuple[int, int] | None = None
+    holdout: float = 0.0
+    explore: float = 0.0
     reward_window: int | None = None
     learn_cost: bool = False
     learns: tuple[str, ...] = ()
@@ -175,6 +182,23 @@ class Terms:
         return tuple(self.costs)
 
     @property
+    def knows_persons(self) -> bool:
+        """Whether a decision depends on the person."""
+        return self.per_person is not None or self.holdout > 0
+
+    @property
+    def counts_rounds(self) -> bool:
+        """Whether the policy tests its knowledge against the number of rounds."""
+        rewards, contexts = self.policy.rewards, self.policy.contexts
+        explores = isinstance(rewards, ExploreFirst) and rewards.test != "none"
+        return explores or contexts == TruncatedContexts()
+
+    @property
+    def spreads(self) -> bool:
+        """Whether the probabilities of all actions are logged: with a hold-out or exploration."""
+        return self.holdout > 0 or self.explore > 0
+
+    @property
     def active(self) -> tuple[str, ...]:
         """The names of the actions that can be taken."""
         return tuple(name for name in self.costs if name not in self.stopped)
@@ -229,6 +253,9 @@ class Terms:
             "default_rewards": self.shown_defaults,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
+            "per_person": written_per_person(self.per_person),
+            "holdout": self.holdout,
+            "explore": self.explore,
             "reward_window": self.window_in_words,
             "learn_cost": self.learn_cost,
             "risk": self.risk,

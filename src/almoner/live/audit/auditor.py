@@ -18,6 +18,7 @@ from operator import itemgetter
 from typing import Any, NoReturn
 
 from almoner.errors import BrokenLedger
+from almoner.live.audit.assignment import AssignmentAuditor
 from almoner.live.audit.keys import KeyDigests
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import CHARGE, RELEASE, Terms
@@ -57,6 +58,9 @@ UNUSED = {
 }
 """Columns that a row of each kind leaves empty."""
 
+_ASSIGNED = {DECIDED: ("detail",), REWARDED: ("probability", "reason")}
+"""Columns of `UNUSED` that `AssignmentAuditor` checks."""
+
 _OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4, EXPIRED: 8}
 """Outcomes of a decision, as bits."""
 
@@ -70,15 +74,8 @@ TIMES = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
 """Microseconds since 1970 in the years 1 to 9999, as dates can be."""
 
 UNCHANGING = (
-    "contexts",
-    "policy",
-    "unit",
-    "default_rewards",
-    "new_contexts",
-    "seed",
-    "reward_window",
-    "learn_cost",
-    "risk",
+    *("contexts", "policy", "unit", "default_rewards", "new_contexts", "seed"),
+    *("reward_window", "learn_cost", "risk", "per_person", "holdout", "explore"),
 )
 """Fields of the terms that no amendment changes."""
 
@@ -138,6 +135,13 @@ class Auditor:
         self._numbers: dict[AuditedOffer, int] = {}
         self._valid: dict[AuditedOffer, int] = {}
         self._offers: list[AuditedOffer] = []
+        self._assignment = AssignmentAuditor(terms)
+        self._unused = {
+            kind: [name for name in names if name not in _ASSIGNED.get(kind, ())]
+            if self._assignment.is_needed
+            else names
+            for kind, names in UNUSED.items()
+        }
         check = {
             DECIDED: self._decide,
             **dict.fromkeys(_OUTCOMES, self._follow_up),
@@ -147,7 +151,7 @@ class Auditor:
         # By kind: the check of a row, its unused columns, and their values.
         self._kinds = {
             kind: (check[kind], _getter([*map(Event._fields.index, names)]), (None,) * len(names))
-            for kind, names in UNUSED.items()
+            for kind, names in self._unused.items()
         }
 
     def check(self, rows: Sequence[EventRow]) -> None:
@@ -175,7 +179,7 @@ class Auditor:
             if row[3] != left:
                 self._broken(row, f"says that {row[3]} is left, where {left} is")
             if unused(row) != empty:
-                values = zip(UNUSED[kind], unused(row), strict=True)
+                values = zip(self._unused[kind], unused(row), strict=True)
                 field, value = next(pair for pair in values if pair[1] is not None)
                 self._broken(row, f"must have no {field}, has {value!r}")
 
@@ -221,6 +225,13 @@ class Auditor:
             sealed_from=sealed_from,
         )
 
+    def acted(self, decision: int) -> bool:
+        """Return whether a decision was an action that was not cancelled."""
+        number = self._offered[decision] if 0 < decision <= self.last else -1
+        if number < 0 or self._offers[number][1] is None:
+            return False
+        return not self._outcomes[decision] & _OUTCOMES[CANCELLED]
+
     def _switch(self, row: EventRow) -> None:
         if self.switched == CLOSED:
             self._broken(row, "comes after the campaign was closed for good")
@@ -239,7 +250,7 @@ class Auditor:
             self._broken(row, f"sets a horizon of {terms.horizon} after {self.rounds} arrivals")
         if not {*self.terms.actions} <= {*terms.actions} or not terms.active:
             self._broken(row, "removes actions")
-        self.terms = terms
+        self.terms = self._assignment.terms = terms
         self._valid.clear()
 
     def _decide(self, row: EventRow) -> None:
@@ -281,6 +292,10 @@ class Auditor:
             self.keys.add(key)
         if not 0.0 < (probability or 0.0) <= 1.0:
             self._broken(row, f"has the probability {probability}")
+        if self._assignment.is_needed:
+            fault = self._assignment.decision_fault(row, self.left)
+            if fault is not None:
+                self._broken(row, fault)
         self.reserved += reserve or 0
         self._expected += row[_COST] or 0
         self.decisions += 1
@@ -351,6 +366,9 @@ class Auditor:
         if kind == REWARDED:
             if reward is None or not 0.0 <= reward <= 1.0:
                 self._broken(row, f"has the reward {reward}")
+            fault = self._assignment.reward_fault(row) if self._assignment.is_needed else None
+            if fault is not None:
+                self._broken(row, fault)
             self._check_window(row, decision, reward)
         elif reserve is None:
             self._broken(row, f"speaks of decision {decision}, a skip, which has no reserve")
@@ -368,18 +386,19 @@ class Auditor:
     def _check_window(self, row: EventRow, decision: int, reward: float) -> None:
         """Refuse a reward after the window of its decision, and a silence before its end."""
         window, said = self.terms.reward_window, row[_REASON]
-        if said not in (None, _SILENCE):
+        silent = said == _SILENCE
+        if not (silent or said is None or self.terms.spreads):  # which repeat the decision's
             self._broken(row, f"has the reason {said!r}")
         if window is None:
-            if said is not None:
+            if silent:
                 self._broken(row, "speaks of a window, which the terms do not have")
             return
         over = row[2] >= self._decided_at[decision] + window
-        if said is None and over:
+        if not silent and over:
             self._broken(row, f"rewards decision {decision} after its window has ended")
-        if said is not None and not over:
+        if silent and not over:
             self._broken(row, f"ends the window of decision {decision} before its time")
-        if said is not None and reward != 0.0:
+        if silent and reward != 0.0:
             self._broken(row, f"has the reward {reward} for silence, which is 0")
 
     def _refuse_difference(self, row: EventRow, number: int, counted: int) -> NoReturn:

@@ -14,6 +14,7 @@ from almoner.errors import InvalidTerms
 from almoner.live.closing_time import ClosingTime
 from almoner.live.commands import NOTE_LIMIT
 from almoner.live.names import NAME_LIMIT
+from almoner.live.per_person import PerPerson
 from almoner.live.prior import WEIGHT, Prior
 from almoner.live.reward_scale import CURRENCY_LIMIT
 from almoner.live.terms import LEARNED, PAIRS_LIMIT, Action
@@ -29,6 +30,8 @@ __all__ = [
     "Closing",
     "Guess",
     "NewCampaign",
+    "PersonLimit",
+    "PersonName",
     "PriorMeans",
     "RewardOf",
     "Rewards",
@@ -94,6 +97,17 @@ class PriorMeans(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     weight: Amount | dict[Name, dict[Name, Amount]] = WEIGHT
 
 
+class PersonLimit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The most actions for one person in a time, such as 30 days."""
+
+    actions: Whole
+    every: Name
+
+    def per_person(self) -> PerPerson:
+        """Return the limit of the library."""
+        return PerPerson(actions=int(self.actions), every=self.every)
+
+
 class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     contexts: Names
     actions: Annotated[dict[Name, Cost | ActionTerms], Meta(min_length=1, max_length=1_000)]
@@ -112,6 +126,9 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     after: Name | None = None
     memory: Share | None = None
     prior: PriorMeans | None = None
+    per_person: PersonLimit | None = None
+    holdout: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
+    explore: Share = 0.0
 
     def terms(self) -> dict[str, Any]:
         """Return the terms as `almoner.Agent.open` takes them."""
@@ -145,6 +162,9 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "prior": None
             if self.prior is None
             else Prior(means=self.prior.means, weight=self.prior.weight),
+            "per_person": None if self.per_person is None else self.per_person.per_person(),
+            "holdout": self.holdout,
+            "explore": self.explore,
         }
 
 
@@ -200,14 +220,22 @@ class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     context: Name
     available: Annotated[list[Name], Meta(max_length=1_000)] | None = None
     key: Name | None = None
+    person: Name | None = None
 
 
 class Batch(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """Several arrivals in their order, decided all or none; keys are one for each context."""
+    """Several arrivals in their order, decided all or none; keys and persons are one for each."""
 
     contexts: Annotated[list[Name], Meta(max_length=BATCH_LIMIT)]
     available: Annotated[list[Name], Meta(max_length=1_000)] | None = None
     keys: Annotated[list[Name | None], Meta(max_length=BATCH_LIMIT)] | None = None
+    persons: Annotated[list[Name | None], Meta(max_length=BATCH_LIMIT)] | None = None
+
+
+class PersonName(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """A person, as decisions name them."""
+
+    person: Name
 
 
 class Bill(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):

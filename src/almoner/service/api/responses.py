@@ -30,6 +30,7 @@ __all__ = [
     "Curve",
     "Decisions",
     "ErrorAnswer",
+    "Forgotten",
     "Health",
     "Latest",
     "ListedCampaign",
@@ -103,6 +104,9 @@ class CampaignView(Struct, kw_only=True):
     default_rewards: dict[str, float] | str | None
     new_contexts: bool
     seed: int
+    per_person: dict[str, int | str] | None
+    holdout: float
+    explore: float
     reward_window: str | None
     risk: float
     reward_range: tuple[float, float] | None = None
@@ -134,6 +138,9 @@ class CampaignView(Struct, kw_only=True):
             default_rewards=terms.shown_defaults,
             new_contexts=terms.new_contexts,
             seed=terms.seed,
+            per_person=_per_person(terms),
+            holdout=terms.holdout,
+            explore=terms.explore,
             reward_window=terms.window_in_words,
             risk=terms.risk,
             reward_range=terms.reward_range,
@@ -143,6 +150,18 @@ class CampaignView(Struct, kw_only=True):
             prior=terms.prior,
             inherited=terms.inherited_rewards,
         )
+
+
+def _per_person(terms: Terms) -> dict[str, int | str] | None:
+    if terms.per_person is None:
+        return None
+    return {"actions": terms.per_person[0], "every": in_words(terms.per_person[1])}
+
+
+class Forgotten(Struct, kw_only=True):
+    """A person was forgotten: how many actions had been kept of them."""
+
+    actions: int
 
 
 class ListedCampaign(Struct, kw_only=True):

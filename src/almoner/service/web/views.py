@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from almoner.live.export import LoggedDecision
+from almoner.live.final_report import FinalReport
 from almoner.live.report import Amendment, ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
 from almoner.service.web import (
@@ -25,6 +26,7 @@ from almoner.service.web import (
 from almoner.service.web.action_colours import ActionColours, action_colours
 from almoner.service.web.estimate_rows import estimate_rows, shown_actions
 from almoner.service.web.formatting import Money
+from almoner.service.web.lift_view import lift_view
 from almoner.service.web.reward_format import RewardFormat
 
 __all__ = [
@@ -90,8 +92,12 @@ def campaign_view(
     horizon: float,
     curve: Sequence[CurvePoint],
     latest: Sequence[LoggedDecision],
+    final: FinalReport | None = None,
 ) -> dict[str, Any]:
-    """Return the context of the template ``campaign.html``; the horizon may be a forecast."""
+    """Return the context of the template ``campaign.html``; the horizon may be a forecast.
+
+    With a final report, the page shows the lift.
+    """
     money = _money(report)
     by_arrivals = sorted(report.contexts, key=lambda context: -context.arrivals)
     shown = {context.context for context in by_arrivals[:CONTEXTS_SHOWN]}
@@ -132,6 +138,7 @@ def campaign_view(
         "rewards_counted": borrowing.rewards_counted,
         "hidden_contexts": len(report.contexts) - len(contexts),
         "hidden_actions": any(row.hidden for row in rows),
+        "lift": None if final is None else lift_view(final, money),
         "latest": [_decision(row, rewards) for row in latest],
         "amendments": [_amendment(amendment) for amendment in reversed(report.amendments)],
         "open": sentences.open_reserves(report),

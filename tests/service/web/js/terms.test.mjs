@@ -42,6 +42,10 @@ const FORM = {
   after: "",
   memory: "0.75",
   weight: "50",
+  holdout: "",
+  explore: "",
+  personActions: "",
+  personEvery: "30 days",
 };
 
 const sent = (body) => JSON.parse(JSON.stringify(body));
@@ -81,6 +85,18 @@ test("rewards in money, and the campaign before", () => {
 test("unit and seed are sent if they are filled in, 0 too", () => {
   const { unit, seed } = campaignTerms({ ...FORM, unit: "0.01", seed: "0" });
   assert.deepEqual([unit, seed], [0.01, 0]);
+});
+
+test("hold-out, exploration and a limit for persons are sent if they are filled in", () => {
+  const { holdout, explore, per_person } = campaignTerms({
+    ...FORM,
+    holdout: "0.1",
+    explore: "0.02",
+    personActions: "1",
+    personEvery: " 30 days ",
+  });
+  assert.deepEqual([holdout, explore], [0.1, 0.02]);
+  assert.deepEqual(per_person, { actions: 1, every: "30 days" });
 });
 
 test("a reward window is sent as it was typed", () => {

@@ -35,6 +35,10 @@ function formValues() {
     after: field("after").value,
     memory: field("memory").value,
     weight: field("weight").value,
+    holdout: field("holdout").value,
+    explore: field("explore").value,
+    personActions: field("person-actions").value,
+    personEvery: field("person-every").value,
     ...tableValues(),
   };
 }

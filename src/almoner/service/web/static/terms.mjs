@@ -26,6 +26,9 @@ export function campaignTerms(form) {
     after: form.after === "" ? undefined : form.after,
     memory: form.after === "" ? undefined : optionalNumber(form.memory),
     prior: prior(form),
+    holdout: optionalNumber(form.holdout),
+    explore: optionalNumber(form.explore),
+    per_person: perPerson(form),
   };
 }
 
@@ -90,6 +93,12 @@ function defaultRewards(form) {
 
 function byContext({ contexts }, values) {
   return Object.fromEntries(contexts.map(({ name }, index) => [name, values[index]]));
+}
+
+// A limit for each person, if a number of actions is given.
+function perPerson({ personActions, personEvery }) {
+  if (personActions === "") return undefined;
+  return { actions: Number(personActions), every: personEvery.trim() };
 }
 
 // An empty field is undefined, which JSON leaves out.
