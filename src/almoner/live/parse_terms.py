@@ -291,6 +291,12 @@ def _defaults(
 
 def _refuse_contradictions(terms: Terms) -> None:
     policy = terms.policy
+    if terms.reward_window is not None and terms.scale.low != 0:
+        low, high = terms.scale.low, terms.scale.high
+        raise InvalidTerms(
+            "reward_window needs a reward_range that begins at 0, as silence is a reward of 0, got "
+            f"reward_range=({low:g}, {high:g}); shift the rewards, or leave the window out"
+        )
     if terms.memory is not None and terms.after is None:
         raise InvalidTerms(
             "memory is the weight of the campaign that after names, which is missing; give after, "
