@@ -76,7 +76,7 @@ def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
 def _budget(terms: Terms, ledger: Ledger, value: Any) -> int:
     money = terms.unit
     budget = money.units("budget", value, error=InvalidTerms)
-    shared = campaign.terms.risk > 0.0  # then what open decisions are expected to cost is kept
+    shared = terms.risk > 0.0  # then what open decisions are expected to cost is kept
     kept = ledger.planned if shared else ledger.reserved
     least = ledger.spent + kept
     if budget < least:
