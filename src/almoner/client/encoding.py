@@ -14,6 +14,7 @@ import numpy as np
 
 from almoner.errors import InvalidInput
 from almoner.live.closing_time import ClosingTime
+from almoner.live.prior import Prior
 from almoner.live.terms import Action
 from almoner.policy.base import Policy
 
@@ -103,6 +104,7 @@ def _amount(value: Any) -> Any:
 def _plain(value: Any) -> Any:
     makers: dict[type, Callable[[Any], Any]] = {
         ClosingTime: ClosingTime.to_dict,
+        Prior: Prior.to_dict,
         Policy: Policy.to_dict,
         Decimal: float,
         Fraction: float,

@@ -120,6 +120,16 @@ class Agent:
             them fit the budget. Less than 0.01 was not shown to hold in simulations.
         seed
             Determines all random draws; random itself if left out.
+        reward_range
+            The least and the largest reward, 0 and 1 if left out; default rewards, means, sums and
+            prices are then in the same unit.
+        currency
+            The currency of money, and of rewards with a range, to show beside them.
+        after, memory
+            The campaign of the same store before this one, whose rewards count here too, and their
+            weight from 0 to 1; 0.75 if left out.
+        prior
+            A `Prior`: mean rewards that are expected, and how sure they are.
 
         A campaign that exists is resumed with its own terms: terms given here may be left out, and
         must equal them otherwise.
@@ -189,15 +199,15 @@ class Agent:
         *,
         key: str | None = None,
     ) -> None:
-        """Record the reward of an action or a skip, a number from 0 to 1; it may come late.
+        """Record the reward of an action or a skip, from 0 to 1 or in its range; it may come late.
 
         The decision is given by its id, or by the key with which it was made. Record 0 too, unless
         the campaign has a reward window: without the zeros, all means are too high.
         """
         self._commits.submit((Reward(id, value, key=key),))
 
-    def reward_many(self, values: Mapping[int, float]) -> None:
-        """Record several rewards by decision id, in one transaction: all of them or none."""
+    def reward_many(self, values: Mapping[int, float] | Mapping[str, float]) -> None:
+        """Record several rewards by decision id or key, in one transaction: all of them or none."""
         self._commits.submit(rewards(values))
 
     def cancel(

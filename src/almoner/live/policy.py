@@ -28,7 +28,7 @@ from almoner.kernels.state import (
 )
 from almoner.kernels.window import mature
 from almoner.live.closing_time import ClosingTime
-from almoner.live.terms import LEARNED, Terms
+from almoner.live.terms import LEARNED, SKIP_NAME, Terms
 from almoner.policy.allocation import Procrastinate
 from almoner.policy.base import Policy
 from almoner.policy.lowering import LoweredPolicy, lower
@@ -108,7 +108,9 @@ class LivePolicy:
         self.is_warm = False
         self.offers: dict[str, list[Offer]] = {}
         self.stopped: dict[str, Floats] = {}
-        self.reset(terms.contexts if contexts is None else contexts)
+        self.reset(terms.known_contexts if contexts is None else contexts)
+        if contexts is None and terms.inherited is not None:
+            self._inherit()
 
     def reset(self, contexts: tuple[str, ...]) -> None:
         """Start with these contexts and empty statistics."""
@@ -126,6 +128,36 @@ class LivePolicy:
         self._fit: tuple[float, float] | None = None
         self._use(len(contexts))
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.lowered.top)
+
+    def _inherit(self) -> None:
+        """Take inherited counts and sums for rewards that were seen, and fit the prior to them."""
+        state = self.state
+        for context, row in self.contexts.items():
+            for action, (count, total) in self._terms.inherited_in(context).items():
+                if action == SKIP_NAME:
+                    state.skip_counts[row], state.skip_sums[row] = count, total
+                elif action in self.actions:  # it is not where an amendment has stopped it
+                    column = self.actions[action]
+                    state.counts[row, column], state.sums[row, column] = count, total
+        if self.lowered.windowed:
+            self._set_overall_mean(float(state.counts.sum() + state.skip_counts.sum()))
+        self._rebuild()
+        self._refit()
+
+    def _refit(self) -> None:
+        """Fit the prior and the insurance anew to the rewards seen and inherited, if there are any.
+
+        Before the first arrival nothing is known of the contexts' shares but those of the campaign
+        before; without one, all are taken for equal.
+        """
+        counts = self.state.context_counts
+        unknown = not counts.any()
+        if unknown:
+            shares = self._terms.inherited_arrivals(self.contexts)
+            counts[:] = shares / shares.sum()
+        self.replay([(REFIT, 0, 0, 0)], [0.0])
+        if unknown:
+            counts[:] = 0.0
 
     def admit(self, context: str) -> None:
         """Add a context without rewards; costs, and a prior if there is one, are the others'."""
@@ -213,6 +245,8 @@ class LivePolicy:
         Both are arrays with a row for each context, and columns for actions, and skips (None).
         """
         state, skip = self.state, columns[None]
+        carried = self._inherited_counts(columns)
+        came, made = came + carried, made + carried
         active = [columns[name] for name in self.actions]
         state.counts[...] = came[:, active]
         state.pending[...] = made[:, active] - came[:, active]
@@ -220,9 +254,21 @@ class LivePolicy:
         state.skip_pending[...] = made[:, skip] - came[:, skip]
         for name, values in self.stopped_statistics().items():
             values[0], values[2] = came[:, columns[name]], (made - came)[:, columns[name]]
-        total = float(state.sums.sum() + state.skip_sums.sum())
-        state.fit[OVERALL_MEAN] = min(1.0, (total + FIRST_MEAN) / (float(came.sum()) + 1.0))
+        self._set_overall_mean(float(came.sum()))
         self._mature(self.lowered, *self._working[:2])
+
+    def _set_overall_mean(self, evidence: float) -> None:
+        """Set the mean of all decisions, which counts where rewards come within a window."""
+        total = float(self.state.sums.sum() + self.state.skip_sums.sum())
+        self.state.fit[OVERALL_MEAN] = min(1.0, (total + FIRST_MEAN) / (evidence + 1.0))
+
+    def _inherited_counts(self, columns: dict[str | None, int]) -> Floats:
+        """Return the inherited rewards of all pairs, which count as decisions that have matured."""
+        counts = np.zeros((len(self.contexts), max(columns.values()) + 1))
+        for context, row in self.contexts.items():
+            for action, (count, _) in self._terms.inherited_in(context).items():
+                counts[row, columns[None if action == SKIP_NAME else action]] = count
+        return counts
 
     def set_costs(self, costs: Ints) -> None:
         """Set the expected costs (contexts, active actions), in units of money."""
@@ -293,7 +339,7 @@ class LivePolicy:
                 after.pending[:, column] = learned.pop(name)[2]
         self.stopped = learned
         self._rebuild()
-        self.replay([(REFIT, 0, 0, 0)], [0.0])
+        self._refit()
 
     def change_stopped(self, context: str, action: str, change: Sequence[float]) -> None:
         """Add to the count, the sum and the pending rewards of an action that was stopped."""
@@ -330,8 +376,8 @@ class LivePolicy:
         if isinstance(horizon, ClosingTime):
             horizon = max(1, round(horizon.arrivals))
         defaults = None
-        if isinstance(terms.default_rewards, dict):
-            defaults = np.array([terms.default_rewards[name] for name in contexts])
+        if terms.default_rewards != LEARNED and (terms.default_rewards or terms.scale.zero):
+            defaults = np.array([terms.default_in(name) for name in contexts])
         lowered = lower(
             _on_actions(terms),
             horizon=horizon,

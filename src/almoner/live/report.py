@@ -26,10 +26,13 @@ class ActionReport:
     A policy with a pooled prior learns about a pair from other contexts and actions too: it adds
     ``borrowed`` rewards, not a whole number, to its ``rewarded`` own ones. ``pooled`` is the mean
     of them all, the estimate that the policy uses; own rewards have a weight of
-    rewarded / (rewarded + borrowed) in it. Both are None if nothing is borrowed: under policies
-    without a prior, and before the first reward of the campaign.
+    rewarded / (rewarded + inherited + borrowed) in it. ``inherited`` is the number of rewards that
+    the campaign began with, by its prior or by the campaign before it. ``borrowed`` is None if
+    nothing is borrowed: under policies without a prior, and before the first reward; ``pooled`` is
+    None if nothing is inherited either.
 
-    A ``stopped`` action is neither planned with nor taken.
+    Means and intervals are in the unit of rewards. A ``stopped`` action is neither planned with nor
+    taken.
     """
 
     action: str
@@ -47,6 +50,7 @@ class ActionReport:
     evidence: float | None = None
     declared: float | None = None
     billed: float | None = None
+    inherited: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +80,7 @@ class Amendment:
 
 @dataclass(frozen=True, kw_only=True)
 class CurvePoint:
-    """The campaign after an arrival; money in amounts, time in ISO 8601."""
+    """The campaign after an arrival; money in amounts, rewards in their unit, time in ISO 8601."""
 
     arrivals: int
     at: str
@@ -150,6 +154,11 @@ class Report:
     price, value, boundaries
         Of the plan now: the worth of a unit of money, the expected reward of an arrival, and the
         ratios at which the price jumps.
+    reward_range, currency
+        The range of rewards if it is not [0, 1], and the currency of money, and of rewards with a
+        range. All rewards, sums and prices of the report are in that unit.
+    inherited, inherited_from
+        The number of rewards that the campaign began with, and the campaign they came from, if any.
     """
 
     name: str
@@ -194,3 +203,7 @@ class Report:
     still_expected: float = 0.0
     only_good_news: bool = False
     risk: float = 0.0
+    reward_range: tuple[float, float] | None = None
+    currency: str | None = None
+    inherited: float = 0.0
+    inherited_from: str | None = None

@@ -14,6 +14,8 @@ from almoner.errors import InvalidTerms
 from almoner.live.closing_time import ClosingTime
 from almoner.live.commands import NOTE_LIMIT
 from almoner.live.names import NAME_LIMIT
+from almoner.live.prior import WEIGHT, Prior
+from almoner.live.reward_scale import CURRENCY_LIMIT
 from almoner.live.terms import LEARNED, PAIRS_LIMIT, Action
 from almoner.policy.base import Policy
 
@@ -27,6 +29,7 @@ __all__ = [
     "Closing",
     "Guess",
     "NewCampaign",
+    "PriorMeans",
     "RewardOf",
     "Rewards",
     "Value",
@@ -81,6 +84,16 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
         return Action(**{name: getattr(self, name) for name in self.__struct_fields__})
 
 
+class PriorMeans(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """Expected mean rewards by context and action, and the number of rewards they count for.
+
+    The action skip is for skipping, where its reward is learned.
+    """
+
+    means: dict[Name, dict[Name, float]]
+    weight: Amount | dict[Name, dict[Name, Amount]] = WEIGHT
+
+
 class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     contexts: Names
     actions: Annotated[dict[Name, Cost | ActionTerms], Meta(min_length=1, max_length=1_000)]
@@ -88,12 +101,17 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     budget: Amount
     policy: Name | dict[str, Any] = "thrifty"
     unit: Cost | None = None
-    default_rewards: dict[Name, Share] | Literal["learned"] | None = None
+    default_rewards: dict[Name, float] | Literal["learned"] | None = None
     new_contexts: bool = False
     reward_window: Duration | None = None
     learn_cost: bool = False
     risk: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
     seed: Annotated[float, Meta(ge=0, lt=WHOLE_LIMIT, multiple_of=1)] | None = None
+    reward_range: tuple[float, float] | None = None
+    currency: Annotated[str, Meta(min_length=1, max_length=CURRENCY_LIMIT)] | None = None
+    after: Name | None = None
+    memory: Share | None = None
+    prior: PriorMeans | None = None
 
     def terms(self) -> dict[str, Any]:
         """Return the terms as `almoner.Agent.open` takes them."""
@@ -120,6 +138,13 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "learn_cost": self.learn_cost,
             "risk": self.risk,
             "seed": self.seed,
+            "reward_range": self.reward_range,
+            "currency": self.currency,
+            "after": self.after,
+            "memory": self.memory,
+            "prior": None
+            if self.prior is None
+            else Prior(means=self.prior.means, weight=self.prior.weight),
         }
 
 
@@ -158,14 +183,15 @@ class NewCampaign(_CampaignTerms, forbid_unknown_fields=True, kw_only=True, froz
 class Guess(_CampaignTerms, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The terms of a campaign to preview, with guesses of its statistics.
 
-    Without guesses, all contexts are equally likely, every action has a mean reward of 0.5, and
+    Without guesses, the means are those of the prior and of the campaign before, if any; else all
+    contexts are equally likely, every action has a mean reward in the middle of its range, and
     skipping, where its reward is learned, 0.
     """
 
     name: Name | None = None
     context_probs: dict[Name, Share] | None = None
-    reward_means: dict[Name, dict[Name, Share]] | None = None
-    default_means: dict[Name, Share] | None = None
+    reward_means: dict[Name, dict[Name, float]] | None = None
+    default_means: dict[Name, float] | None = None
 
 
 class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -191,9 +217,9 @@ class Bill(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 
 class Value(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The reward of an action or a skip."""
+    """The reward of an action or a skip, from 0 to 1 or in the campaign's range."""
 
-    value: Share
+    value: float
 
 
 class RewardOf(Value, forbid_unknown_fields=True, kw_only=True, frozen=True):

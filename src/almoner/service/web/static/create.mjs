@@ -29,6 +29,12 @@ function formValues() {
     risk: field("risk").value,
     unit: field("unit").value,
     seed: field("seed").value,
+    currency: field("currency").value.trim(),
+    rewardLow: field("reward-low").value,
+    rewardHigh: field("reward-high").value,
+    after: field("after").value,
+    memory: field("memory").value,
+    weight: field("weight").value,
     ...tableValues(),
   };
 }
@@ -78,6 +84,8 @@ field("start").addEventListener("click", () =>
 form.addEventListener("input", (event) => {
   formChanged();
   if (event.target.dataset.field === "name") rebuildTables();
+  if (event.target.id.startsWith("reward-")) rebuildTables();
+  if (event.target.id === "after") field("memory").disabled = event.target.value === "";
 });
 
 form.addEventListener("click", (event) => {
@@ -97,7 +105,7 @@ form.addEventListener("change", ({ target: { type, name, value } }) => {
   if (type !== "radio") return;
   for (const part of form.querySelectorAll(`[data-when^="${name}="]`)) {
     part.hidden = part.dataset.when !== `${name}=${value}`;
-    for (const input of part.querySelectorAll("input")) input.disabled = part.hidden;
+    for (const input of part.querySelectorAll("input, select")) input.disabled = part.hidden;
   }
 });
 
