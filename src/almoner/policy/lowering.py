@@ -66,11 +66,12 @@ class LoweredPolicy(NamedTuple):
 
     ``reward``, ``context`` and ``rule`` are the codes of three parts; ``horizon`` is T,
     ``budget`` is B in whole units of the amount ``top / bottom``, and so are ``costs`` (contexts,
-    actions), with the ``cheapest`` and the ``dearest`` of them. ``context_weights`` are the known
+    actions), with the ``cheapest`` and the ``dearest`` of them and the cheapest above 0,
+    ``cheapest_paid`` (the last two are 1 if all are free). ``context_weights`` are the known
     probabilities, or ones; ``prior`` is the value of a pair before its first reward: its known gain
     over skipping, or 1. ``defaults`` are the known rewards of skipping for a policy that learns the
-    other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ,
-    skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is fitted, and
+    other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ
+    or are 0, skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is fitted, and
     ``caution`` that of an insured index.
     """
 
@@ -88,6 +89,7 @@ class LoweredPolicy(NamedTuple):
     prior: Floats
     costs: Ints
     cheapest: int
+    cheapest_paid: int
     dearest: int
     priced: int
     default_mode: int
@@ -135,7 +137,7 @@ def lower(
     freeze = NEVER
     if isinstance(policy.contexts, TruncatedContexts):
         freeze = BY_RULE if policy.contexts.until is None else policy.contexts.until
-    equal = bool(np.all(costs == costs.flat[0]))
+    equal = bool(np.all(costs == costs.flat[0])) and costs.flat[0] > 0
     explores = isinstance(policy.rewards, ExploreFirst)
     priced = not equal or default_mode != NO_DEFAULTS or explores
     _refuse_procrastination(policy, contexts, priced)
@@ -154,7 +156,8 @@ def lower(
         prior=np.array(prior, dtype=np.float64),  # for arrays that can be written to
         costs=grid.costs,
         cheapest=int(grid.costs.min()),
-        dearest=int(grid.costs.max()),
+        cheapest_paid=int(grid.costs[grid.costs > 0].min(initial=max(1, grid.costs.max()))),
+        dearest=max(1, int(grid.costs.max())),
         priced=int(priced),
         default_mode=default_mode,
         defaults=defaults * (default_mode == KNOWN_DEFAULTS),
@@ -208,7 +211,7 @@ def _exploration(spec: Any, horizon: int, grid: Grid) -> Exploration:
         spend=cap * grid.budget if cap < 1 else float(grid.budget + 1),
         test=EXPLORATION_TESTS.index(spec.test),
         update=int(spec.update),
-        cost_gap=float(min(gaps)),
+        cost_gap=float(min(gaps, default=1)),
     )
 
 
