@@ -25,6 +25,7 @@ from almoner.kernels.live import (
 from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
 from almoner.live.closing_time import ClosingTime, ForecastCorrections
+from almoner.live.deadlines import Deadlines, OpenDecision
 from almoner.live.fold import fold, ledger_after
 from almoner.live.ledger import Ledger, reserve
 from almoner.live.names import NAME_RULE, is_name
@@ -34,6 +35,7 @@ from almoner.live.terms import PAIRS_LIMIT, Terms
 from almoner.money import LARGEST
 from almoner.store.events import (
     DECIDED,
+    EXPIRED,
     Event,
     EventRow,
 )
@@ -73,6 +75,8 @@ class Campaign:
         By how much bills have exceeded their reserves, in units.
     corrections
         Arrivals and periods excluded when scaling the forecast of a closing time.
+    expiring
+        The open decisions whose reserves end by themselves.
     """
 
     def __init__(self, terms: Terms) -> None:
@@ -82,6 +86,7 @@ class Campaign:
         self.status: str = _RUNNING
         self.overrun = 0
         self.corrections = ForecastCorrections()
+        self.expiring = Deadlines()
         self.policy = LivePolicy(terms)
         self.contexts, self.actions = self.policy.contexts, self.policy.actions
         self.action_index = dict[str | None, int]([(None, SKIP), *self.actions.items()])
@@ -122,9 +127,13 @@ class Campaign:
         now: int,
         bill: int | None = None,
         reward: float | None = None,
+        ended: str | None = None,
     ) -> Event:
-        """Settle, reward or cancel a decision; return the event to log."""
-        ledger, charged = ledger_after(self.ledger, kind, decided, bill or 0)
+        """Settle, reward or cancel a decision; return the event to log.
+
+        ``ended`` says how its reserve has ended, if it was settled after that.
+        """
+        ledger, charged = ledger_after(self.ledger, kind, decided, bill or 0, ended)
         event = Event(
             seq=self.seq + 1,
             kind=kind,
@@ -136,12 +145,62 @@ class Campaign:
             action=decided.action,
             cost=decided.cost,
             reserve=decided.reserve,
+            reason=ended,
             bill=bill,
             charged=charged,
             reward=reward,
         )
         fold(self, [event])
         return event
+
+    def lapse(self, now: int) -> list[Event]:
+        """Record the deadlines that have passed; return the events to log."""
+        events = self._expiries(now)
+        if events:
+            fold(self, events)
+        return events
+
+    def ledger_at(self, now: int) -> Ledger:
+        """Return the money as if the deadlines that have passed were recorded."""
+        ledger = self.ledger
+        for decision in self.expiring.due(now):
+            ledger, _ = ledger_after(ledger, EXPIRED, decision, self._bill_at_expiry(decision))
+        return ledger
+
+    def _expiries(self, now: int) -> list[Event]:
+        """Return the events of reserves that end by now, without folding them."""
+        ledger, events = self.ledger, list[Event]()
+        for decision in self.expiring.due(now):
+            bill = self._bill_at_expiry(decision)
+            ledger, charged = ledger_after(ledger, EXPIRED, decision, bill)
+            events.append(
+                Event(
+                    seq=self.seq + 1 + len(events),
+                    kind=EXPIRED,
+                    at=now,
+                    left=ledger.left,
+                    decision=decision.seq,
+                    round=decision.round,
+                    context=decision.context,
+                    action=decision.action,
+                    cost=decision.cost,
+                    reserve=decision.reserve,
+                    bill=bill,
+                    charged=charged,
+                )
+            )
+        return events
+
+    def _bill_at_expiry(self, decision: OpenDecision) -> int:
+        return (decision.reserve or 0) if decision.action in self.terms.charged else 0
+
+    def open(self, decided: EventRow) -> None:
+        """Set the deadline of a decision, if its reserve ends by itself."""
+        seq, _, at, _, _, counted, context, action, cost, reserve = decided[:10]
+        expires = self.terms.expires.get(action)
+        if expires is not None:
+            decision = OpenDecision(seq, at, counted, context, action, cost, reserve)
+            self.expiring.add(at + expires, decision)
 
     def set_status(self, kind: str, *, now: int) -> Event:
         """Pause, resume or close the campaign; return the event to log."""
@@ -213,6 +272,7 @@ class Campaign:
             "overrun": self.overrun,
             "attendance": list(self.corrections),
             "ledger": list(self.ledger),
+            "expiring": self.expiring.to_list(),
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
         }
@@ -223,6 +283,7 @@ class Campaign:
         self.contexts = self.policy.contexts
         self.policy.restore(table["state"])
         self.ledger = Ledger(*table["ledger"])
+        self.expiring.restore(table["expiring"])
         self.corrections = ForecastCorrections(*table["attendance"])
         self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
 
@@ -272,6 +333,8 @@ class Campaign:
                 )
             )
             counted += 1
+            if self.terms.expires and name is not None:
+                self.open(events[-1])
         self.reserve(reserves, costs)
         self.seq = seq
         return events

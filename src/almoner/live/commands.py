@@ -15,8 +15,18 @@ from almoner.errors import Conflict, InvalidInput
 from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Settlement, is_id, plain_id
 from almoner.live.status import Status
+from almoner.live.terms import CHARGE, RELEASE
 from almoner.live.transaction import Command, Decide, Transaction
-from almoner.store.events import CANCELLED, CLOSED, PAUSED, RESUMED, REWARDED, SETTLED, Event
+from almoner.store.events import (
+    CANCELLED,
+    CLOSED,
+    EXPIRED,
+    PAUSED,
+    RESUMED,
+    REWARDED,
+    SETTLED,
+    Event,
+)
 
 __all__ = ["Cancel", "Read", "Reward", "SetStatus", "Settle", "arrivals", "rewards"]
 
@@ -55,6 +65,11 @@ class _FollowUp(Command):
             raise Conflict(f"decision {self.id} is a skip: it has no reserve to be {kind}")
         if kind != CANCELLED and CANCELLED in history:
             raise Conflict(f"decision {self.id} was cancelled, so it cannot be {kind}")
+        if kind == CANCELLED and EXPIRED in history:
+            raise Conflict(
+                f"the reserve of decision {self.id} has expired, so it cannot be cancelled; if it "
+                "has cost nothing, settle it with cost=0"
+            )
         transaction.claim_decision(self.id, kind)
         self.event = history.get(kind)
         return history
@@ -74,12 +89,15 @@ class Settle(_FollowUp):
 
     cost: Any
     bill: int = field(init=False, default=0, repr=False, compare=False)
+    ended: str | None = field(init=False, default=None, repr=False, compare=False)
 
     def check(self, transaction: Transaction) -> None:
         """Refuse an invalid cost, and a cost other than the one recorded before."""
         unit = transaction.campaign.terms.unit
         self.bill = unit.units_up("cost", self.cost)
-        self._claim(transaction, SETTLED)
+        history = self._claim(transaction, SETTLED)
+        if EXPIRED in history:
+            self.ended = CHARGE if history[EXPIRED].bill else RELEASE
         if self.event is not None and self.event.bill != self.bill:
             before = unit.amount(self.event.bill or 0)
             raise Conflict(
@@ -91,8 +109,8 @@ class Settle(_FollowUp):
         """Settle, unless it was settled before; warn of an overrun."""
         if self.event is not None:
             return
-        event = self._follow_up(transaction, SETTLED, bill=self.bill)
-        reserve = event.reserve or 0
+        event = self._follow_up(transaction, SETTLED, bill=self.bill, ended=self.ended)
+        reserve = 0 if self.ended == RELEASE else event.reserve or 0
         if self.bill > reserve:
             amount = transaction.campaign.terms.unit.amount
             log.warning(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -50,7 +50,7 @@ def _is_former_default(was: Any, got: Any) -> bool:
 def _difference(path: str, was: Any, got: Any) -> tuple[str, str, str]:
     """Return the innermost part in which two values of a term differ, and both values of it."""
     if isinstance(was, Action) and isinstance(got, Action):
-        part = "cost" if was.cost != got.cost else "reserve"
+        part = next(f.name for f in fields(Action) if getattr(was, f.name) != getattr(got, f.name))
         return _difference(f"{path}.{part}", getattr(was, part), getattr(got, part))
     if isinstance(was, Mapping) and isinstance(got, Mapping):
         if set(was) != set(got):

@@ -9,6 +9,7 @@ from typing import Any
 from almoner.errors import UnknownDecision
 from almoner.live.ledger import overrun
 from almoner.live.status import EXPLANATIONS
+from almoner.live.terms import RELEASE
 from almoner.money import Denomination
 from almoner.store.events import Event
 
@@ -102,8 +103,12 @@ class Settlement:
 
     @classmethod
     def of(cls, event: Event, money: Denomination) -> Settlement:
-        """Return the settlement that an event records; a cancellation is a bill of 0."""
-        bill, reserve = event.bill or 0, event.reserve or 0
+        """Return the settlement that an event records; a cancellation is a bill of 0.
+
+        If the reserve was released before the bill came, nothing is left of it.
+        """
+        bill = event.bill or 0
+        reserve = 0 if event.reason == RELEASE else event.reserve or 0
         return cls(
             id=event.decision or 0,
             billed=money.amount(bill),

@@ -9,13 +9,16 @@ from almoner.errors import BrokenLedger
 from almoner.kernels.live import CANCEL, LEARN, SET_LEFT, TAKE
 from almoner.kernels.steps import SKIP
 from almoner.live.closing_time import ClosingTime
-from almoner.live.ledger import Ledger, overrun, release, settle
+from almoner.live.deadlines import OpenDecision
+from almoner.live.ledger import Ledger, overrun, refund, release, settle
 from almoner.live.policy import Row
 from almoner.live.status import Status
+from almoner.live.terms import CHARGE, RELEASE
 from almoner.store.events import (
     CANCELLED,
     CLOSED,
     DECIDED,
+    EXPIRED,
     PAUSED,
     RESUMED,
     REWARDED,
@@ -56,6 +59,7 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                 if not 0 <= cost <= reserve:
                     raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
                 reserves, costs = reserves + reserve, costs + cost
+                campaign.open(event)
             if counted is not None:
                 campaign.correct_forecast(at)
                 rows.append((TAKE, contexts[context], actions[name], counted))
@@ -77,10 +81,18 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
     campaign.policy.replay(rows, rewards)
 
 
-def ledger_after(ledger: Ledger, kind: str, event: Event, bill: int) -> tuple[Ledger, int | None]:
-    """Return the ledger after an action is settled or cancelled, and the amount charged."""
+def ledger_after(
+    ledger: Ledger, kind: str, event: Event | OpenDecision, bill: int, ended: str | None = None
+) -> tuple[Ledger, int | None]:
+    """Return the ledger after an event on an action, and the amount charged.
+
+    ``ended`` says how the reserve has ended if the action is settled after that.
+    """
     reserve, cost = event.reserve or 0, event.cost or 0
-    if kind == SETTLED:
+    if kind == SETTLED and ended is not None:
+        freed = refund(ledger, amount=reserve) if ended == CHARGE else ledger
+        return settle(freed, reserve=0, cost=0, bill=bill)
+    if kind in (SETTLED, EXPIRED):
         return settle(ledger, reserve=reserve, cost=cost, bill=bill)
     if kind == CANCELLED:
         return release(ledger, reserve=reserve, cost=cost), None
@@ -95,11 +107,15 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
         return []
     context, action = campaign.contexts[event.context or ""], campaign.action_index[event.action]
     bill = event.bill or 0
-    campaign.ledger, _ = ledger_after(campaign.ledger, kind, event, bill)
+    campaign.ledger, _ = ledger_after(campaign.ledger, kind, event, bill, event.reason)
+    campaign.expiring.discard(event.decision or 0)
+    if kind == EXPIRED:
+        return [(SET_LEFT, _units_left(campaign), SKIP, -1)]
     if kind == CANCELLED:
         return [(CANCEL, context, action, _units_left(campaign))]
     if kind == SETTLED:
-        campaign.overrun += overrun(reserve=event.reserve or 0, bill=bill)
+        reserve = 0 if event.reason == RELEASE else event.reserve or 0
+        campaign.overrun += overrun(reserve=reserve, bill=bill)
         return [(SET_LEFT, _units_left(campaign), SKIP, -1)]
     raise ValueError(f"an event of kind {kind!r} is not known here")
 

@@ -15,10 +15,11 @@ from almoner.concurrency.signals import raise_from_handler
 from almoner.errors import BrokenLedger
 from almoner.live.campaign_state import unreadable
 from almoner.live.curve import CurveBuilder
-from almoner.live.ledger import Ledger, release, reserve, settle
+from almoner.live.fold import ledger_after
+from almoner.live.ledger import Ledger, reserve
 from almoner.live.status import SkipReason
 from almoner.live.terms import Terms
-from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event, EventRow
+from almoner.store.events import CANCELLED, DECIDED, EXPIRED, REWARDED, SETTLED, Event, EventRow
 
 __all__ = ["History"]
 
@@ -48,6 +49,8 @@ class History:
         them.
     uncharged
         The part of the bills that the budget could not bear, in whole units.
+    open
+        How many decisions have a reserve.
     curve
         Money and reward after arrivals.
     """
@@ -60,7 +63,7 @@ class History:
         self.skips: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.idle: Counter[str] = Counter()
-        self.rewarded, self.reward, self.uncharged = 0, 0.0, 0
+        self.rewarded, self.reward, self.uncharged, self.open = 0, 0.0, 0, 0
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
         self.curve = CurveBuilder(terms.unit.amount)
         self._latest: tuple[EventRow, Ledger, float] | None = None
@@ -90,15 +93,12 @@ class History:
         """Fold in the money, the rewards and the curve of consecutive events of one kind."""
         if kind == DECIDED:
             self._reserve(run)
-        elif kind == SETTLED:
+        elif kind in (SETTLED, CANCELLED, EXPIRED):
             for event in map(Event._make, run):
-                amount, cost, bill = event.reserve or 0, event.cost or 0, event.bill or 0
-                self._ledger, charged = settle(self._ledger, reserve=amount, cost=cost, bill=bill)
-                self.uncharged += bill - charged
-        elif kind == CANCELLED:
-            for event in map(Event._make, run):
-                amount, cost = event.reserve or 0, event.cost or 0
-                self._ledger = release(self._ledger, reserve=amount, cost=cost)
+                bill = event.bill or 0
+                self._ledger, charged = ledger_after(self._ledger, kind, event, bill, event.reason)
+                self.uncharged += bill - (charged or 0)
+                self.open -= event.reason is None  # otherwise its reserve has ended before
         elif kind == REWARDED:
             for event in map(Event._make, run):
                 self._add(event.context or "", event.action, event.reward or 0.0)
@@ -112,6 +112,7 @@ class History:
                 if not 0 <= cost <= amount:
                     raise BrokenLedger(f"{amount} is reserved for an expected cost of {cost}")
                 reserves, costs = reserves + amount, costs + cost
+                self.open += 1
             if event[_ROUND] is not None:
                 latest = event
                 if event[_ROUND] % stride == 0:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from almoner.errors import BrokenLedger
 
-__all__ = ["Ledger", "overrun", "release", "reserve", "settle"]
+__all__ = ["Ledger", "overrun", "refund", "release", "reserve", "settle"]
 
 
 class Ledger(NamedTuple):
@@ -80,6 +80,19 @@ def settle(ledger: Ledger, *, reserve: int, cost: int, bill: int) -> tuple[Ledge
     freed = release(ledger, reserve=reserve, cost=cost)
     charged = min(bill, freed.left)
     return freed._replace(spent=freed.spent + charged), charged
+
+
+def refund(ledger: Ledger, *, amount: int) -> Ledger:
+    """Return money that was charged for a bill that is known only now.
+
+    Examples
+    --------
+    >>> refund(Ledger(budget=10, spent=4), amount=3)
+    Ledger(budget=10, spent=1, reserved=0, planned=0)
+    """
+    if not 0 <= amount <= ledger.spent:
+        raise BrokenLedger(f"{amount} cannot be refunded: {ledger.spent} is spent")
+    return ledger._replace(spent=ledger.spent - amount)
 
 
 def overrun(*, reserve: int, bill: int) -> int:

@@ -9,8 +9,18 @@ from typing import Any
 from almoner import checks
 from almoner.errors import InvalidTerms
 from almoner.live.closing_time import ClosingTime
+from almoner.live.durations import duration
 from almoner.live.names import name_list
-from almoner.live.terms import LEARNED, SKIP_NAME, Action, PerContext, Terms, in_context
+from almoner.live.terms import (
+    CHARGE,
+    LEARNED,
+    RELEASE,
+    SKIP_NAME,
+    Action,
+    PerContext,
+    Terms,
+    in_context,
+)
 from almoner.money import Denomination, denomination
 from almoner.policy.base import Policy
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
@@ -64,7 +74,7 @@ def parse_term(
         return {term: _unit(value)}
     if term == "actions":
         costs, reserves = _costs(value, contexts, money)
-        return {"costs": costs, "reserves": reserves}
+        return {"costs": costs, "reserves": reserves, **_expiries(value)}
     if term == "horizon":
         return {term: _horizon(value)}
     if term == "budget":
@@ -131,6 +141,30 @@ def _costs(
                         label, "be no less than its cost", action.reserve, error=InvalidTerms
                     )
     return costs, reserves
+
+
+def _expiries(actions: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of `Terms` about reserves that end by themselves."""
+    expires: dict[str, int] = {}
+    charged = []
+    for name, action in actions.items():
+        if not isinstance(action, Action):
+            continue
+        if action.expires is not None:
+            expires[name] = duration(f"the expiry of {name!r}", action.expires)
+        if action.on_expiry is not None:
+            label = f"on_expiry of {name!r}"
+            if (
+                checks.choice(label, action.on_expiry, (RELEASE, CHARGE), error=InvalidTerms)
+                == CHARGE
+            ):
+                charged.append(name)
+            if action.expires is None:
+                raise InvalidTerms(
+                    f"{label} must come with expires, the time after which the reserve ends; give "
+                    'expires="7 days", for instance'
+                )
+    return {"expires": expires, "charged": tuple(charged)}
 
 
 def _units(label: str, value: Any, contexts: tuple[str, ...], money: Denomination) -> PerContext:

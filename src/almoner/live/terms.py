@@ -6,23 +6,37 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from almoner.errors import BrokenLedger
 from almoner.live.closing_time import ClosingTime
+from almoner.live.durations import in_words
 from almoner.money import Denomination
 from almoner.policy.base import Policy
 
-__all__ = ["LEARNED", "PAIRS_LIMIT", "SKIP_NAME", "Action", "PerContext", "Terms", "in_context"]
+__all__ = [
+    "CHARGE",
+    "LEARNED",
+    "PAIRS_LIMIT",
+    "RELEASE",
+    "SKIP_NAME",
+    "Action",
+    "PerContext",
+    "Terms",
+    "in_context",
+]
 
 LEARNED = "learned"
 """The value of ``default_rewards`` if the rewards of skips are learned."""
 
 PAIRS_LIMIT = 100_000
 """Largest number of contexts × actions: each costs memory and time in every decision."""
+
+RELEASE, CHARGE = "release", "charge"
+"""Values of ``on_expiry``: the action has cost nothing, or its reserve."""
 
 SKIP_NAME = "skip"
 """The name of a skip in exports; no action may have it."""
@@ -41,6 +55,12 @@ class Action:
         The expected cost: one amount, or one for each context by name.
     reserve
         The most it can cost, if that is more: reserved from the decision until it is settled.
+    expires
+        How long after the decision the reserve ends if it is not settled, such as ``"7 days"``;
+        left out, it stays until it is settled or cancelled.
+    on_expiry
+        ``"release"``, the default, for a coupon that was not redeemed: it has cost nothing;
+        ``"charge"`` for a call whose bill is unknown: it has cost its reserve.
 
     Examples
     --------
@@ -50,13 +70,17 @@ class Action:
 
     cost: Any
     reserve: Any = None
+    expires: Any = None
+    on_expiry: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
     """The terms of a campaign, money in whole units of ``unit``.
 
-    ``costs`` and ``reserves`` are by action, in the order of the actions.
+    ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
+    microseconds after which the reserve of an action ends, and ``charged`` the actions that have
+    then cost their reserve. Fields with a default are stored where they differ from it.
     """
 
     contexts: tuple[str, ...]
@@ -69,6 +93,8 @@ class Terms:
     default_rewards: dict[str, float] | str | None
     new_contexts: bool
     seed: int
+    expires: dict[str, int] = field(default_factory=dict)
+    charged: tuple[str, ...] = ()
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -98,7 +124,12 @@ class Terms:
         return {
             "contexts": self.contexts,
             "actions": {
-                name: Action(cost=amount(cost), reserve=amount(self.reserves[name]))
+                name: Action(
+                    cost=amount(cost),
+                    reserve=amount(self.reserves[name]),
+                    expires=in_words(self.expires[name]) if name in self.expires else None,
+                    on_expiry=CHARGE if name in self.charged else None,
+                )
                 for name, cost in self.costs.items()
             },
             "horizon": self.horizon,
@@ -119,8 +150,9 @@ class Terms:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         timed = isinstance(self.horizon, ClosingTime)
+        values = {term.name: getattr(self, term.name) for term in fields(self)}
         return {
-            **{field.name: getattr(self, field.name) for field in fields(self)},
+            **{term.name: values[term.name] for term in fields(self) if _differs(term, values)},
             "contexts": list(self.contexts),
             "horizon": self.horizon.to_dict() if timed else self.horizon,  # type: ignore[union-attr]
             "policy": self.policy.to_dict(),
@@ -145,8 +177,7 @@ class Terms:
             timed = isinstance(horizon, dict)
             return cls(
                 **{
-                    **table,
-                    "contexts": tuple(table["contexts"]),
+                    **{name: _hashable(value) for name, value in table.items()},
                     "horizon": ClosingTime.from_dict(horizon) if timed else horizon,
                     "policy": Policy.from_dict(table["policy"]),
                     "unit": Denomination(*table["unit"]),
@@ -156,6 +187,17 @@ class Terms:
             raise BrokenLedger(
                 f"the stored terms of the campaign cannot be read: {reason}"
             ) from None
+
+
+def _hashable(value: Any) -> Any:
+    """Return a tuple for a list of names."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _differs(term: Field[Any], values: dict[str, Any]) -> bool:
+    """Return whether a field has no default, or a value other than it."""
+    default = term.default if term.default_factory is MISSING else term.default_factory()
+    return default is MISSING or values[term.name] != default
 
 
 def in_context(units: PerContext, context: str) -> int:

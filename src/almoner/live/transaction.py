@@ -113,12 +113,20 @@ class Transaction:
 
     def run(self, callers: Sequence[Sequence[Command]]) -> list[list[Any] | Exception]:
         """Carry out all or none of each caller's commands; return its answers or its error."""
+        self._lapse()
         errors = [self._run(commands) for commands in callers]
         self.decide()
         return [
             [command.answer(self) for command in commands] if error is None else error
             for commands, error in zip(callers, errors, strict=True)
         ]
+
+    def _lapse(self) -> None:
+        """Record the deadlines that have passed since the last transaction."""
+        for event in self.campaign.lapse(self.now):
+            self.added.append(event)
+            if event.decision in self._histories:
+                self._histories[event.decision] = [*self._histories[event.decision], event]
 
     def _run(self, commands: Sequence[Command]) -> Exception | None:
         self._claimed_keys.clear()

@@ -14,6 +14,7 @@ __all__ = [
     "CANCELLED",
     "CLOSED",
     "DECIDED",
+    "EXPIRED",
     "PAUSED",
     "RESUMED",
     "REWARDED",
@@ -25,12 +26,13 @@ __all__ = [
 
 
 class EventKind(StrEnum):
-    """Kinds of events: the first four are about a decision, the others about the campaign."""
+    """Kinds of events: about a decision, and, from ``PAUSED`` on, about the campaign."""
 
     DECIDED = "decided"
     SETTLED = "settled"
     REWARDED = "rewarded"
     CANCELLED = "cancelled"
+    EXPIRED = "expired"
     PAUSED = "paused"
     RESUMED = "resumed"
     CLOSED = "closed"
@@ -38,7 +40,7 @@ class EventKind(StrEnum):
 
 
 # Events hold these plain strings: marshal refuses members of an enum, psycopg writes their names.
-DECIDED, SETTLED, REWARDED, CANCELLED, PAUSED, RESUMED, CLOSED, AMENDED = (
+DECIDED, SETTLED, REWARDED, CANCELLED, EXPIRED, PAUSED, RESUMED, CLOSED, AMENDED = (
     kind.value for kind in EventKind
 )
 
@@ -67,9 +69,10 @@ class Event(NamedTuple):
     probability, price
         The probability of the action or skip, and the price of a unit of budget.
     reason, key, available
-        The reason of a skip, the caller's key, the actions that the arrival allowed (JSON).
+        The reason of a skip, or how the reserve of an action that is settled late has ended; the
+        caller's key; the actions that the arrival allowed (JSON).
     bill, charged
-        The cost of a settled action, and the part of it that the budget bore.
+        The cost of a settled or expired action, and the part of it that the budget bore.
     reward
         The reward of the action.
     detail

@@ -20,11 +20,12 @@ from typing import NoReturn
 from almoner.errors import BrokenLedger
 from almoner.live.audit.keys import KeyDigests
 from almoner.live.closing_time import ClosingTime
-from almoner.live.terms import Terms
+from almoner.live.terms import CHARGE, RELEASE, Terms
 from almoner.store.events import (
     CANCELLED,
     CLOSED,
     DECIDED,
+    EXPIRED,
     PAUSED,
     RESUMED,
     REWARDED,
@@ -40,7 +41,8 @@ REPEATED = ("round", "context", "action", "cost", "reserve")
 
 _USED = {
     DECIDED: ("decision", *REPEATED, "probability", "price", "reason", "key", "available"),
-    SETTLED: ("decision", *REPEATED, "bill", "charged"),
+    SETTLED: ("decision", *REPEATED, "reason", "bill", "charged"),
+    EXPIRED: ("decision", *REPEATED, "bill", "charged"),
     REWARDED: ("decision", *REPEATED, "reward"),
     CANCELLED: ("decision", *REPEATED),
     PAUSED: (),
@@ -53,7 +55,7 @@ UNUSED = {
 }
 """Columns that a row of each kind leaves empty."""
 
-_OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4}
+_OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4, EXPIRED: 8}
 """Outcomes of a decision, as bits."""
 
 AuditedOffer = tuple[str | None, str | None, int | None, int | None]
@@ -105,6 +107,9 @@ class Auditor:
             array("q", [-1]),
             bytearray(1),
         )
+        # Deadlines of open decisions whose reserves expire, and what was paid for expired ones.
+        self._deadlines: dict[int, int] = {}
+        self._expired_bills: dict[int, int] = {}
         self._numbers: dict[AuditedOffer, int] = {}
         self._offers: list[AuditedOffer] = []
         check = {
@@ -214,6 +219,8 @@ class Auditor:
         self.reserved += reserve or 0
         self.decisions += 1
         self._offered[seq] = number
+        if action in self.terms.expires:
+            self._deadlines[seq] = at + self.terms.expires[action]
         if counted is not None:
             self._round[seq] = counted
 
@@ -259,7 +266,8 @@ class Auditor:
         before, outcome = self._outcomes[decision], _OUTCOMES[kind]
         if before & outcome:
             self._broken(row, f"is the second of its kind for decision {decision}")
-        if before and (before | outcome) & _OUTCOMES[CANCELLED]:
+        final = before & (_OUTCOMES[SETTLED] if kind == EXPIRED else 0)
+        if final or (before and (before | outcome) & _OUTCOMES[CANCELLED]):
             earlier = next(kind for kind, bit in _OUTCOMES.items() if before & bit)
             self._broken(row, f"comes after decision {decision} was {earlier}")
         was_counted = self._round[decision]
@@ -273,9 +281,14 @@ class Auditor:
                 self._broken(row, f"has the reward {reward}")
         elif reserve is None:
             self._broken(row, f"speaks of decision {decision}, a skip, which has no reserve")
+        elif before & _OUTCOMES[EXPIRED]:
+            self._settle_late(row, bill, charged)
         else:
             self.reserved -= reserve
-            if kind == SETTLED:
+            deadline = self._deadlines.pop(decision, None)
+            if kind == EXPIRED:
+                self._expire(row, deadline, reserve, bill)
+            if kind != CANCELLED:
                 self._settle(row, reserve, bill, charged)
 
     def _refuse_difference(self, row: EventRow, number: int, counted: int) -> NoReturn:
@@ -287,6 +300,24 @@ class Auditor:
             if value != expected:
                 self._broken(row, f"has {field} {value!r}, where its decision has {expected!r}")
         raise AssertionError("a row that differs from its decision differs in a column")
+
+    def _expire(self, row: EventRow, deadline: int | None, reserve: int, bill: int | None) -> None:
+        """Refuse the end of a reserve before its time, and a bill other than the terms say."""
+        if deadline is None or row[2] < deadline:
+            self._broken(row, f"ends the reserve of decision {row[4]} before its time")
+        due = reserve if row[7] in self.terms.charged else 0
+        if bill != due:
+            self._broken(row, f"has the bill {bill} of a reserve that has expired, not {due}")
+        self._expired_bills[row[4]] = due
+
+    def _settle_late(self, row: EventRow, bill: int | None, charged: int | None) -> None:
+        """Check a bill that comes after the reserve of its decision has expired."""
+        paid = self._expired_bills.pop(row[4])
+        said = Event._make(row).reason
+        if said != (CHARGE if paid else RELEASE):
+            self._broken(row, f"says that the reserve has ended as {said!r}, where {paid} was paid")
+        self.spent -= paid
+        self._settle(row, paid, bill, charged)
 
     def _settle(self, row: EventRow, reserve: int, bill: int | None, charged: int | None) -> None:
         if bill is None or bill < 0:
