@@ -97,6 +97,11 @@ class Agent:
             Whether a context that was not declared is added when it arrives.
         seed
             Determines all random draws; random itself if left out.
+        pace
+            Caps by calendar period, as a `Pace` or like ``{"day": 500, "zone": "Europe/Berlin"}``,
+            or ``"even"``: within a fifth of the straight line.
+        default
+            The action taken when nothing dearer is worth it; None to skip then.
 
         A campaign that exists is resumed with its own terms: terms given here may be left out, and
         must equal them otherwise.

@@ -29,7 +29,9 @@ from almoner.live.deadlines import Deadlines, OpenDecision
 from almoner.live.fold import fold, ledger_after
 from almoner.live.ledger import Ledger, reserve
 from almoner.live.names import NAME_RULE, is_name
+from almoner.live.outlook import HELD_BY_PACE
 from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival
+from almoner.live.spending import spending_rules
 from almoner.live.status import SkipReason, Status
 from almoner.live.terms import PAIRS_LIMIT, Terms
 from almoner.money import LARGEST
@@ -50,6 +52,7 @@ _REASONS = {
     UNAFFORDABLE: SkipReason.BUDGET.value,
     PAST_HORIZON: SkipReason.HORIZON.value,
     NOT_ALLOWED: SkipReason.UNAVAILABLE.value,
+    HELD_BY_PACE: SkipReason.PACE.value,
 }
 
 _SKIPPED: Choice = (SKIP, ACTED), (1.0, nan)
@@ -77,6 +80,8 @@ class Campaign:
         Arrivals and periods excluded when scaling the forecast of a closing time.
     expiring
         The open decisions whose reserves end by themselves.
+    spending
+        The pace and the default of the campaign; None if it has neither.
     """
 
     def __init__(self, terms: Terms) -> None:
@@ -87,6 +92,7 @@ class Campaign:
         self.overrun = 0
         self.corrections = ForecastCorrections()
         self.expiring = Deadlines()
+        self.spending = spending_rules(terms)
         self.policy = LivePolicy(terms)
         self.contexts, self.actions = self.policy.contexts, self.policy.actions
         self.action_index = dict[str | None, int]([(None, SKIP), *self.actions.items()])
@@ -115,9 +121,9 @@ class Campaign:
     def _one_by_one(self) -> bool:
         """Whether each arrival changes something for the next one that the kernels do not know.
 
-        With a closing time that is the forecast.
+        With a closing time that is the forecast, with a pace or a default the money of the plan.
         """
-        return isinstance(self.terms.horizon, ClosingTime)
+        return self.spending is not None or isinstance(self.terms.horizon, ClosingTime)
 
     def follow_up(
         self,
@@ -273,6 +279,7 @@ class Campaign:
             "attendance": list(self.corrections),
             "ledger": list(self.ledger),
             "expiring": self.expiring.to_list(),
+            "spending": None if self.spending is None else self.spending.to_dict(),
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
         }
@@ -284,17 +291,24 @@ class Campaign:
         self.policy.restore(table["state"])
         self.ledger = Ledger(*table["ledger"])
         self.expiring.restore(table["expiring"])
+        if self.spending is not None:
+            self.spending.restore(table["spending"])
         self.corrections = ForecastCorrections(*table["attendance"])
         self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
 
-    def _horizon_at(self, now: int) -> int:
-        """Return the total number of arrivals: with a closing time, a forecast."""
+    def horizon_at(self, now: int, seen: int) -> int:
+        """Return the total number of arrivals, at least ``seen``: with a closing time, a forecast.
+
+        The forecast counts an arrival of now.
+        """
         horizon = self.terms.horizon
         if not isinstance(horizon, ClosingTime):
-            return horizon
-        if now / 1e6 >= horizon.at.timestamp():
-            return self.arrivals
-        return self.arrivals + 1 + round(min(self.arrivals_left(now), LARGEST))
+            return max(seen, horizon)
+        seconds = now / 1e6
+        if seconds >= horizon.at.timestamp():
+            return seen
+        coming = horizon.arrivals_left(seconds, seen=seen, corrections=self.corrections)
+        return seen + 1 + round(min(coming, LARGEST))
 
     def _decide(self, arrivals: Sequence[PendingArrival], now: int) -> list[Event]:
         """Decide for a batch of arrivals, and reserve the money; return the events to log."""
@@ -335,13 +349,20 @@ class Campaign:
             counted += 1
             if self.terms.expires and name is not None:
                 self.open(events[-1])
+            if self.spending is not None:
+                self.spending.decided(events[-1])
         self.reserve(reserves, costs)
         self.seq = seq
         return events
 
     def _choose(self, arrivals: Sequence[PendingArrival], now: int, left: int) -> Iterable[Choice]:
         self.correct_forecast(now)
-        return self.policy.choose(arrivals, horizon=self._horizon_at(now), left=left)
+        if self.spending is not None:
+            return [self.spending.choose(self, arrivals[0], now, left)]
+        horizon = self.terms.horizon
+        if isinstance(horizon, ClosingTime):
+            horizon = self.horizon_at(now, self.arrivals)
+        return self.policy.choose(arrivals, horizon=horizon, left=left)
 
     def reserve(self, amount: int, cost: int) -> None:
         """Reserve money for decisions, given their reserves and expected costs in all."""

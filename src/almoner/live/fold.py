@@ -44,8 +44,10 @@ _STATUS = {
 def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = False) -> None:
     """Fold events; if ``compare``, check that each records the money left after it.
 
-    The reserves of consecutive decisions are added up, and reserved together.
+    The reserves of consecutive decisions are added up, and reserved together, unless the rules on
+    spending need the money after each.
     """
+    spending = campaign.spending
     rows: list[Row] = []
     rewards: list[float] = []
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
@@ -55,6 +57,9 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
         if context is not None and context not in contexts:
             campaign.admit(context)  # it has no weight in the rows before its first one
         if kind == DECIDED:
+            if spending is not None:
+                campaign.reserve(reserves, costs)
+                reserves, costs, left = 0, 0, campaign.ledger.left
             if reserve or cost:
                 if not 0 <= cost <= reserve:
                     raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
@@ -62,8 +67,13 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                 campaign.open(event)
             if counted is not None:
                 campaign.correct_forecast(at)
+                if spending is not None:
+                    rows.append((SET_LEFT, spending.plan_units(campaign, at), SKIP, -1))
+                    rewards.append(0.0)
                 rows.append((TAKE, contexts[context], actions[name], counted))
                 rewards.append(0.0)
+            if spending is not None:
+                spending.decided(event)
         elif kind == REWARDED:
             counted = -1 if counted is None else counted
             rows.append((LEARN, contexts[context], actions[name], counted))
@@ -106,17 +116,19 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
         _switch(campaign, kind, event.at)
         return []
     context, action = campaign.contexts[event.context or ""], campaign.action_index[event.action]
-    bill = event.bill or 0
+    bill, before = event.bill or 0, campaign.ledger
     campaign.ledger, _ = ledger_after(campaign.ledger, kind, event, bill, event.reason)
     campaign.expiring.discard(event.decision or 0)
+    if campaign.spending is not None:
+        campaign.spending.changed(event.decision or 0, before, campaign.ledger)
     if kind == EXPIRED:
-        return [(SET_LEFT, _units_left(campaign), SKIP, -1)]
+        return [(SET_LEFT, _units_left(campaign, event.at), SKIP, -1)]
     if kind == CANCELLED:
-        return [(CANCEL, context, action, _units_left(campaign))]
+        return [(CANCEL, context, action, _units_left(campaign, event.at))]
     if kind == SETTLED:
         reserve = 0 if event.reason == RELEASE else event.reserve or 0
         campaign.overrun += overrun(reserve=reserve, bill=bill)
-        return [(SET_LEFT, _units_left(campaign), SKIP, -1)]
+        return [(SET_LEFT, _units_left(campaign, event.at), SKIP, -1)]
     raise ValueError(f"an event of kind {kind!r} is not known here")
 
 
@@ -131,6 +143,8 @@ def _switch(campaign: Campaign, kind: str, at: int) -> None:
             campaign.corrections = campaign.corrections.resume(horizon, at / 1e6)
 
 
-def _units_left(campaign: Campaign) -> int:
-    """Return the money left after expected costs, in the kernels' units."""
+def _units_left(campaign: Campaign, at: int) -> int:
+    """Return the money left after expected costs, in the kernels' units: that of the plan."""
+    if campaign.spending is not None:
+        return campaign.spending.plan_units(campaign, at)
     return campaign.policy.units(campaign.ledger.budget - campaign.ledger.committed)

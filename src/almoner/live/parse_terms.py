@@ -11,6 +11,7 @@ from almoner.errors import InvalidTerms
 from almoner.live.closing_time import ClosingTime
 from almoner.live.durations import duration
 from almoner.live.names import name_list
+from almoner.live.pace import parse_pace
 from almoner.live.terms import (
     CHARGE,
     LEARNED,
@@ -44,6 +45,8 @@ def make_terms(
     default_rewards: Any = None,
     new_contexts: bool = False,
     seed: int = 0,
+    pace: Any = None,
+    default: str | None = None,
 ) -> Terms:
     """Check and convert the terms of a campaign; see `almoner.Agent.open` for their meaning."""
     names, money = _contexts(contexts), _unit(unit)
@@ -55,6 +58,8 @@ def make_terms(
         "default_rewards": default_rewards,
         "new_contexts": new_contexts,
         "seed": seed,
+        "pace": pace,
+        "default": default,
     }
     fields: dict[str, Any] = {}
     for term, value in values.items():
@@ -83,6 +88,10 @@ def parse_term(
         return {term: value if isinstance(value, Policy) else recipe(value)}
     if term == "default_rewards":
         return {term: _defaults(value, contexts)}
+    if term == "pace":
+        return {term: parse_pace(value, money)}
+    if term == "default":
+        return {term: checks.plain(value)}  # which of the actions: see _refuse_default
     if term == "seed":
         return {term: checks.whole(term, value, low=0, error=InvalidTerms)}
     checks.flag(term, value, error=InvalidTerms)
@@ -169,16 +178,12 @@ def _expiries(actions: Mapping[str, Any]) -> dict[str, Any]:
 
 def _units(label: str, value: Any, contexts: tuple[str, ...], money: Denomination) -> PerContext:
     if value is None:
-        raise InvalidTerms(
-            f"{label} is missing; every action needs its cost: what is free is a skip"
-        )
+        raise InvalidTerms(f"{label} is missing; every action needs its cost, 0 if it is free")
     if not isinstance(value, Mapping):
-        return money.units(label, value, above=0, error=InvalidTerms)
+        return money.units(label, value, error=InvalidTerms)
     checks.known_keys(label, value, required=contexts, error=InvalidTerms)
     return {
-        context: money.units(
-            f"{label} for {context!r}", value[context], above=0, error=InvalidTerms
-        )
+        context: money.units(f"{label} for {context!r}", value[context], error=InvalidTerms)
         for context in contexts
     }
 
@@ -198,8 +203,27 @@ def _defaults(value: Any, contexts: tuple[str, ...]) -> dict[str, float] | str |
     }
 
 
+def _refuse_default(terms: Terms) -> None:
+    """Refuse a default that is no action, and terms that have no meaning beside one."""
+    checks.choice("default", terms.default, terms.actions, error=InvalidTerms)
+    if terms.default_rewards is not None:
+        raise InvalidTerms(
+            "default and default_rewards exclude each other: with a default action nobody is "
+            "skipped whom it could serve, and its rewards are learned; leave one of them out"
+        )
+
+
 def _refuse_contradictions(terms: Terms) -> None:
     policy = terms.policy
+    if terms.default is not None:
+        _refuse_default(terms)
+    if (terms.default is not None or terms.pace is not None) and isinstance(
+        policy.rewards, ExploreFirst
+    ):
+        raise InvalidTerms(
+            "a policy that explores first does not plan with the money of a pace or beside a "
+            "default; leave both out, or choose another policy, such as thrifty()"
+        )
     by_context = any(
         isinstance(units, dict) for units in (*terms.costs.values(), *terms.reserves.values())
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from math import nan
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,8 +18,9 @@ from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_prior
 from almoner.kernels.draws import POLICY, stream_key
 from almoner.kernels.live import advance, advance_without_gil, new_batch, replay
-from almoner.kernels.state import new_hulls, new_memo
+from almoner.kernels.state import LEFT, new_hulls, new_memo
 from almoner.live.closing_time import ClosingTime
+from almoner.live.must_serve import MustServe, improvement_costs
 from almoner.live.terms import LEARNED, Terms
 from almoner.policy.lowering import LoweredPolicy, lower
 from almoner.policy.rewards import InsuredWilson, Thompson
@@ -90,7 +92,8 @@ class LivePolicy:
         costs, reserves = offers[:, :, 0], offers[:, :, 1]
         # Kernels compare costs with the units left; reserves matter only where they differ.
         self._reserves = reserves * bool((costs != reserves).any())
-        self._buffers = new_buffers(self._lower(contexts, costs.astype(np.float64)))
+        planned = np.array([improvement_costs(self._terms, name) for name in contexts], np.float64)
+        self._buffers = new_buffers(self._lower(contexts, planned))
         self._use(len(contexts))
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.lowered.top)
 
@@ -152,6 +155,18 @@ class LivePolicy:
             table, values = flat.reshape(-1, 4), np.array(rewards, np.float64)
         self._replay(self.lowered, *self._working, self._stream, table, values)
 
+    def set_left(self, units: int) -> None:
+        """Set the money that the plan may use, in the kernels' units, as a row SET_LEFT does."""
+        self.state.progress[LEFT] = units
+
+    def take_instead(self, context: str, action: str) -> None:
+        """Record an action that costs the plan nothing, in place of the skip just recorded."""
+        pair = self.contexts[context], self.actions[action]
+        self.state.pending[pair] += 1.0
+        memo = self._working[1]
+        if memo.insured.size:
+            memo.insured[pair] = nan
+
     def units(self, money: int) -> int:
         """Return an amount of the ledger in the kernels' units, rounded down."""
         return money // self.lowered.top
@@ -194,7 +209,10 @@ class LivePolicy:
         if lowered.bottom != 1:
             raise InvalidInput("costs are whole numbers of units, so their grid is")
         # A simulation caps the budget at what its actions can cost; live bills may exceed costs.
-        return lowered._replace(budget=terms.budget // lowered.top)
+        budget = terms.budget
+        if terms.default is not None:  # the plan buys improvements with the rest
+            budget = max(0, budget - MustServe(terms).expected(horizon))
+        return lowered._replace(budget=budget // lowered.top)
 
 
 def _unused_fields(policy: LoweredPolicy) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 from almoner.errors import BrokenLedger
 from almoner.live.closing_time import ClosingTime
 from almoner.live.durations import in_words
+from almoner.live.pace import written_pace
 from almoner.money import Denomination
 from almoner.policy.base import Policy
 
@@ -80,7 +81,9 @@ class Terms:
 
     ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
-    then cost their reserve. Fields with a default are stored where they differ from it.
+    then cost their reserve. ``pace`` is ``"even"`` or has caps by period and a time zone;
+    ``default`` is the action taken in place of skipping. Fields with a default are stored where
+    they differ from it.
     """
 
     contexts: tuple[str, ...]
@@ -95,6 +98,8 @@ class Terms:
     seed: int
     expires: dict[str, int] = field(default_factory=dict)
     charged: tuple[str, ...] = ()
+    pace: dict[str, Any] | str | None = None
+    default: str | None = None
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -139,6 +144,8 @@ class Terms:
             "default_rewards": self.default_rewards,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
+            "pace": written_pace(self.pace, self.unit),
+            "default": self.default,
         }
 
     def opened(self, now: datetime) -> Terms:

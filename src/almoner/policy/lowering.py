@@ -71,8 +71,8 @@ class LoweredPolicy(NamedTuple):
     probabilities, or ones; ``prior`` is the value of a pair before its first reward: its known gain
     over skipping, or 1. ``defaults`` are the known rewards of skipping for a policy that learns the
     other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ
-    or are 0, skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is fitted, and
-    ``caution`` that of an insured index.
+    or are 0, skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is
+    fitted, and ``caution`` that of an insured index.
     """
 
     reward: int

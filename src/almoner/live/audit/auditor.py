@@ -19,6 +19,7 @@ from typing import NoReturn
 
 from almoner.errors import BrokenLedger
 from almoner.live.audit.keys import KeyDigests
+from almoner.live.audit.pace import AuditedPace
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import CHARGE, RELEASE, Terms
 from almoner.store.events import (
@@ -110,6 +111,7 @@ class Auditor:
         # Deadlines of open decisions whose reserves expire, and what was paid for expired ones.
         self._deadlines: dict[int, int] = {}
         self._expired_bills: dict[int, int] = {}
+        self._pace = AuditedPace(terms)
         self._numbers: dict[AuditedOffer, int] = {}
         self._offers: list[AuditedOffer] = []
         check = {
@@ -144,6 +146,8 @@ class Auditor:
             except (TypeError, ValueError, LookupError) as reason:  # a value of another type
                 self._broken(row, f"cannot be booked on these terms: {reason}")
             left = budget - self.spent - self.reserved
+            if problem := self._pace.check(row, budget - left):
+                self._broken(row, problem)
             if left < 0:
                 self._broken(row, f"overspends the budget by {-left}")
             if row[3] != left:
@@ -206,6 +210,8 @@ class Auditor:
                 self._broken(row, f"takes {action!r}, which was not available")
         if action is not None:
             self._act(row, at, counted)
+        elif self.terms.default is not None and counted is not None:
+            self._refuse_skip(row)
         if self.switched == RESUMED:  # arrivals are counted, one after the other
             if counted != self.rounds:
                 self._broken(row, f"is arrival {counted}, where {self.rounds} was due")
@@ -256,6 +262,20 @@ class Auditor:
                 self._broken(row, f"takes an action after {self._end.at.isoformat()}, the end")
         elif counted is not None and counted >= self._arrivals:
             self._broken(row, f"takes an action in arrival {counted}, beyond the {self._arrivals}")
+
+    def _refuse_skip(self, row: EventRow) -> None:
+        """Refuse a skip for want of money, where the budget would have paid for the default."""
+        event, default = Event._make(row), self.terms.default
+        offered = event.available is None or default in _listed(event.available)
+        reserves = dict(
+            zip(self.terms.actions, self.terms.reserves_in(event.context or ""), strict=True)
+        )
+        if (
+            offered
+            and event.reason in ("policy", "budget")
+            and reserves[default or ""] <= self.left
+        ):
+            self._broken(row, f"skips an arrival that {default!r} would have served")
 
     def _follow_up(self, row: EventRow) -> None:
         _, kind, _, _, decision, counted, _, _, _, reserve = row[:10]

@@ -1,0 +1,190 @@
+"""Spending rules that the kernels do not know: the pace of a campaign, and its default action.
+
+Before a decision they give the kernels the money that the plan may use, and the actions that the
+arrival may get. They follow from the terms and from the events before, so that folding a log
+gives the same state, to the last bit, as deciding did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from almoner.kernels.live import ACTED, PAST_HORIZON, POLICY_SKIP, UNAFFORDABLE
+from almoner.kernels.steps import SKIP
+from almoner.live.closing_time import ClosingTime
+from almoner.live.ledger import Ledger
+from almoner.live.must_serve import MustServe
+from almoner.live.outlook import HELD_BY_PACE, CapState, Outlook
+from almoner.live.pace import EVEN, time_zone
+from almoner.live.period_usage import PeriodUsage
+from almoner.live.policy import Choice, PendingArrival
+from almoner.live.terms import Terms
+from almoner.store.events import EventRow
+
+if TYPE_CHECKING:
+    from almoner.live.campaign_state import Campaign
+
+__all__ = ["Spending", "spending_rules"]
+
+OBSERVED = 20
+"""Arrivals from which on their rate is known, if no forecast tells it."""
+
+
+@dataclass(slots=True)
+class Narrowed:
+    """An arrival with the actions that the rules leave to it."""
+
+    context: str
+    available: Sequence[str]
+    key: Any = None
+
+
+def spending_rules(terms: Terms) -> Spending | None:
+    """Return the rules that the terms of a campaign ask for; None without any."""
+    return None if terms.pace is None and terms.default is None else Spending(terms)
+
+
+class Spending:
+    """The pace and the default of a campaign, with the money used in each period.
+
+    Attributes
+    ----------
+    usage
+        The money used in periods, for each length of period with a cap.
+    serve
+        The default action, if there is one.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        pace = terms.pace
+        self.even = pace == EVEN
+        self.usage: list[PeriodUsage] = []
+        if isinstance(pace, dict):
+            zone = time_zone(pace["zone"])
+            self.usage = [PeriodUsage(name, cap, zone) for name, cap in pace["caps"].items()]
+        self.serve = None if terms.default is None else MustServe(terms)
+        self._arrivals = 0
+        self._since: int | None = None
+
+    def choose(self, campaign: Campaign, arrival: PendingArrival, now: int, left: int) -> Choice:
+        """Decide for an arrival within the rules, and record it as taken."""
+        outlook = self.outlook(campaign, now)
+        policy = campaign.policy
+        offers = policy.offers[arrival.context]
+        if arrival.available is not None:
+            offers = [offer for offer in offers if offer[0] in arrival.available]
+        allowed = [offer[0] for offer in offers if outlook.allows(arrival.context, offer)]
+        policy.set_left(policy.units(outlook.plan))
+        horizon = self._arrivals + outlook.arrivals
+        narrowed = arrival
+        if len(allowed) < len(policy.actions):
+            narrowed = Narrowed(arrival.context, allowed)
+        ((action, reason), figures), *_ = policy.choose([narrowed], horizon=horizon, left=left)
+        if action != SKIP:
+            return (action, ACTED), figures
+        if outlook.arrivals > 0 and self.serve is not None and self.serve.name in allowed:
+            policy.take_instead(arrival.context, self.serve.name)
+            return (policy.actions[self.serve.name], ACTED), figures
+        if reason in (PAST_HORIZON, POLICY_SKIP) or not offers:
+            return (SKIP, reason), figures
+        return (SKIP, self._reason(arrival.context, offers, allowed, outlook)), figures
+
+    def _reason(
+        self,
+        context: str,
+        offers: Sequence[tuple[str, int, int]],
+        allowed: Sequence[str],
+        outlook: Outlook,
+    ) -> int:
+        """Return why no action was taken, where none could be paid."""
+        if allowed:
+            return POLICY_SKIP  # an action could be paid, but would use the default's money
+        if any(outlook.within_budget(context, offer) for offer in offers):
+            return HELD_BY_PACE
+        if any(reserve <= outlook.left for _, _, reserve in offers):
+            return POLICY_SKIP
+        return UNAFFORDABLE
+
+    def plan_units(self, campaign: Campaign, at: int) -> int:
+        """Return the money that the plan may use, in the kernels' units."""
+        return campaign.policy.units(self.outlook(campaign, at).plan)
+
+    def outlook(self, campaign: Campaign, now: int) -> Outlook:
+        """Return what the next arrival may cost, if it comes now."""
+        coming = self._coming(campaign, now)
+        return Outlook(
+            ledger=campaign.ledger,
+            arrivals=coming,
+            seen=self._arrivals,
+            line=self._line(campaign, now) if self.even else None,
+            caps=tuple(self._cap(usage, campaign, now, coming) for usage in self.usage),
+            serve=self.serve,
+        )
+
+    def decided(self, event: EventRow) -> None:
+        """Count a decision: its money, and its arrival if it was counted."""
+        seq, _, at, _, _, counted, context, action, cost, reserve = event[:10]
+        if counted is not None:
+            self._arrivals += 1
+            self._since = at if self._since is None else self._since
+            if self.serve is not None:
+                self.serve.arrived(context)
+        if action is not None:
+            for usage in self.usage:
+                usage.decided(seq, at, reserve, cost)
+
+    def changed(self, decision: int, before: Ledger, after: Ledger) -> None:
+        """Count a change of the ledger that belongs to an earlier decision."""
+        for usage in self.usage:
+            usage.changed(decision, before, after)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a snapshot."""
+        return {
+            "arrivals": self._arrivals,
+            "since": self._since,
+            "usage": [usage.to_dict() for usage in self.usage],
+            "serve": None if self.serve is None else self.serve.to_list(),
+        }
+
+    def restore(self, table: dict[str, Any]) -> None:
+        """Restore what `to_dict` returned."""
+        self._arrivals, self._since = table["arrivals"], table["since"]
+        for usage, values in zip(self.usage, table["usage"], strict=True):
+            usage.restore(values)
+        if self.serve is not None:
+            self.serve.restore(table["serve"])
+
+    def _coming(self, campaign: Campaign, now: int) -> int:
+        """Return the number of arrivals to come, with the one of now; 0 at the end."""
+        return campaign.horizon_at(now, self._arrivals) - self._arrivals
+
+    def _line(self, campaign: Campaign, now: int) -> float:
+        """Return the share of the campaign that has passed with this arrival."""
+        horizon = campaign.terms.horizon
+        if isinstance(horizon, ClosingTime):
+            return horizon.share_due(now / 1e6)
+        return min(1.0, (self._arrivals + 1) / horizon)
+
+    def _cap(self, usage: PeriodUsage, campaign: Campaign, now: int, coming: int) -> CapState:
+        end = usage.end(now)
+        held, expected = usage.used(end)
+        arrivals = self._arrivals_until(campaign, now, end, coming)
+        return CapState(usage.period, usage.cap, held, expected, end, arrivals)
+
+    def _arrivals_until(self, campaign: Campaign, now: int, end: int, coming: int) -> float | None:
+        """Return the arrivals up to the end of a period, with the one of now.
+
+        By the forecast of a closing time, else by the rate so far: None while that is not known.
+        """
+        horizon = campaign.terms.horizon
+        if isinstance(horizon, ClosingTime):
+            due, then = horizon.share_due(now / 1e6), horizon.share_due(end / 1e6)
+            share = (then - due) / (1.0 - due) if due < 1.0 else 0.0
+            return 1.0 + max(0, coming - 1) * share
+        passed = 0 if self._since is None else now - self._since
+        if self._arrivals < OBSERVED or passed <= 0:
+            return None
+        return min(float(coming), 1.0 + (end - now) * (self._arrivals / passed))
