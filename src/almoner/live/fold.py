@@ -64,6 +64,7 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                 if not 0 <= cost <= reserve:
                     raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
                 reserves, costs = reserves + reserve, costs + cost
+            if name is not None:
                 campaign.open(event)
             if counted is not None:
                 campaign.correct_forecast(at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from almoner.live.closing_time import ClosingTime
@@ -86,7 +87,7 @@ class AuditedPace:
             return ((event.round or 0) + 1) / horizon
         points = [(horizon.opens or horizon.at, 0.0), *horizon.profile, (horizon.at, 1.0)]
         now, share = event.at / 1e6, 0.0
-        for (start, low), (end, high) in zip(points, points[1:], strict=False):
+        for (start, low), (end, high) in pairwise(points):
             first, last = start.timestamp(), end.timestamp()
             if now > first:
                 share = low + (high - low) * min(1.0, (now - first) / (last - first))
