@@ -63,7 +63,10 @@ def test_decisions_follow_the_static_problem(
     grid = lowered.costs.astype(float)
     plan = solve(Given(shares, np.array(means), grid, np.zeros(2), ratio))
     draws = np.array(
-        [decide(lowered, state, memo, hulls, 1, round_key(STREAM, t)) for t in range(400)]
+        [
+            decide(lowered, state, memo, hulls, 1, np.uint64(round_key(STREAM, t)))
+            for t in range(400)
+        ]
     )
     assert np.all(draws[:, 1] > 0)
     gains = [0.0 if one == SKIP else means[1][int(one)] for one in draws[:, 0]]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from almoner.live.campaign_state import Campaign
+from almoner.live.cap_reports import cap_reports, is_paced
 from almoner.live.closing_time import ClosingTime
-from almoner.live.estimates import Estimates, PairMeans, interval, optimum, pair_means
+from almoner.live.estimates import Estimates, PairMeans, interval, pair_means
 from almoner.live.history import History
+from almoner.live.outlook import Outlook
+from almoner.live.plans import plan_at
 from almoner.live.report import RESERVED, ActionReport, ContextReport, Report
 from almoner.live.status import SkipReason, Status
 from almoner.live.terms import Terms
@@ -33,8 +36,10 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     cheapest = int(reserves.min())
     learned = pair_means(campaign.state)
     estimates = _estimates(campaign, history, learned, ratio_now)
-    plan = optimum(estimates, reserves=reserves, funds=funds)
-    first = optimum(estimates, reserves=reserves, funds=ledger.budget, ratio=ratio_start)
+    outlook = None if campaign.spending is None else campaign.spending.outlook(campaign, now)
+    held = 1.0 if outlook is None or outlook.money <= 0 else outlook.funds / outlook.money
+    plan = plan_at(terms, estimates, reserves=reserves, funds=funds, ratio=held * ratio_now)
+    first = plan_at(terms, estimates, reserves=reserves, funds=ledger.budget, ratio=ratio_start)
     gone = arrivals / (arrivals + coming) if arrivals + coming > 0 else 1.0
     waiting, reward_low, reward_high = _awaited(terms, history)
     return Report(
@@ -50,7 +55,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         overrun=amount(campaign.overrun),
         uncharged=amount(history.uncharged),
         cheapest=amount(cheapest),
-        blocked=_blocked(campaign, coming, cheapest),
+        blocked=_blocked(campaign, outlook, coming, cheapest),
         arrivals=arrivals,
         arrivals_left=coming,
         closes=horizon.at.isoformat() if isinstance(horizon, ClosingTime) else None,
@@ -71,10 +76,14 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         value=plan.value,
         boundaries=plan.boundaries.tolist(),
         contexts=_contexts(campaign, history, estimates, learned, plan),
+        caps=[] if outlook is None else cap_reports(terms, outlook),
+        default=terms.default,
     )
 
 
-def _blocked(campaign: Campaign, coming: float, cheapest: int) -> str | None:
+def _blocked(
+    campaign: Campaign, outlook: Outlook | None, coming: float, cheapest: int
+) -> str | None:
     """Return the reason why no action can be taken now, if none can."""
     ledger = campaign.ledger
     if campaign.status != Status.RUNNING:
@@ -82,7 +91,8 @@ def _blocked(campaign: Campaign, coming: float, cheapest: int) -> str | None:
     if coming <= 0:
         return SkipReason.HORIZON.value
     if ledger.left >= cheapest:
-        return None
+        paced = outlook is not None and is_paced(campaign.policy.offers, outlook)
+        return SkipReason.PACE.value if paced else None
     return SkipReason.BUDGET.value if ledger.budget - ledger.committed < cheapest else RESERVED
 
 

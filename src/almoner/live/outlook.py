@@ -73,22 +73,30 @@ class Outlook(NamedTuple):
         return min(self.ledger.budget, int(share * self.ledger.budget))
 
     @property
-    def plan(self) -> int:
-        """The money that the plan may use: for all arrivals to come, at the smallest ratio.
+    def money(self) -> int:
+        """The money left after expected costs."""
+        return self.ledger.budget - self.ledger.committed
 
-        With a default it is the money for improvements.
-        """
-        money = float(self.ledger.budget - self.ledger.committed)
+    @property
+    def plan(self) -> int:
+        """The money that the plan may use; with a default, for improvements."""
+        money = self.funds
+        if self.serve is not None and self.arrivals > 0:
+            money -= self.serve.expected(self.arrivals)
+        return max(0, int(min(money, float(LARGEST))))
+
+    @property
+    def funds(self) -> float:
+        """The money for all arrivals to come at the smallest of the ratios."""
+        money = float(self.money)
         if self.arrivals <= 0:
-            return int(money)
+            return money
         for cap in self.caps:
             affordable = cap.affordable(self.arrivals)
             money = money if affordable is None else min(money, affordable)
         if self.line is not None and self.ceiling is not None:
             money = self._even(money, self.line, self.ceiling)
-        if self.serve is not None:
-            money -= self.serve.expected(self.arrivals)
-        return max(0, int(min(money, float(LARGEST))))
+        return money
 
     def _even(self, money: float, line: float, ceiling: int) -> float:
         """Return the money of the plan such that the spend stays between the limits of its line."""
