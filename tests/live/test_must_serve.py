@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.agents import AgentFactory, assert_sentence, replay, state_values
+from support.agents import AgentFactory, assert_sentence, refused, replay, state_values
 
 import almoner as al
 from almoner.live.audit import audit
@@ -264,3 +264,18 @@ def test_where_everything_is_free_nothing_is_spent(memory: AgentFactory) -> None
         agent.reward(agent.decide("ab"[arrival % 2]).id, 0.5)
     assert agent.report().left == 5.0
     assert agent.report().contexts[0].served == 1.0
+
+
+def test_amendments_keep_the_pace_and_the_default(factory: AgentFactory) -> None:
+    """The default may cost more, not stop; caps hold before and after."""
+    agent = factory.open(**ROUTES, default="small", pace={"week": 700})
+    serve(agent, 100)
+    with refused(agent, al.InvalidTerms, "default"):
+        agent.amend(stop=["small"])
+    agent.amend(budget=900, costs={"small": 2}, add={"medium": 3}, horizon=350)
+    decisions = [agent.decide("short") for _ in range(60)]
+    assert {decision.reserved for decision in decisions if decision.action == "small"} == {2.0}
+    assert None not in {decision.action for decision in decisions}
+    assert agent.look(Campaign.to_dict) == replay(agent)
+    assert factory.open().look(Campaign.to_dict) == replay(agent)
+    audit(agent.store, agent.name)

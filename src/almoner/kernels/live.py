@@ -15,10 +15,11 @@ from almoner.jit import jit_callable, jit_entry, jit_inline
 from almoner.kernels.draws import REDRAW_LANE, round_key
 from almoner.kernels.live_price import unit_price
 from almoner.kernels.pair_index import expire_insured
-from almoner.kernels.state import LEFT, ROUND, Hulls, Memo, State
+from almoner.kernels.refit import refit
+from almoner.kernels.state import LEFT, REWARDS, ROUND, Hulls, Memo, State
 from almoner.kernels.steps import SKIP, decide, learn, take
 from almoner.policy.lowering import LoweredPolicy
-from almoner.policy.rewards import Thompson
+from almoner.policy.rewards import InsuredWilson, Thompson
 from almoner.types import Floats, Ints, Mask
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "NOT_ALLOWED",
     "PAST_HORIZON",
     "POLICY_SKIP",
+    "REFIT",
     "SET_LEFT",
     "TAKE",
     "UNAFFORDABLE",
@@ -38,9 +40,9 @@ __all__ = [
     "replay",
 ]
 
-TAKE, LEARN, CANCEL, SET_LEFT = 0, 1, 2, 3
+TAKE, LEARN, CANCEL, SET_LEFT, REFIT = 0, 1, 2, 3, 4
 """Kinds of rows for `replay`: take a decision, learn a reward, cancel an action (it will have no
-reward), set the units left."""
+reward), set the units left, compute the prior and the insurance anew."""
 
 ACTED, POLICY_SKIP, UNAFFORDABLE, PAST_HORIZON, NOT_ALLOWED = 0, 1, 2, 3, 4
 """Reasons of a skip: none, as an action was taken; the policy's choice; no allowed action is
@@ -52,7 +54,7 @@ PROBABILITY, PRICE = 0, 1
 REDRAWS = 256
 """Draws that estimate a probability: their share has a standard error of at most 1/32."""
 
-_THOMPSON = Thompson.code
+_THOMPSON, _INSURED = Thompson.code, InsuredWilson.code
 
 
 class ArrivalBatch(NamedTuple):
@@ -193,7 +195,7 @@ def replay(
     """Fold the rows of a log into a state.
 
     A row is (TAKE or LEARN, context, action, round counted from 0), (CANCEL, context, action, units
-    left) or (SET_LEFT, units left, …); ``rewards`` holds the reward of each row.
+    left), (SET_LEFT, units left, …) or (REFIT, …); ``rewards`` holds the reward of each row.
     """
     for row in range(len(rows)):
         kind, context, action, t = rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3]
@@ -205,5 +207,8 @@ def replay(
             state.pending[context, action] -= 1.0
             expire_insured(policy, memo, context, action)
             state.progress[LEFT] = rows[row, 3]
+        elif kind == REFIT:
+            if state.fit[REWARDS] > 0.0 and (policy.pooled == 1 or policy.reward == _INSURED):
+                refit(policy, state, memo)
         else:
             state.progress[LEFT] = rows[row, 1]

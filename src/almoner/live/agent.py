@@ -10,17 +10,22 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
+from almoner import checks
 from almoner.concurrency.process import Process
+from almoner.errors import InvalidTerms
+from almoner.live.amendment import Changes, amended_terms
 from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import TransactionRunner, closed
-from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
+from almoner.live.commands import Amend, Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.compare_terms import refuse_differences
 from almoner.live.decision import Decision, Settlement
 from almoner.live.group_commit import GroupCommit
 from almoner.live.ledger import Ledger
 from almoner.live.names import campaign_name
+from almoner.live.open_decisions import LIMIT, OpenReserve, open_decisions
 from almoner.live.opening import agreed_terms, open_for, warn_unaffordable
 from almoner.live.recent_events import RecentEvents
 from almoner.live.report import Report
@@ -52,7 +57,7 @@ class Agent:
     def __init__(
         self, store: Store, name: str, terms: Terms, *, clock: Callable[[], float] = time.time
     ) -> None:
-        self.store, self.name, self.terms = store, name, terms
+        self.store, self.name, self._opened_with = store, name, terms
         self._process = Process()
         recent = RecentEvents()
         self._transactions = TransactionRunner(store, name, terms, clock=clock, recent=recent)
@@ -117,7 +122,7 @@ class Agent:
                 refuse_differences(agreed, name, terms)
             agent = cls(store, name, agreed, clock=clock)
             agent._owns_store = store is not url
-            Campaign(agent.terms).warm_up()  # outside any transaction, as it may take seconds
+            Campaign(agreed).warm_up()  # outside any transaction, as it may take seconds
             agent.look(lambda campaign: None)  # folds the log
         except BaseException:
             if store is not url:  # the caller has no reference to it
@@ -150,28 +155,46 @@ class Agent:
         """Decide for several arrivals in their order, in one transaction: all of them or none."""
         return self._commits.submit(arrivals(contexts, available, keys))  # type: ignore[no-any-return]
 
-    def settle(self, id: int, *, cost: Any) -> Settlement:  # noqa: A002
+    def settle(
+        self,
+        id: int | None = None,  # noqa: A002
+        *,
+        cost: Any,
+        key: str | None = None,
+    ) -> Settlement:
         """Replace the reserve of an action by its actual cost; the rest can be spent again.
 
-        A bill above the reserve is recorded in full, charged as far as money is left, and logged
-        as a warning.
+        The decision is given by its id, or by the key with which it was made. A bill above the
+        reserve is recorded in full, charged as far as money is left, and logged as a warning.
         """
-        return self._commits.submit((Settle(id, cost),))[0]  # type: ignore[no-any-return]
+        return self._commits.submit((Settle(id, cost, key=key),))[0]  # type: ignore[no-any-return]
 
-    def reward(self, id: int, value: float) -> None:  # noqa: A002
+    def reward(
+        self,
+        id: int | None = None,  # noqa: A002
+        value: float | None = None,
+        *,
+        key: str | None = None,
+    ) -> None:
         """Record the reward of an action or a skip, a number from 0 to 1; it may come late.
 
-        Record 0 too: without the zeros, all means are too high.
+        The decision is given by its id, or by the key with which it was made. Record 0 too:
+        without the zeros, all means are too high.
         """
-        self._commits.submit((Reward(id, value),))
+        self._commits.submit((Reward(id, value, key=key),))
 
     def reward_many(self, values: Mapping[int, float]) -> None:
         """Record several rewards by decision id, in one transaction: all of them or none."""
         self._commits.submit(rewards(values))
 
-    def cancel(self, id: int) -> Settlement:  # noqa: A002
+    def cancel(
+        self,
+        id: int | None = None,  # noqa: A002
+        *,
+        key: str | None = None,
+    ) -> Settlement:
         """Cancel an action that never happened, and release its reserve."""
-        return self._commits.submit((Cancel(id),))[0]  # type: ignore[no-any-return]
+        return self._commits.submit((Cancel(id, key=key),))[0]  # type: ignore[no-any-return]
 
     def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""
@@ -185,6 +208,54 @@ class Agent:
         """Close the campaign for good; settlements and rewards are still accepted."""
         self._commits.submit((SetStatus(CLOSED),))
 
+    def amend(self, *, note: str | None = None, by: str | None = None, **changes: Any) -> None:
+        """Change terms of the running campaign; everything that was learned stays.
+
+        A stopped action is neither planned with nor taken; its open decisions are settled and
+        rewarded as before. The log keeps the change, with the note and who made it.
+
+        Parameters
+        ----------
+        note, by
+            Why the terms are changed, and by whom.
+        budget
+            The amount that may be spent in all: not less than is spent and reserved.
+        horizon
+            The number of arrivals in all, for a campaign that has one: not less than have come.
+        closes
+            The new end, for a campaign with a closing time.
+        arrivals
+            The number of arrivals expected from the opening to the end; left out, the forecast
+            goes on at its mean rate.
+        add
+            New actions, as `open` takes them.
+        stop, restart
+            Names of actions that are no longer taken, or taken again.
+        costs
+            New costs by action; an `Action` if the reserve or the expiry change too.
+
+        Examples
+        --------
+        >>> agent = Agent.open(
+        ...     "memory:", name="spring", contexts=["new"], actions={"coupon": 5.0}, horizon=100,
+        ...     budget=50)
+        >>> agent.amend(budget=80, add={"gift": 7}, stop=["coupon"], note="more from the boss")
+        >>> agent.decide("new").action
+        'gift'
+        """
+        checks.known_keys(
+            "the amendment",
+            changes,
+            required=(),
+            optional=[change.name for change in fields(Changes)],
+            error=InvalidTerms,
+        )
+        command = Amend(Changes(**changes), by=by, note=note)
+        now = self.now()
+        terms = self.look(lambda campaign: amended_terms(campaign, command.changes, now))
+        Campaign(terms).warm_up()  # outside the transaction, as it may take seconds
+        self._commits.submit((command,))
+
     def ask_all(self, callers: Sequence[Sequence[Command]]) -> list[Any]:
         """Run the commands of several callers in one transaction.
 
@@ -196,6 +267,11 @@ class Agent:
     def look(self, read: Callable[[Campaign], Any]) -> Any:
         """Return the value of ``read`` on the up-to-date campaign, within a transaction."""
         return self._commits.submit((Read(read),))[0]
+
+    @property
+    def terms(self) -> Terms:
+        """The terms, with all amendments so far."""
+        return self.look(lambda campaign: campaign.terms)  # type: ignore[no-any-return]
 
     @property
     def ledger(self) -> Ledger:
@@ -212,6 +288,33 @@ class Agent:
         if self._transactions.closed:
             raise closed(self.name)
         return self.reporter.report()
+
+    def open_decisions(self, older_than: Any = None, *, limit: int = LIMIT) -> list[OpenReserve]:
+        """Return the decisions whose reserve is not settled, oldest first.
+
+        Parameters
+        ----------
+        older_than
+            Only those made longer ago than this, such as ``"2 hours"``.
+        limit
+            The largest number returned.
+        """
+        return self.reporter.view(
+            lambda campaign: open_decisions(
+                self.store,
+                self.name,
+                campaign,
+                first_id=self.first_id,
+                now=self.now(),
+                older_than=older_than,
+                limit=limit,
+            )
+        )
+
+    @property
+    def first_id(self) -> int:
+        """The number to which the ids of decisions add their number in the log."""
+        return self._transactions.ids.first
 
     def now(self) -> int:
         """Return the time by the agent's clock, in microseconds since 1970."""
@@ -230,7 +333,8 @@ class Agent:
             self.store.close()
 
     def __repr__(self) -> str:
-        contexts, actions = len(self.terms.contexts), len(self.terms.actions)
+        terms = self._opened_with  # without a transaction
+        contexts, actions = len(terms.contexts), len(terms.actions)
         return f"<almoner.Agent {self.name!r}: {contexts} contexts, {actions} actions>"
 
     def __enter__(self) -> Agent:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from almoner.concurrency.process import Process
@@ -17,6 +18,7 @@ from almoner.live.catch_up import closed
 from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.decision import Decision, Settlement
 from almoner.live.report import Report
+from almoner.live.terms import Terms
 from almoner.live.transaction import Command, Decide
 from almoner.store import Store
 from almoner.store.events import CLOSED, PAUSED, RESUMED
@@ -59,12 +61,17 @@ class AsyncAgent:
         threads: Executor | None = None,
         on_batch: Callable[[int], None] = lambda size: None,
     ) -> None:
-        self.agent, self.name, self.terms = agent, agent.name, agent.terms
+        self.agent, self.name = agent, agent.name
         self._threads = threads or ThreadPoolExecutor(1, thread_name_prefix="almoner")
         self._owns_threads = threads is None
         self._commits = AsyncGroupCommit(agent.ask_all, threads=self._threads, on_batch=on_batch)
         self._process = Process()
         self._closed = False
+
+    @property
+    def terms(self) -> Terms:
+        """The terms, with all amendments so far."""
+        return self.agent.terms
 
     @classmethod
     async def open(
@@ -94,23 +101,47 @@ class AsyncAgent:
         """Decide for several arrivals in their order: all of them or none."""
         return await self.ask(*arrivals(contexts, available, keys))
 
-    async def settle(self, id: int, *, cost: Any) -> Settlement:  # noqa: A002
+    async def settle(
+        self,
+        id: int | None = None,  # noqa: A002
+        *,
+        cost: Any,
+        key: str | None = None,
+    ) -> Settlement:
         """Replace the reserve of an action by its actual cost; the rest can be spent again."""
-        (settlement,) = await self.ask(Settle(id, cost))
+        (settlement,) = await self.ask(Settle(id, cost, key=key))
         return settlement  # type: ignore[no-any-return]
 
-    async def reward(self, id: int, value: float) -> None:  # noqa: A002
+    async def reward(
+        self,
+        id: int | None = None,  # noqa: A002
+        value: float | None = None,
+        *,
+        key: str | None = None,
+    ) -> None:
         """Record the reward of an action or a skip, a number from 0 to 1; it may come late."""
-        await self.ask(Reward(id, value))
+        await self.ask(Reward(id, value, key=key))
 
     async def reward_many(self, values: Mapping[int, float]) -> None:
         """Record several rewards by decision id: all of them or none."""
         await self.ask(*rewards(values))
 
-    async def cancel(self, id: int) -> Settlement:  # noqa: A002
+    async def cancel(
+        self,
+        id: int | None = None,  # noqa: A002
+        *,
+        key: str | None = None,
+    ) -> Settlement:
         """Cancel an action that never happened, and release its reserve."""
-        (settlement,) = await self.ask(Cancel(id))
+        (settlement,) = await self.ask(Cancel(id, key=key))
         return settlement  # type: ignore[no-any-return]
+
+    async def amend(
+        self, *, note: str | None = None, by: str | None = None, **changes: Any
+    ) -> None:
+        """Change terms of the running campaign, with the parameters of `Agent.amend`."""
+        self._process.check()
+        await asyncio.to_thread(partial(self.agent.amend, note=note, by=by, **changes))
 
     async def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""

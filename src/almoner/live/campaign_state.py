@@ -12,6 +12,8 @@ from itertools import repeat
 from math import isnan, nan
 from typing import Any
 
+import numpy as np
+
 from almoner import checks
 from almoner.concurrency.signals import raise_from_handler
 from almoner.errors import BrokenLedger
@@ -20,6 +22,7 @@ from almoner.kernels.live import (
     NOT_ALLOWED,
     PAST_HORIZON,
     POLICY_SKIP,
+    SET_LEFT,
     UNAFFORDABLE,
 )
 from almoner.kernels.state import ROUND, State
@@ -36,6 +39,7 @@ from almoner.live.status import SkipReason, Status
 from almoner.live.terms import PAIRS_LIMIT, Terms
 from almoner.money import LARGEST
 from almoner.store.events import (
+    AMENDED,
     DECIDED,
     EXPIRED,
     Event,
@@ -68,10 +72,10 @@ class Campaign:
         The terms, and the number of events folded.
     ledger, policy
         The money, and the policy with the statistics it has learned.
-    contexts, actions
-        Contexts and actions by name, with their indices in the state.
+    contexts
+        Contexts by name, with their indices in the state.
     action_index
-        The indices of actions by name, and of a skip by None.
+        The indices of active actions by name, and of a skip by None.
     status
         ``"running"``, ``"paused"`` or ``"closed"``.
     overrun
@@ -85,7 +89,7 @@ class Campaign:
     """
 
     def __init__(self, terms: Terms) -> None:
-        self.terms = terms
+        self.terms = self._opened_with = terms
         self.seq = 0
         self.ledger = Ledger(budget=terms.budget)
         self.status: str = _RUNNING
@@ -93,13 +97,42 @@ class Campaign:
         self.corrections = ForecastCorrections()
         self.expiring = Deadlines()
         self.spending = spending_rules(terms)
-        self.policy = LivePolicy(terms)
-        self.contexts, self.actions = self.policy.contexts, self.policy.actions
-        self.action_index = dict[str | None, int]([(None, SKIP), *self.actions.items()])
+        self._use(LivePolicy(terms))
+
+    def _use(self, policy: LivePolicy) -> None:
+        self.policy, self.contexts = policy, policy.contexts
+        self.action_index = dict[str | None, int]([(None, SKIP), *policy.actions.items()])
 
     def warm_up(self) -> None:
         """Load the compiled kernels from the disk, or compile them, which takes seconds."""
         self.policy.warm_up()
+
+    def amend(self, terms: Terms, at: int) -> None:
+        """Go on with other terms, and with everything that was learned."""
+        if terms.budget < self.ledger.budget - self.ledger.left:
+            raise BrokenLedger(f"a budget of {terms.budget} is less than is spent and reserved")
+        before, horizon = self.policy, self.terms.horizon
+        self.terms = terms
+        self._use(LivePolicy(terms, tuple(self.contexts)))
+        self.policy.take_over(before)
+        if before.is_warm:
+            self.policy.warm_up()
+        self.ledger = self.ledger._replace(budget=terms.budget)
+        if isinstance(horizon, ClosingTime) and isinstance(terms.horizon, ClosingTime):
+            scale = horizon.arrivals / terms.horizon.arrivals
+            self.corrections = self.corrections._replace(missed=self.corrections.missed * scale)
+        if self.spending is not None:
+            self.spending.amend(terms)
+        self.policy.replay([(SET_LEFT, self.units_left(at), SKIP, -1)], [0.0])
+
+    def units_left(self, at: int) -> int:
+        """Return the money left after expected costs, in the kernels' units.
+
+        It is the money of the plan, if a pace or a default takes from it.
+        """
+        if self.spending is not None:
+            return self.spending.plan_units(self, at)
+        return self.policy.units(self.ledger.budget - self.ledger.committed)
 
     @property
     def state(self) -> State:
@@ -214,6 +247,19 @@ class Campaign:
         fold(self, [event])
         return event
 
+    def change_terms(self, terms: Terms, *, by: str | None, note: str | None, now: int) -> Event:
+        """Go on with other terms, changed by somebody for a reason; return the event to log."""
+        detail = {"terms": self.terms.changes_to(terms), "by": by, "note": note}
+        event = Event(
+            seq=self.seq + 1,
+            kind=AMENDED,
+            at=now,
+            left=terms.budget - self.ledger.budget + self.ledger.left,
+            detail=json.dumps(detail),
+        )
+        fold(self, [event], compare=True)
+        return event
+
     def apply(self, events: Iterable[EventRow]) -> None:
         """Fold events of the log in their order; refuse events that no campaign could write."""
         try:
@@ -235,7 +281,7 @@ class Campaign:
         if not is_name(context):
             raise checks.refuse("context", f"be a name of {NAME_RULE}", context)
         count = len(self.contexts) + len(coming)
-        if (count + 1) * len(self.actions) > PAIRS_LIMIT:
+        if (count + 1) * len(self.terms.actions) > PAIRS_LIMIT:
             rule = f"be one of the {count:,} so far, as there is room for no more"
             raise checks.refuse("context", rule, context)
         return context  # type: ignore[return-value]  # is_name: it is a string
@@ -253,7 +299,9 @@ class Campaign:
             return None
         if isinstance(available, str) or not isinstance(available, Iterable):
             raise checks.refuse("available", "be a list of actions", available)
-        return [checks.choice("an available action", name, self.actions) for name in available]
+        return [
+            checks.choice("an available action", name, self.terms.actions) for name in available
+        ]
 
     @property
     def arrivals(self) -> int:
@@ -282,13 +330,18 @@ class Campaign:
             "spending": None if self.spending is None else self.spending.to_dict(),
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
+            "terms": None if self.terms is self._opened_with else self.terms.to_dict(),
+            "stopped": {name: rows.tolist() for name, rows in self.policy.stopped.items()},
         }
 
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the state that `to_dict` returned."""
-        self.policy.reset(tuple(table["contexts"]))
-        self.contexts = self.policy.contexts
+        if table["terms"] is not None:
+            self.terms = Terms.from_dict(table["terms"])
+            self.spending = spending_rules(self.terms)
+        self._use(LivePolicy(self.terms, tuple(table["contexts"])))
         self.policy.restore(table["state"])
+        self.policy.stopped = {name: np.array(rows) for name, rows in table["stopped"].items()}
         self.ledger = Ledger(*table["ledger"])
         self.expiring.restore(table["expiring"])
         if self.spending is not None:

@@ -18,6 +18,7 @@ from typing import Any
 
 from almoner.errors import StoreError
 from almoner.live.campaign_state import Campaign
+from almoner.live.decision_ids import DecisionIds
 from almoner.live.recent_events import RecentEvents, rows_after
 from almoner.live.snapshot import read_snapshot, write_snapshot
 from almoner.live.terms import Terms
@@ -152,7 +153,7 @@ class Replica:
 class TransactionRunner:
     """Runs commands in transactions on the up-to-date campaign, until it is ``closed``.
 
-    Committed events are added to ``recent``.
+    Committed events are added to ``recent``; ``ids`` are those of the campaign's decisions.
     """
 
     def __init__(
@@ -166,6 +167,7 @@ class TransactionRunner:
     ) -> None:
         self._store, self._name, self._clock, self._recent = store, name, clock, recent
         self._replica = Replica(store, name, terms)
+        self.ids = DecisionIds(store, name)
         self.closed = False
 
     def now(self) -> int:
@@ -184,7 +186,7 @@ class TransactionRunner:
             with self._store.writing(self._name) as writer:
                 campaign = replica.catch_up(writer, limit)
                 if campaign is not None:
-                    answers, added = execute(callers, campaign, writer, self.now())
+                    answers, added = execute(callers, campaign, writer, self.now(), self.ids)
                     if added:
                         replica.append(writer, campaign, added)
                     break

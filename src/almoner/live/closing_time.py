@@ -155,6 +155,33 @@ class ClosingTime:
             at=self.at, arrivals=self.arrivals, opens=now, profile=self.profile, trust=self.trust
         )
 
+    def moved(self, at: Any, arrivals: float | None = None) -> ClosingTime:
+        """Return the forecast with another end; arrivals go on, or stop, as forecast so far.
+
+        Beyond the present end they come at the mean rate until then. Given ``arrivals``, the number
+        between ``opens`` and the new end, the forecast is scaled to that.
+        """
+        end = _moment("closes", at)
+        if self.opens is None or end <= self.opens:
+            raise checks.refuse("closes", "come after the campaign opens", at, error=InvalidTerms)
+        old, new = self.at.timestamp(), end.timestamp()
+        share = self.share_due(new)
+        points = [point for point in self.profile if point[0] < end]
+        if new > old:
+            share = (new - self.opens.timestamp()) / (old - self.opens.timestamp())
+            points.append((self.at, 1.0))
+        if share <= 0 and arrivals is None:
+            raise checks.refuse(
+                "closes", "leave time in which arrivals come", at, "give arrivals=…", InvalidTerms
+            )
+        return ClosingTime(
+            at=end,
+            arrivals=self.arrivals * share if arrivals is None else arrivals,
+            opens=self.opens,
+            profile=tuple((when, min(1.0, due / share)) for when, due in points),
+            trust=self.trust,
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {

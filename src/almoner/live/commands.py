@@ -12,10 +12,12 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import Conflict, InvalidInput
+from almoner.live.amendment import Changes, amended_terms
 from almoner.live.campaign_state import Campaign
-from almoner.live.decision import Settlement, is_id, plain_id
+from almoner.live.decision import Settlement, plain_id
+from almoner.live.names import NAME_LIMIT, is_name, is_text, text_rule
 from almoner.live.status import Status
-from almoner.live.terms import CHARGE, RELEASE
+from almoner.live.terms import CHARGE, RELEASE, Terms
 from almoner.live.transaction import Command, Decide, Transaction
 from almoner.store.events import (
     CANCELLED,
@@ -28,9 +30,12 @@ from almoner.store.events import (
     Event,
 )
 
-__all__ = ["Cancel", "Read", "Reward", "SetStatus", "Settle", "arrivals", "rewards"]
+__all__ = ["Amend", "Cancel", "Read", "Reward", "SetStatus", "Settle", "arrivals", "rewards"]
 
 log = logging.getLogger("almoner")
+
+NOTE_LIMIT = 1_000
+"""Characters of a note, at most."""
 
 REWARD_REMEDY = "scale rewards to [0, 1]; for yes and no give 1 and 0"
 
@@ -40,6 +45,7 @@ class _FollowUp(Command):
     """A command on a decision; ``event`` records it, or an earlier one that did the same."""
 
     id: Any
+    key: Any = field(default=None, kw_only=True)
     decided: Event | None = field(init=False, default=None, repr=False, compare=False)
     event: Event | None = field(init=False, default=None, repr=False, compare=False)
 
@@ -47,11 +53,21 @@ class _FollowUp(Command):
         # Here, before it shares a transaction: methods of other types may raise anything.
         if type(self.id) is not int:
             self.id = plain_id(self.id)
+        self.key = checks.plain(self.key)
+        if (self.key is None) == (self.id is None):
+            raise InvalidInput(
+                f"a decision is given by its id or by its key, got id={self.id!r} and "
+                f"key={self.key!r}; give one of them"
+            )
 
-    def lookups(self, keys: set[str], ids: set[int]) -> None:
-        """Add the decision."""
-        if is_id(self.id):
-            ids.add(self.id)
+    def look_up(self, transaction: Transaction) -> None:
+        """Add the decision, or its key."""
+        if is_name(self.key):
+            transaction.wanted_keys.add(self.key)
+            transaction.followed_keys.add(self.key)
+        seq = transaction.ids.seq(self.id)
+        if seq is not None:
+            transaction.wanted_decisions.add(seq)
 
     def _claim(self, transaction: Transaction, kind: str) -> dict[str, Event]:
         """Find the decision, refuse a ``kind`` of event that it cannot have; return its history.
@@ -59,6 +75,8 @@ class _FollowUp(Command):
         Nothing else in the batch can add an event of this kind, so the history is also the one
         that `carry_out` needs.
         """
+        if self.key is not None:
+            self.id = transaction.id_of_key(self.key)
         history = transaction.history(self.id)
         self.decided = next(iter(history.values()))
         if kind != REWARDED and self.decided.action is None:
@@ -80,7 +98,8 @@ class _FollowUp(Command):
 
     def answer(self, transaction: Transaction) -> Settlement | None:
         """Return the settlement of the reserve."""
-        return self.event and Settlement.of(self.event, transaction.campaign.terms.unit)
+        unit, first = transaction.campaign.terms.unit, transaction.ids.first
+        return self.event and Settlement.of(self.event, unit, first)
 
 
 @dataclass(slots=True)
@@ -189,6 +208,38 @@ class SetStatus(Command):
     @property
     def _status(self) -> str:
         return Status.RUNNING.value if self.kind == RESUMED else self.kind
+
+
+@dataclass(slots=True)
+class Amend(Command):
+    """Change the terms of a campaign."""
+
+    changes: Changes
+    by: Any = None
+    note: Any = None
+
+    def check(self, transaction: Transaction) -> None:
+        """Refuse changes that cannot be made now, and texts that no store can hold."""
+        if transaction.campaign.status == Status.CLOSED:
+            raise Conflict("the campaign is closed for good; open another one")
+        for name, limit in (("by", NAME_LIMIT), ("note", NOTE_LIMIT)):
+            text = checks.plain(getattr(self, name))
+            if text is not None and not is_text(text, limit):
+                raise checks.refuse(name, f"be a text of {text_rule(limit)}", text)
+            setattr(self, name, text)
+        transaction.decide()
+        amended_terms(transaction.campaign, self.changes, transaction.now)
+
+    def carry_out(self, transaction: Transaction) -> None:
+        """Change the terms, unless the campaign has them already."""
+        transaction.decide()
+        terms = amended_terms(transaction.campaign, self.changes, transaction.now)
+        if terms != transaction.campaign.terms:
+            transaction.change_terms(terms, by=self.by, note=self.note)
+
+    def answer(self, transaction: Transaction) -> Terms:
+        """Return the terms."""
+        return transaction.campaign.terms
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any
@@ -17,8 +17,16 @@ from almoner.policy.recipes import thrifty, wilson_eager
 __all__ = ["refuse_differences"]
 
 
-def refuse_differences(stored: Terms, campaign: str, terms: dict[str, Any]) -> None:
-    """Refuse terms that differ from those of a campaign, and name the first one that does."""
+def refuse_differences(
+    stored: Terms,
+    campaign: str,
+    terms: dict[str, Any],
+    read_present: Callable[[], Terms] | None = None,
+) -> None:
+    """Refuse terms that differ from those of a campaign, and name the first one that does.
+
+    Each term may be the one that it was opened with, or the present one, after amendments.
+    """
     written = stored.written()
     checks.known_keys(
         "the campaign", terms, required=(), optional=list(written), error=InvalidTerms
@@ -32,6 +40,8 @@ def refuse_differences(stored: Terms, campaign: str, terms: dict[str, Any]) -> N
             changed = changed.opened(stored.horizon.opens)
         value = changed.written()[term]
         if value != written[term] and not _is_former_default(written[term], value):
+            if read_present is not None and value == read_present().written()[term]:
+                continue
             path, was, got = _difference(term, written[term], value)
             raise DifferentTerms(
                 f"campaign {campaign!r} was opened with {path}={was}, got {path}={got}; leave it "

@@ -9,13 +9,18 @@ from almoner.live.ledger import Ledger
 from almoner.live.report import CurvePoint
 from almoner.store.events import Event, EventRow
 
-__all__ = ["CurveBuilder"]
+__all__ = ["CurveBuilder", "moment"]
 
 POINTS = 512
 """Points of a curve: at most these, and at least half as many once it had that many."""
 
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def moment(at: int) -> str:
+    """Return a time in microseconds since 1970 in ISO 8601."""
+    return (EPOCH + timedelta(microseconds=at)).isoformat()
 
 
 class CurveBuilder:
@@ -54,7 +59,7 @@ class CurveBuilder:
         event = Event._make(decided)
         return CurvePoint(
             arrivals=(event.round or 0) + 1,
-            at=(EPOCH + timedelta(microseconds=event.at)).isoformat(),
+            at=moment(event.at),
             spent=self._amount(ledger.spent),
             reserved=self._amount(ledger.reserved),
             planned=self._amount(ledger.planned),

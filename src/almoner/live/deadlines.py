@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
@@ -57,15 +56,9 @@ class Deadlines:
             heappush(self._queue, (self._open[decision.seq][0], decision.seq))
         return due
 
-    def next(self) -> int | None:
-        """Return the earliest deadline; None if nothing is open."""
-        while self._queue and self._open.get(self._queue[0][1], (None,))[0] != self._queue[0][0]:
-            heappop(self._queue)
-        return self._queue[0][0] if self._queue else None
-
-    def items(self) -> Iterator[tuple[int, OpenDecision]]:
-        """Yield deadlines and decisions, in the order of the decisions."""
-        return iter(self._open.values())
+    def deadlines(self) -> dict[int, int]:
+        """Return the deadlines of all open decisions by their numbers."""
+        return {seq: deadline for seq, (deadline, _) in self._open.items()}
 
     def to_list(self) -> list[list[Any]]:
         """Return plain values for a snapshot, in the order of the decisions."""

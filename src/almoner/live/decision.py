@@ -61,11 +61,11 @@ class Decision:
         return "" if self.reason is None else EXPLANATIONS[self.reason]
 
     @classmethod
-    def of(cls, event: Event, money: Denomination) -> Decision:
-        """Return the decision that an event records."""
+    def of(cls, event: Event, money: Denomination, first: int = 0) -> Decision:
+        """Return the decision that an event records; ids add ``first`` to the event's number."""
         reserved, left = money.amounts(event.reserve or 0, event.left)
         return cls(  # positional arguments, as this is called for every decision
-            event.seq,
+            event.seq + first,
             event.context or "",
             event.action,
             event.probability or 0.0,
@@ -102,7 +102,7 @@ class Settlement:
     budget_left: float
 
     @classmethod
-    def of(cls, event: Event, money: Denomination) -> Settlement:
+    def of(cls, event: Event, money: Denomination, first: int = 0) -> Settlement:
         """Return the settlement that an event records; a cancellation is a bill of 0.
 
         If the reserve was released before the bill came, nothing is left of it.
@@ -110,7 +110,7 @@ class Settlement:
         bill = event.bill or 0
         reserve = 0 if event.reason == RELEASE else event.reserve or 0
         return cls(
-            id=event.decision or 0,
+            id=(event.decision or 0) + first,
             billed=money.amount(bill),
             charged=money.amount(event.charged or 0),
             refunded=money.amount(max(0, reserve - bill)),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from almoner.kernels.state import State
+from almoner.live.policy import PairStatistics
 from almoner.lp import ROUNDING, TOLERANCE, Solution, add_steps, hull_steps, solve, step_runs
 from almoner.types import Floats, Ints
 
@@ -42,7 +42,7 @@ class Estimates(NamedTuple):
     ratio: float
 
 
-def pair_means(state: State) -> PairMeans:
+def pair_means(state: PairStatistics) -> PairMeans:
     """Return the means that a policy has learned: (S + n m)/(C + n) with the prior's m and n.
 
     They are computed as in `almoner.kernels.refit.update_mean`.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from almoner.errors import BrokenLedger
 from almoner.kernels.live import CANCEL, LEARN, SET_LEFT, TAKE
@@ -15,6 +16,7 @@ from almoner.live.policy import Row
 from almoner.live.status import Status
 from almoner.live.terms import CHARGE, RELEASE
 from almoner.store.events import (
+    AMENDED,
     CANCELLED,
     CLOSED,
     DECIDED,
@@ -30,9 +32,9 @@ from almoner.store.events import (
 if TYPE_CHECKING:
     from almoner.live.campaign_state import Campaign
 
-__all__ = ["fold", "ledger_after"]
+__all__ = ["amendment_of", "fold", "ledger_after"]
 
-_REWARD = Event._fields.index("reward")
+_REWARD, _DETAIL = map(Event._fields.index, ("reward", "detail"))
 
 _STATUS = {
     PAUSED: Status.PAUSED.value,
@@ -68,17 +70,24 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                 campaign.open(event)
             if counted is not None:
                 campaign.correct_forecast(at)
-                if spending is not None:
-                    rows.append((SET_LEFT, spending.plan_units(campaign, at), SKIP, -1))
-                    rewards.append(0.0)
+                rows += _plan(campaign, at)
                 rows.append((TAKE, contexts[context], actions[name], counted))
-                rewards.append(0.0)
+                rewards += [0.0] * (len(rows) - len(rewards))
             if spending is not None:
                 spending.decided(event)
         elif kind == REWARDED:
-            counted = -1 if counted is None else counted
-            rows.append((LEARN, contexts[context], actions[name], counted))
-            rewards.append(event[_REWARD] or 0.0)
+            counted, reward = -1 if counted is None else counted, event[_REWARD] or 0.0
+            if name in actions:
+                rows.append((LEARN, contexts[context], actions[name], counted))
+                rewards.append(reward)
+            else:
+                campaign.policy.change_stopped(context, name, (1.0, reward, -1.0))
+        elif kind == AMENDED:
+            campaign.reserve(reserves, costs)
+            campaign.policy.replay(rows, rewards)
+            campaign.amend(campaign.terms.amended(amendment_of(event)["terms"]), at)
+            rows, rewards, reserves, costs = [], [], 0, 0
+            contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
         else:
             campaign.reserve(reserves, costs)
             changes = _change(campaign, Event._make(event))
@@ -90,6 +99,21 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
             raise BrokenLedger(f"{left - reserves} is left, and it says {recorded}")
     campaign.reserve(reserves, costs)
     campaign.policy.replay(rows, rewards)
+
+
+def _plan(campaign: Campaign, at: int) -> list[Row]:
+    """Return the row that sets the money of the plan before a decision, if rules change it."""
+    if campaign.spending is None:
+        return []
+    return [(SET_LEFT, campaign.spending.plan_units(campaign, at), SKIP, -1)]
+
+
+def amendment_of(event: EventRow) -> dict[str, Any]:
+    """Return the changed terms of an amendment, who changed them (``by``), and the ``note``."""
+    table = json.loads(event[_DETAIL] or "")
+    if not isinstance(table, dict) or not isinstance(table.get("terms"), dict):
+        raise ValueError(f"an amendment without terms: {event[_DETAIL]!r}")
+    return table
 
 
 def ledger_after(
@@ -116,21 +140,28 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
     if kind in _STATUS:
         _switch(campaign, kind, event.at)
         return []
-    context, action = campaign.contexts[event.context or ""], campaign.action_index[event.action]
     bill, before = event.bill or 0, campaign.ledger
     campaign.ledger, _ = ledger_after(campaign.ledger, kind, event, bill, event.reason)
     campaign.expiring.discard(event.decision or 0)
     if campaign.spending is not None:
         campaign.spending.changed(event.decision or 0, before, campaign.ledger)
     if kind == EXPIRED:
-        return [(SET_LEFT, _units_left(campaign, event.at), SKIP, -1)]
+        return [(SET_LEFT, campaign.units_left(event.at), SKIP, -1)]
     if kind == CANCELLED:
-        return [(CANCEL, context, action, _units_left(campaign, event.at))]
+        return _cancel(campaign, event)
     if kind == SETTLED:
         reserve = 0 if event.reason == RELEASE else event.reserve or 0
         campaign.overrun += overrun(reserve=reserve, bill=bill)
-        return [(SET_LEFT, _units_left(campaign, event.at), SKIP, -1)]
+        return [(SET_LEFT, campaign.units_left(event.at), SKIP, -1)]
     raise ValueError(f"an event of kind {kind!r} is not known here")
+
+
+def _cancel(campaign: Campaign, event: Event) -> list[Row]:
+    context, action, left = event.context or "", event.action or "", campaign.units_left(event.at)
+    if action in campaign.action_index:
+        return [(CANCEL, campaign.contexts[context], campaign.action_index[action], left)]
+    campaign.policy.change_stopped(context, action, (0.0, 0.0, -1.0))
+    return [(SET_LEFT, left, SKIP, -1)]
 
 
 def _switch(campaign: Campaign, kind: str, at: int) -> None:
@@ -142,10 +173,3 @@ def _switch(campaign: Campaign, kind: str, at: int) -> None:
             campaign.corrections = campaign.corrections.pause(at / 1e6)
         elif kind == RESUMED:
             campaign.corrections = campaign.corrections.resume(horizon, at / 1e6)
-
-
-def _units_left(campaign: Campaign, at: int) -> int:
-    """Return the money left after expected costs, in the kernels' units: that of the plan."""
-    if campaign.spending is not None:
-        return campaign.spending.plan_units(campaign, at)
-    return campaign.policy.units(campaign.ledger.budget - campaign.ledger.committed)

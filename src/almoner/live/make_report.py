@@ -7,8 +7,10 @@ import numpy as np
 from almoner.live.campaign_state import Campaign
 from almoner.live.cap_reports import cap_reports, is_paced
 from almoner.live.closing_time import ClosingTime
+from almoner.live.curve import moment
 from almoner.live.estimates import Estimates, PairMeans, interval, pair_means
 from almoner.live.history import History
+from almoner.live.ledger import Ledger
 from almoner.live.outlook import Outlook
 from almoner.live.plans import plan_at
 from almoner.live.report import RESERVED, ActionReport, ContextReport, Report
@@ -25,7 +27,7 @@ __all__ = ["make_report"]
 
 def make_report(name: str, campaign: Campaign, history: History, now: int) -> Report:
     """Return the report of a campaign and its history, both after the same event."""
-    terms, ledger = campaign.terms, campaign.ledger
+    terms, ledger = campaign.terms, campaign.ledger_at(now)
     amount, horizon = terms.unit.amount, terms.horizon
     expected = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
     arrivals, coming = campaign.arrivals, campaign.arrivals_left(now)
@@ -33,10 +35,13 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     ratio_start = amount(ledger.budget) / expected
     ratio_now = amount(funds) / coming if coming > 0 else 0.0
     reserves = np.array([terms.reserves_in(context) for context in campaign.contexts], np.int64)
+    reserves[:, [name in terms.stopped for name in terms.actions]] = np.iinfo(np.int64).max
     cheapest = int(reserves.min())
-    learned = pair_means(campaign.state)
+    learned = pair_means(campaign.policy.pair_statistics())
     estimates = _estimates(campaign, history, learned, ratio_now)
-    outlook = None if campaign.spending is None else campaign.spending.outlook(campaign, now)
+    outlook = (
+        None if campaign.spending is None else campaign.spending.outlook(campaign, now, ledger)
+    )
     held = 1.0 if outlook is None or outlook.money <= 0 else outlook.funds / outlook.money
     plan = plan_at(terms, estimates, reserves=reserves, funds=funds, ratio=held * ratio_now)
     first = plan_at(terms, estimates, reserves=reserves, funds=ledger.budget, ratio=ratio_start)
@@ -55,7 +60,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         overrun=amount(campaign.overrun),
         uncharged=amount(history.uncharged),
         cheapest=amount(cheapest),
-        blocked=_blocked(campaign, outlook, coming, cheapest),
+        blocked=_blocked(campaign, ledger, outlook, coming, cheapest),
         arrivals=arrivals,
         arrivals_left=coming,
         closes=horizon.at.isoformat() if isinstance(horizon, ClosingTime) else None,
@@ -76,16 +81,24 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         value=plan.value,
         boundaries=plan.boundaries.tolist(),
         contexts=_contexts(campaign, history, estimates, learned, plan),
+        open=history.open - len(campaign.expiring.due(now)),
+        expiring=len(campaign.expiring) - len(campaign.expiring.due(now)),
+        next_expiry=_next_expiry(campaign, now),
+        amendments=history.amendments[:],
         caps=[] if outlook is None else cap_reports(terms, outlook),
         default=terms.default,
     )
 
 
+def _next_expiry(campaign: Campaign, now: int) -> str | None:
+    deadlines = [at for at in campaign.expiring.deadlines().values() if at > now]
+    return moment(min(deadlines)) if deadlines else None
+
+
 def _blocked(
-    campaign: Campaign, outlook: Outlook | None, coming: float, cheapest: int
+    campaign: Campaign, ledger: Ledger, outlook: Outlook | None, coming: float, cheapest: int
 ) -> str | None:
     """Return the reason why no action can be taken now, if none can."""
-    ledger = campaign.ledger
     if campaign.status != Status.RUNNING:
         return campaign.status
     if coming <= 0:
@@ -154,6 +167,7 @@ def _contexts(
                     planned=planned[row][column],
                     pooled=means[row][column] if borrowed[row][column] else None,
                     borrowed=borrowed[row][column] or None,
+                    stopped=action in terms.stopped,
                 )
             )
         reports.append(

@@ -8,6 +8,7 @@ money of the plan is what is left beyond the default's expected cost for every a
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 from almoner.live.terms import Terms, in_context
@@ -17,7 +18,7 @@ __all__ = ["MustServe", "improvement_costs"]
 
 def improvement_costs(terms: Terms, context: str) -> list[int]:
     """Return the costs of the actions in a context for the kernels: beyond those of the default."""
-    costs = terms.costs_in(context)
+    costs = [cost for _, cost, _ in terms.offers_in(context)]
     if terms.default is None:
         return costs
     own = in_context(terms.costs[terms.default], context)
@@ -25,16 +26,19 @@ def improvement_costs(terms: Terms, context: str) -> list[int]:
 
 
 class MustServe:
-    """Costs of the default action, and their sum over the arrivals so far."""
+    """Costs of the default action, and the arrivals so far by context."""
 
     def __init__(self, terms: Terms) -> None:
         if terms.default is None:
             raise ValueError("the campaign has no default")
         self.name = terms.default
+        self._arrivals: Counter[str] = Counter()
+        self.amend(terms)
+
+    def amend(self, terms: Terms) -> None:
+        """Go on with other costs."""
         self._costs, self._reserves = terms.costs[self.name], terms.reserves[self.name]
-        self._dearest = _most(self._costs)
-        self._largest = _most(self._reserves)
-        self.arrivals = self.total = 0
+        self._dearest, self._largest = _most(self._costs), _most(self._reserves)
 
     def reserve_in(self, context: str) -> int:
         """Return the reserve of the default in a context."""
@@ -42,15 +46,17 @@ class MustServe:
 
     def arrived(self, context: str) -> None:
         """Count an arrival."""
-        self.arrivals += 1
-        self.total += in_context(self._costs, context)
+        self._arrivals[context] += 1
 
     def expected(self, arrivals: float) -> int:
         """Return the expected cost of serving some arrivals with the default.
 
         The cost of an arrival is the mean so far, with one more arrival in the dearest context.
         """
-        mean = (self.total + self._dearest) / (self.arrivals + 1)
+        if not isinstance(self._costs, dict):
+            return math.ceil(self._costs * arrivals)
+        total = sum(count * self._costs[context] for context, count in self._arrivals.items())
+        mean = (total + self._dearest) / (self._arrivals.total() + 1)
         return math.ceil(mean * arrivals)
 
     def set_aside(self, arrivals: float) -> int:
@@ -62,13 +68,13 @@ class MustServe:
             return 0
         return self._dearest * max(0, math.ceil(arrivals) - 1) + self._largest
 
-    def to_list(self) -> list[int]:
+    def to_dict(self) -> dict[str, int]:
         """Return plain values for a snapshot."""
-        return [self.arrivals, self.total]
+        return dict(self._arrivals)
 
-    def restore(self, values: list[int]) -> None:
-        """Restore what `to_list` returned."""
-        self.arrivals, self.total = values
+    def restore(self, arrivals: dict[str, int]) -> None:
+        """Restore what `to_dict` returned."""
+        self._arrivals = Counter(arrivals)
 
 
 def _most(units: Any) -> int:

@@ -8,20 +8,39 @@ from typing import Any
 from almoner import checks
 from almoner.errors import InvalidTerms
 
-__all__ = ["NAME_LIMIT", "NAME_RULE", "campaign_name", "is_name", "name_list"]
+__all__ = [
+    "NAME_LIMIT",
+    "NAME_RULE",
+    "campaign_name",
+    "is_name",
+    "is_text",
+    "name_list",
+    "text_rule",
+]
 
 NAME_LIMIT = 200
 """Characters of a name, at most."""
 
-NAME_RULE = f"1 to {NAME_LIMIT} characters, none of them NUL or half of a surrogate pair"
+
+def text_rule(limit: int) -> str:
+    """Return the rule of `is_text`, for error messages."""
+    return f"1 to {limit:,} characters, none of them NUL or half of a surrogate pair"
+
+
+NAME_RULE = text_rule(NAME_LIMIT)
 """The rule of `is_name`, for error messages."""
 
 
 def is_name(value: object) -> bool:
     """Return whether a value is short text that every store can hold."""
+    return is_text(value, NAME_LIMIT)
+
+
+def is_text(value: object, limit: int) -> bool:
+    """Return whether a value is text of limited length that every store can hold."""
     return (
         isinstance(value, str)
-        and 0 < len(value) <= NAME_LIMIT
+        and 0 < len(value) <= limit
         and "\0" not in value
         and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
     )

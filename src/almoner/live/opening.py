@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -16,6 +17,7 @@ from almoner.live.campaign_state import Campaign
 from almoner.live.compare_terms import refuse_differences
 from almoner.live.names import campaign_name
 from almoner.live.parse_terms import make_terms
+from almoner.live.reporter import Reporter
 from almoner.live.terms import Terms
 from almoner.store import MissingStore, Store, open_store
 
@@ -54,7 +56,9 @@ def agreed_terms(
     stored = store.terms(campaign_name(name))
     if stored is not None:
         terms = Terms.from_json(stored)
-        refuse_differences(terms, name, arguments)
+        reporter = Reporter(store, name, terms, lambda: int(clock() * 1e6))
+        present = partial(reporter.view, lambda campaign: campaign.terms)
+        refuse_differences(terms, name, arguments, present)
         return terms, True
     if all(arguments.get(term) is None for term in REQUIRED):
         raise _unknown(name, store.campaigns())

@@ -7,9 +7,10 @@ indices; money is in the kernels' units, except reserves, which are in the ledge
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from math import nan
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,16 +18,17 @@ from almoner.errors import InvalidInput
 from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_prior
 from almoner.kernels.draws import POLICY, stream_key
-from almoner.kernels.live import advance, advance_without_gil, new_batch, replay
+from almoner.kernels.live import REFIT, advance, advance_without_gil, new_batch, replay
 from almoner.kernels.state import LEFT, new_hulls, new_memo
 from almoner.live.closing_time import ClosingTime
 from almoner.live.must_serve import MustServe, improvement_costs
 from almoner.live.terms import LEARNED, Terms
+from almoner.policy.base import Policy
 from almoner.policy.lowering import LoweredPolicy, lower
-from almoner.policy.rewards import InsuredWilson, Thompson
+from almoner.policy.rewards import InsuredWilson, KnownRewards, Thompson
 from almoner.types import Floats
 
-__all__ = ["BATCH", "Choice", "LivePolicy", "PendingArrival", "Row"]
+__all__ = ["BATCH", "Choice", "LivePolicy", "PairStatistics", "PendingArrival", "Row"]
 
 BATCH = 64
 """The largest number of arrivals decided by one call of the kernel."""
@@ -48,6 +50,18 @@ POOL = ("prior_means", "prior_counts", "action_shares", "context_effects", "acti
 """Fields of the state that only a pooled prior has."""
 
 
+class PairStatistics(NamedTuple):
+    """Counts, sums and pooled priors of all pairs (contexts, actions), stopped actions included.
+
+    The priors are empty if none is fitted, and those of stopped actions have no weight.
+    """
+
+    counts: Floats
+    sums: Floats
+    prior_means: Floats
+    prior_counts: Floats
+
+
 class PendingArrival(Protocol):
     """An arrival to decide: its context, the actions allowed if not all, the key if any."""
 
@@ -64,23 +78,27 @@ class LivePolicy:
     lowered, state
         The policy as kernels take it, and the statistics it has learned.
     contexts, actions
-        Contexts and actions by name, with their indices in the state.
+        Contexts and active actions by name, with their indices in the state.
+    stopped
+        Counts, sums and pending rewards (3, contexts) of the actions that were stopped, by name.
     offers
-        The actions in each context: name, expected cost and reserve of each.
+        The active actions in each context: name, expected cost and reserve of each.
     per_unit
         The factor from a price per kernel unit to a price per unit of money.
     """
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, contexts: tuple[str, ...] | None = None) -> None:
         self._terms = terms
         root = np.random.SeedSequence(terms.seed).generate_state(1, np.uint64)[0]
         self._stream = np.uint64(stream_key(root, 0, POLICY))
-        self.actions = {name: index for index, name in enumerate(terms.actions)}
-        self._batch = new_batch(len(terms.actions), size=BATCH)
+        self.actions = {name: index for index, name in enumerate(terms.active)}
+        self._batch = new_batch(len(terms.active), size=BATCH)
         self._single = np.empty((1, 4), np.int64), np.empty(1)
         self._advance, self._replay = advance, replay
+        self.is_warm = False
         self.offers: dict[str, list[Offer]] = {}
-        self.reset(terms.contexts)
+        self.stopped: dict[str, Floats] = {}
+        self.reset(terms.contexts if contexts is None else contexts)
 
     def reset(self, contexts: tuple[str, ...]) -> None:
         """Start with these contexts and empty statistics."""
@@ -104,6 +122,10 @@ class LivePolicy:
         if len(self.contexts) > len(self._buffers.policy.costs):
             self._buffers = doubled(self._buffers)
             self._reserves = np.repeat(self._reserves[:1], len(self._buffers.policy.costs), axis=0)
+        self.stopped = {
+            name: np.append(values, np.zeros((3, 1)), axis=1)
+            for name, values in self.stopped.items()
+        }
         set_new_prior(self._buffers, row)
         self._use(len(self.contexts))
 
@@ -120,6 +142,7 @@ class LivePolicy:
         kernel = advance_without_gil if takes_long else advance
         self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
         self._replay = specialize(replay, *fixed, *self._single)
+        self.is_warm = True
 
     def choose(
         self, arrivals: Sequence[PendingArrival], *, horizon: int, left: int
@@ -135,7 +158,8 @@ class LivePolicy:
             batch.contexts[index] = self.contexts[arrival.context]
             if arrival.available is not None:
                 batch.allowed[index] = False
-                batch.allowed[index, [self.actions[name] for name in arrival.available]] = True
+                active = [self.actions[name] for name in arrival.available if name in self.actions]
+                batch.allowed[index, active] = True
         self._advance(self._now, *self._working, self._stream, batch, size, self._reserves, left)
         choices, figures = batch.choices, batch.figures
         if size == 1:  # slices would take twice as long
@@ -171,6 +195,46 @@ class LivePolicy:
         """Return an amount of the ledger in the kernels' units, rounded down."""
         return money // self.lowered.top
 
+    def statistics(self) -> dict[str, Floats]:
+        """Return counts, sums and pending rewards (3, contexts) of every action, by name."""
+        state = self.state
+        pairs = np.stack([state.counts.T, state.sums.T, state.pending.T], axis=1)
+        active = {name: pairs[column] for name, column in self.actions.items()}
+        return {**active, **self.stopped}
+
+    def pair_statistics(self) -> PairStatistics:
+        """Return the statistics of all pairs, in the order of the terms' actions."""
+        state, names = self.state, self._terms.actions
+        if not self._terms.stopped:
+            return PairStatistics(state.counts, state.sums, state.prior_means, state.prior_counts)
+        learned = self.statistics()
+        counts, sums = (np.stack([learned[name][i] for name in names], axis=1) for i in range(2))
+        priors = [np.zeros(counts.shape if state.prior_counts.size else (0, 0)) for _ in range(2)]
+        if state.prior_counts.size:
+            active = [column for column, name in enumerate(names) if name in self.actions]
+            priors[0][:, active], priors[1][:, active] = state.prior_means, state.prior_counts
+        return PairStatistics(counts, sums, *priors)
+
+    def take_over(self, other: LivePolicy) -> None:
+        """Take over everything that the policy has learned on other terms, for these contexts."""
+        before, after = other.state, self.state
+        for name in ("context_counts", "skip_counts", "skip_sums", "progress", "fit"):
+            getattr(after, name)[...] = getattr(before, name)
+        if after.context_effects.size:
+            after.context_effects[...] = before.context_effects
+        learned = other.statistics()
+        for name, column in self.actions.items():
+            if name in learned:
+                after.counts[:, column], after.sums[:, column] = learned[name][:2]
+                after.pending[:, column] = learned.pop(name)[2]
+        self.stopped = learned
+        self._rebuild()
+        self.replay([(REFIT, 0, 0, 0)], [0.0])
+
+    def change_stopped(self, context: str, action: str, change: Sequence[float]) -> None:
+        """Add to the count, the sum and the pending rewards of an action that was stopped."""
+        self.stopped[action][:, self.contexts[context]] += change
+
     def to_dict(self) -> dict[str, Any]:
         """Return the learned statistics as plain values; those of a fit only if there is one."""
         values = self.state._asdict()
@@ -184,6 +248,10 @@ class LivePolicy:
         """Restore the statistics that `to_dict` returned, for the same contexts."""
         for name, values in table.items():
             getattr(self.state, "progress" if name == "clock" else name)[...] = values
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        """Make the caches anew, after the state was written."""
         lowered, state, _, _ = self._buffers
         self._buffers = self._buffers._replace(
             memo=new_memo(lowered, state), hulls=new_hulls(lowered)
@@ -198,7 +266,7 @@ class LivePolicy:
         if isinstance(terms.default_rewards, dict):
             defaults = np.array([terms.default_rewards[name] for name in contexts])
         lowered = lower(
-            terms.policy,
+            _on_actions(terms),
             horizon=horizon,
             budget=float(terms.budget),
             costs=costs,
@@ -213,6 +281,16 @@ class LivePolicy:
         if terms.default is not None:  # the plan buys improvements with the rest
             budget = max(0, budget - MustServe(terms).expected(horizon))
         return lowered._replace(budget=budget // lowered.top)
+
+
+def _on_actions(terms: Terms) -> Policy:
+    """Return the policy; if it knows the means of all actions, with those of the active ones."""
+    policy = terms.policy
+    if not (terms.stopped and isinstance(policy.rewards, KnownRewards) and policy.rewards.means):
+        return policy
+    active = [index for index, name in enumerate(terms.actions) if name not in terms.stopped]
+    means = np.asarray(policy.rewards.means)[:, active].tolist()
+    return replace(policy, rewards=KnownRewards(means=means))
 
 
 def _unused_fields(policy: LoweredPolicy) -> tuple[str, ...]:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["RESERVED", "ActionReport", "CapReport", "ContextReport", "CurvePoint", "Report"]
+__all__ = [
+    "RESERVED",
+    "ActionReport",
+    "Amendment",
+    "CapReport",
+    "ContextReport",
+    "CurvePoint",
+    "Report",
+]
 
 RESERVED = "reserved"
 """Value of ``blocked``: the money is there, but reserved for open decisions."""
@@ -22,6 +30,8 @@ class ActionReport:
     of them all, the estimate that the policy uses; own rewards have a weight of
     rewarded / (rewarded + borrowed) in it. Both are None if nothing is borrowed: under policies
     without a prior, and before the first reward of the campaign.
+
+    A ``stopped`` action is neither planned with nor taken.
     """
 
     action: str
@@ -35,6 +45,7 @@ class ActionReport:
     planned: float
     pooled: float | None = None
     borrowed: float | None = None
+    stopped: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +60,17 @@ class ContextReport:
     share: float
     served: float
     actions: list[ActionReport]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amendment:
+    """A change of the terms: when, after how many arrivals, by whom, why, and each in words."""
+
+    at: str
+    arrivals: int
+    by: str | None
+    note: str | None
+    changes: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +155,10 @@ class Report:
     pace
         Share of the budget spent or planned, less the share of the arrivals gone: above 0, money
         goes faster than arrivals; 0 if there is no budget.
+    open, expiring, next_expiry
+        Decisions with a reserve, those of them whose reserve expires, and when the next one does.
+    amendments
+        The changes of the terms so far.
     price, value, boundaries
         Of the plan now: the worth of a unit of money, the expected reward of an arrival, and the
         ratios at which the price jumps.
@@ -175,5 +201,9 @@ class Report:
     value: float
     boundaries: list[float]
     contexts: list[ContextReport]
+    open: int = 0
+    expiring: int = 0
+    next_expiry: str | None = None
+    amendments: list[Amendment] = field(default_factory=list)
     caps: list[CapReport] = field(default_factory=list)
     default: str | None = None

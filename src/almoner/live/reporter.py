@@ -64,6 +64,10 @@ class Reporter:
         """Return the curve of the campaign up to the latest arrival."""
         return self._locked(self._points)
 
+    def offered(self) -> list[tuple[int, tuple[str, ...]]]:
+        """Return the active actions at the opening and after each amendment, with its ``seq``."""
+        return self._locked(lambda: self._up_to_date()[1].offered[:])
+
     def view(self, read: Callable[[Campaign], Result]) -> Result:
         """Return the result of ``read`` on the campaign as its log has it now."""
         return self._locked(lambda: read(self._catch_up()))

@@ -68,6 +68,11 @@ class Spending:
         self._arrivals = 0
         self._since: int | None = None
 
+    def amend(self, terms: Terms) -> None:
+        """Go on with other costs of the default; a pace stays as it is."""
+        if self.serve is not None:
+            self.serve.amend(terms)
+
     def choose(self, campaign: Campaign, arrival: PendingArrival, now: int, left: int) -> Choice:
         """Decide for an arrival within the rules, and record it as taken."""
         outlook = self.outlook(campaign, now)
@@ -111,11 +116,11 @@ class Spending:
         """Return the money that the plan may use, in the kernels' units."""
         return campaign.policy.units(self.outlook(campaign, at).plan)
 
-    def outlook(self, campaign: Campaign, now: int) -> Outlook:
+    def outlook(self, campaign: Campaign, now: int, ledger: Ledger | None = None) -> Outlook:
         """Return what the next arrival may cost, if it comes now."""
         coming = self._coming(campaign, now)
         return Outlook(
-            ledger=campaign.ledger,
+            ledger=campaign.ledger if ledger is None else ledger,
             arrivals=coming,
             seen=self._arrivals,
             line=self._line(campaign, now) if self.even else None,
@@ -146,7 +151,7 @@ class Spending:
             "arrivals": self._arrivals,
             "since": self._since,
             "usage": [usage.to_dict() for usage in self.usage],
-            "serve": None if self.serve is None else self.serve.to_list(),
+            "serve": None if self.serve is None else self.serve.to_dict(),
         }
 
     def restore(self, table: dict[str, Any]) -> None:

@@ -81,9 +81,9 @@ class Terms:
 
     ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
-    then cost their reserve. ``pace`` is ``"even"`` or has caps by period and a time zone;
-    ``default`` is the action taken in place of skipping. Fields with a default are stored where
-    they differ from it.
+    then cost their reserve; ``stopped`` actions are neither planned with nor taken. ``pace`` is
+    ``"even"`` or has caps by period and a time zone; ``default`` is the action taken in place of
+    skipping. Fields with a default are stored where they differ from it.
     """
 
     contexts: tuple[str, ...]
@@ -98,17 +98,24 @@ class Terms:
     seed: int
     expires: dict[str, int] = field(default_factory=dict)
     charged: tuple[str, ...] = ()
+    stopped: tuple[str, ...] = ()
     pace: dict[str, Any] | str | None = None
     default: str | None = None
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """The names of the actions."""
+        """The names of the actions, those that were stopped included."""
         return tuple(self.costs)
 
+    @property
+    def active(self) -> tuple[str, ...]:
+        """The names of the actions that can be taken."""
+        return tuple(name for name in self.costs if name not in self.stopped)
+
     def offers_in(self, context: str) -> list[tuple[str, int, int]]:
-        """Return the actions in a context: name, expected cost and reserve of each."""
-        return [*zip(self.actions, self.costs_in(context), self.reserves_in(context), strict=True)]
+        """Return the active actions in a context: name, expected cost and reserve of each."""
+        offers = zip(self.actions, self.costs_in(context), self.reserves_in(context), strict=True)
+        return [offer for offer in offers if offer[0] not in self.stopped]
 
     def costs_in(self, context: str) -> list[int]:
         """Return the expected cost of each action in a context."""
@@ -156,15 +163,32 @@ class Terms:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
+        values = self._plain()
+        return {term.name: values[term.name] for term in fields(self) if self._is_stored(term)}
+
+    def changes_to(self, other: Terms) -> dict[str, Any]:
+        """Return the plain values of the fields in which other terms differ from these."""
+        before, after = self._plain(), other._plain()
+        return {name: value for name, value in after.items() if value != before[name]}
+
+    def amended(self, changes: dict[str, Any]) -> Terms:
+        """Return the terms after `changes_to` others."""
+        return Terms.from_dict({**self._plain(), **changes})
+
+    def _plain(self) -> dict[str, Any]:
+        """Return the plain values of all fields."""
         timed = isinstance(self.horizon, ClosingTime)
         values = {term.name: getattr(self, term.name) for term in fields(self)}
         return {
-            **{term.name: values[term.name] for term in fields(self) if _differs(term, values)},
-            "contexts": list(self.contexts),
+            **{name: [*v] if isinstance(v, tuple) else v for name, v in values.items()},
             "horizon": self.horizon.to_dict() if timed else self.horizon,  # type: ignore[union-attr]
             "policy": self.policy.to_dict(),
-            "unit": list(self.unit),
         }
+
+    def _is_stored(self, term: Field[Any]) -> bool:
+        """Return whether a field has no default, or a value other than it."""
+        default = term.default if term.default_factory is MISSING else term.default_factory()
+        return default is MISSING or getattr(self, term.name) != default
 
     @classmethod
     def from_json(cls, text: str) -> Terms:
@@ -199,12 +223,6 @@ class Terms:
 def _hashable(value: Any) -> Any:
     """Return a tuple for a list of names."""
     return tuple(value) if isinstance(value, list) else value
-
-
-def _differs(term: Field[Any], values: dict[str, Any]) -> bool:
-    """Return whether a field has no default, or a value other than it."""
-    default = term.default if term.default_factory is MISSING else term.default_factory()
-    return default is MISSING or values[term.name] != default
 
 
 def in_context(units: PerContext, context: str) -> int:

@@ -14,10 +14,12 @@ from typing import Any
 
 from almoner import checks
 from almoner.concurrency.signals import raise_from_handler
-from almoner.errors import Conflict
+from almoner.errors import Conflict, UnknownDecision
 from almoner.live.campaign_state import Campaign
-from almoner.live.decision import Decision, is_id, unknown
+from almoner.live.decision import Decision
+from almoner.live.decision_ids import DecisionIds
 from almoner.live.names import NAME_RULE, is_name
+from almoner.live.terms import Terms
 from almoner.store.base import Writer
 from almoner.store.events import CANCELLED, Event
 
@@ -29,8 +31,8 @@ class Command:
 
     __slots__ = ()
 
-    def lookups(self, keys: set[str], ids: set[int]) -> None:
-        """Add the keys and the decisions that the command refers to."""
+    def look_up(self, transaction: Transaction) -> None:
+        """Tell the transaction which keys and decisions the command refers to."""
 
     def check(self, transaction: Transaction) -> None:
         """Raise an error if the command cannot be carried out; at most decide earlier arrivals."""
@@ -55,12 +57,12 @@ class Decide(Command):
     new: bool = field(init=False, default=False, compare=False)
     event: Event | None = field(init=False, default=None, repr=False, compare=False)
 
-    def lookups(self, keys: set[str], ids: set[int]) -> None:
+    def look_up(self, transaction: Transaction) -> None:
         """Add the key."""
         if self.key is not None:
             self.key = checks.plain(self.key)
             if is_name(self.key):
-                keys.add(self.key)
+                transaction.wanted_keys.add(self.key)
 
     def check(self, transaction: Transaction) -> None:
         """Refuse unknown names, and a key that was used for another context."""
@@ -82,14 +84,21 @@ class Decide(Command):
 
     def answer(self, transaction: Transaction) -> Decision:
         """Return the decision."""
-        return Decision.of(self.event, transaction.campaign.terms.unit)  # type: ignore[arg-type]
+        unit, first = transaction.campaign.terms.unit, transaction.ids.first
+        return Decision.of(self.event, unit, first)  # type: ignore[arg-type]
 
 
 class Transaction:
-    """The state of one transaction: the campaign, the log's writer, and the events added so far."""
+    """The state of one transaction: the campaign, the log's writer, and the events added so far.
 
-    def __init__(self, campaign: Campaign, writer: Writer, now: int) -> None:
-        self.campaign, self.writer, self.now = campaign, writer, now
+    Commands add to ``wanted_keys`` and ``wanted_decisions`` (numbers in the log) what is to be
+    fetched, and to ``followed_keys`` the keys of decisions that are to be fetched.
+    """
+
+    def __init__(self, campaign: Campaign, writer: Writer, now: int, ids: DecisionIds) -> None:
+        self.campaign, self.writer, self.now, self.ids = campaign, writer, now, ids
+        self.wanted_keys, self.followed_keys = set[str](), set[str]()
+        self.wanted_decisions = set[int]()
         self.added: list[Event] = []
         self._queue: list[Decide] = []
         self._by_key: dict[str, Event | None] = {}  # None: enqueued, not decided yet
@@ -101,15 +110,15 @@ class Transaction:
 
     def look_up(self, callers: Sequence[Sequence[Command]]) -> None:
         """Fetch from the log all keys and decisions that the commands refer to, at once."""
-        keys: set[str] = set()
-        ids: set[int] = set()
         for commands in callers:
             for command in commands:
-                command.lookups(keys, ids)
-        if keys:
-            self._by_key.update(self.writer.keyed(sorted(keys)))
-        if ids:
-            self._histories.update(self.writer.histories(sorted(ids)))
+                command.look_up(self)
+        if self.wanted_keys:
+            self._by_key.update(self.writer.keyed(sorted(self.wanted_keys)))
+        for key in self.followed_keys & self._by_key.keys():
+            self.wanted_decisions.add(self._by_key[key].seq)  # type: ignore[union-attr]
+        if self.wanted_decisions:
+            self._histories.update(self.writer.histories(sorted(self.wanted_decisions)))
 
     def run(self, callers: Sequence[Sequence[Command]]) -> list[list[Any] | Exception]:
         """Carry out all or none of each caller's commands; return its answers or its error."""
@@ -190,6 +199,7 @@ class Transaction:
             arrival.event = event
             if event.key is not None:
                 self._by_key[event.key] = event
+                self._histories[event.seq] = [event]  # another caller may know it by its key
         self._queue = []  # only on success, so that every caller of the batch sees the failure
 
     def follow_up(self, kind: str, decided: Event, **values: Any) -> Event:
@@ -205,23 +215,43 @@ class Transaction:
         self.decide()
         self.added.append(self.campaign.set_status(kind, now=self.now))
 
+    def change_terms(self, terms: Terms, *, by: str | None, note: str | None) -> None:
+        """Go on with other terms."""
+        self.decide()
+        self.added.append(self.campaign.change_terms(terms, by=by, note=note, now=self.now))
+
     def decided_with(self, key: str) -> Event | None:
         """Return the decision made with a key, if there is one."""
         if key in self._by_key and self._by_key[key] is None:
             self.decide()
         return self._by_key.get(key)
 
+    def id_of_key(self, key: Any) -> int:
+        """Return the id of the decision made with a key; refuse a key without one."""
+        event = self.decided_with(key) if is_name(key) else None
+        if event is None:
+            raise UnknownDecision(
+                f"there is no decision with the key {key!r} in this campaign; use the key that "
+                "decide was given"
+            )
+        return event.seq + self.ids.first
+
     def history(self, decision: Any) -> dict[str, Event]:
         """Return the events of a decision by kind, the decision itself first."""
-        if not is_id(decision) or decision not in self._histories:
-            raise unknown(decision)
-        return {event.kind: event for event in self._histories[decision]}
+        seq = self.ids.seq(decision)
+        if seq not in self._histories:
+            raise self.ids.unknown(decision)
+        return {event.kind: event for event in self._histories[seq]}
 
 
 def execute(
-    callers: Sequence[Sequence[Command]], campaign: Campaign, writer: Writer, now: int
+    callers: Sequence[Sequence[Command]],
+    campaign: Campaign,
+    writer: Writer,
+    now: int,
+    ids: DecisionIds,
 ) -> tuple[list[list[Any] | Exception], list[Event]]:
     """Run the commands of callers on a campaign; return their answers and the events to append."""
-    transaction = Transaction(campaign, writer, now)
+    transaction = Transaction(campaign, writer, now, ids)
     transaction.look_up(callers)
     return transaction.run(callers), transaction.added

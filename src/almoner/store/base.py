@@ -87,7 +87,7 @@ class Store(Protocol):
         """
 
     def campaign_with(self, first_id: int) -> str | None:
-        """Return the campaign whose ids begin after ``first_id``; None if there is none, or 0."""
+        """Return the campaign whose ids begin after ``first_id``; None unless there is just one."""
 
     def writing(self, name: str) -> AbstractContextManager[Writer]:
         """Begin a transaction on a campaign's log: committed at the end, undone on an error."""
@@ -106,6 +106,12 @@ class Store(Protocol):
 
         Events after ``last`` are left out, so that all pages are of one state of the log. No
         transaction is open between two pages, so that no writer and no vacuum waits for a reader.
+        """
+
+    def unsettled(self, name: str, *, until: int, after: int, limit: int) -> list[Event]:
+        """Return decisions with a reserve that were made until a time, oldest first.
+
+        Those after the number ``after`` in the log, at most ``limit``.
         """
 
     def checked_log(self, name: str) -> CheckedLog:

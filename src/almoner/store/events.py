@@ -14,6 +14,7 @@ __all__ = [
     "CANCELLED",
     "CLOSED",
     "DECIDED",
+    "ENDS",
     "EXPIRED",
     "PAUSED",
     "RESUMED",
@@ -43,6 +44,10 @@ class EventKind(StrEnum):
 DECIDED, SETTLED, REWARDED, CANCELLED, EXPIRED, PAUSED, RESUMED, CLOSED, AMENDED = (
     kind.value for kind in EventKind
 )
+
+
+ENDS = (SETTLED, CANCELLED, EXPIRED)
+"""Kinds of events that end the reserve of a decision."""
 
 
 class Event(NamedTuple):

@@ -11,7 +11,7 @@ from almoner.concurrency.process import Process
 from almoner.errors import StoreError, UnknownCampaign
 from almoner.store.base import ALL, IDS, ApiKey
 from almoner.store.checked_log import CheckedLog
-from almoner.store.events import DECIDED, Event
+from almoner.store.events import DECIDED, ENDS, Event
 
 __all__ = ["MemoryStore"]
 
@@ -144,10 +144,10 @@ class MemoryStore:
         return [*self._logs].index(name) * IDS if name in self._logs else 0
 
     def campaign_with(self, first_id: int) -> str | None:
-        """Return the campaign whose ids begin after ``first_id``; None if there is none, or 0."""
+        """Return the campaign whose ids begin after ``first_id``; None unless there is just one."""
         self._process.check()
         number, rest = divmod(first_id, IDS)
-        return [*self._logs][number] if 0 < number < len(self._logs) and rest == 0 else None
+        return [*self._logs][number] if 0 <= number < len(self._logs) and rest == 0 else None
 
     def writing(self, name: str) -> _LogTransaction:
         """Begin a transaction on a campaign's log."""
@@ -176,6 +176,17 @@ class MemoryStore:
             for event in log.by_decision[decision.seq]
             if event.seq <= last
         ]
+
+    def unsettled(self, name: str, *, until: int, after: int, limit: int) -> list[Event]:
+        """Return decisions with a reserve that were made until a time, oldest first."""
+        log = self._log(name)
+        rows = (
+            event
+            for event in islice(log.rows, after, log.committed[0])
+            if event.kind == DECIDED and event.reserve is not None and event.at <= until
+            if not any(later.kind in ENDS for later in log.by_decision[event.seq])
+        )
+        return [*islice(rows, limit)]
 
     def checked_log(self, name: str) -> CheckedLog:
         """Return all events of a campaign for an audit; in memory they have no checksums."""

@@ -65,13 +65,13 @@ class SqlStore(SqlLogs):
         return int(rows[0][0]) if rows else 0
 
     def campaign_with(self, first_id: int) -> str | None:
-        """Return the campaign whose ids begin after ``first_id``; None if there is none."""
-        if self._version < DETAILED or first_id == 0:
+        """Return the campaign whose ids begin after ``first_id``; None unless there is just one."""
+        if self._version < DETAILED:
             return None
         query = "SELECT name FROM almoner_campaigns WHERE first_id = ?"
         with self._database.reading() as transaction:
             rows = run(transaction, query, first_id)
-        return str(rows[0][0]) if rows else None
+        return str(rows[0][0]) if len(rows) == 1 else None
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys of the service, oldest first, revoked ones included."""

@@ -12,7 +12,7 @@ from almoner.errors import BrokenLedger, UnknownCampaign
 from almoner.store.base import ALL
 from almoner.store.checked_log import CheckedLog
 from almoner.store.database import Database, Statements, run
-from almoner.store.events import Event
+from almoner.store.events import DECIDED, ENDS, Event
 from almoner.store.hash_chain import Head, marked, root
 from almoner.store.migrations import CHAINED, DETAILED, INDEXED, LOOKUPS, MIGRATIONS
 
@@ -96,6 +96,26 @@ class SqlLogs:
         """  # noqa: S608
         with self._database.reading() as transaction:
             rows = run(transaction, query, campaign, after, through, last)
+        return [Event._make(row) for row in rows]
+
+    def unsettled(self, name: str, *, until: int, after: int, limit: int) -> list[Event]:
+        """Return decisions with a reserve that were made until a time, oldest first."""
+        campaign = self._id(name)
+        lookup = LOOKUPS["decision"] if self._version >= INDEXED else "campaign"
+        kinds = ", ".join("?" * len(ENDS))
+        query = f"""
+            SELECT {self._columns} FROM almoner_events
+            WHERE campaign = ? AND seq > ? AND kind = ? AND reserve IS NOT NULL AND at <= ?
+            AND NOT EXISTS (
+                SELECT 1 FROM almoner_events AS later
+                WHERE later.{lookup} = ? AND later.decision = almoner_events.seq
+                AND later.kind IN ({kinds})
+            )
+            ORDER BY seq LIMIT ?
+        """  # noqa: S608
+        values = (campaign, after, DECIDED, until, campaign, *ENDS, limit)
+        with self._database.reading() as transaction:
+            rows = run(transaction, query, *values)
         return [Event._make(row) for row in rows]
 
     def checked_log(self, name: str) -> CheckedLog:

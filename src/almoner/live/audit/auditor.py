@@ -23,6 +23,7 @@ from almoner.live.audit.pace import AuditedPace
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import CHARGE, RELEASE, Terms
 from almoner.store.events import (
+    AMENDED,
     CANCELLED,
     CLOSED,
     DECIDED,
@@ -49,6 +50,7 @@ _USED = {
     PAUSED: (),
     RESUMED: (),
     CLOSED: (),
+    AMENDED: ("detail",),
 }
 UNUSED = {
     kind: [name for name in Event._fields if name not in ("seq", "kind", "at", "left", *used)]
@@ -64,6 +66,20 @@ AuditedOffer = tuple[str | None, str | None, int | None, int | None]
 
 TIMES = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
 """Microseconds since 1970 in the years 1 to 9999, as dates can be."""
+
+UNCHANGING = (
+    "contexts",
+    "policy",
+    "unit",
+    "default_rewards",
+    "new_contexts",
+    "seed",
+    "pace",
+    "default",
+)
+"""Fields of the terms that no amendment changes."""
+
+DETAIL = Event._fields.index("detail")
 
 OFFER = slice(Event._fields.index("context"), Event._fields.index("reserve") + 1)
 """The columns of an offer."""
@@ -99,9 +115,6 @@ class Auditor:
         self.last = self.decisions = self.rounds = self.spent = self.reserved = self.overrun = 0
         self.switched = RESUMED  # as a new campaign is: running
         self.keys = KeyDigests()
-        horizon = terms.horizon
-        self._end = horizon if isinstance(horizon, ClosingTime) else None
-        self._arrivals = 0 if isinstance(horizon, ClosingTime) else horizon
         # By event: the number of the offer that was decided on or -1, the round or -1, outcomes.
         self._offered, self._round, self._outcomes = (
             array("i", [-1]),
@@ -112,12 +125,15 @@ class Auditor:
         self._deadlines: dict[int, int] = {}
         self._expired_bills: dict[int, int] = {}
         self._pace = AuditedPace(terms)
+        # Offers with their numbers, and those of them that the present terms have.
         self._numbers: dict[AuditedOffer, int] = {}
+        self._valid: dict[AuditedOffer, int] = {}
         self._offers: list[AuditedOffer] = []
         check = {
             DECIDED: self._decide,
             **dict.fromkeys(_OUTCOMES, self._follow_up),
             **dict.fromkeys((PAUSED, RESUMED, CLOSED), self._switch),
+            AMENDED: self._amend,
         }
         # By kind: the check of a row, its unused columns, and their values.
         self._kinds = {
@@ -127,7 +143,7 @@ class Auditor:
 
     def check(self, rows: Sequence[EventRow]) -> None:
         """Check events that follow those before; raise `BrokenLedger` at an inconsistency."""
-        budget, kinds = self.terms.budget, self._kinds
+        kinds = self._kinds
         self._offered += array("i", [-1]) * len(rows)
         self._round += array("q", [-1]) * len(rows)
         self._outcomes += bytes(len(rows))
@@ -145,8 +161,8 @@ class Auditor:
                 check(row)
             except (TypeError, ValueError, LookupError) as reason:  # a value of another type
                 self._broken(row, f"cannot be booked on these terms: {reason}")
-            left = budget - self.spent - self.reserved
-            if problem := self._pace.check(row, budget - left):
+            left = self.terms.budget - self.spent - self.reserved
+            if problem := self._pace.check(row, self.terms, self.spent + self.reserved):
                 self._broken(row, problem)
             if left < 0:
                 self._broken(row, f"overspends the budget by {-left}")
@@ -181,6 +197,22 @@ class Auditor:
             self._broken(row, "comes after the campaign was closed for good")
         self.switched = row[1]
 
+    def _amend(self, row: EventRow) -> None:
+        """Go on with the terms of an amendment; refuse what no amendment may change."""
+        if self.switched == CLOSED:
+            self._broken(row, "comes after the campaign was closed for good")
+        changes = json.loads(row[DETAIL])["terms"]
+        for field in changes:
+            if field in UNCHANGING:
+                self._broken(row, f"changes {field}, which no amendment may")
+        terms = self.terms.amended(changes)
+        if not isinstance(terms.horizon, ClosingTime) and terms.horizon < self.rounds:
+            self._broken(row, f"sets a horizon of {terms.horizon} after {self.rounds} arrivals")
+        if not {*self.terms.actions} <= {*terms.actions} or not terms.active:
+            self._broken(row, "removes actions")
+        self.terms = terms
+        self._valid.clear()
+
     def _decide(self, row: EventRow) -> None:
         (
             seq,
@@ -201,7 +233,7 @@ class Auditor:
         ) = row[:15]
         if decision != seq:
             self._broken(row, f"calls itself decision {decision}")
-        number = self._numbers.get(row[OFFER])
+        number = self._valid.get(row[OFFER])
         if number is None:
             number = self._new_offer(row)
         if available is not None:
@@ -231,7 +263,7 @@ class Auditor:
             self._round[seq] = counted
 
     def _new_offer(self, row: EventRow) -> int:
-        """Number an offer made for the first time; refuse one that the terms do not have."""
+        """Number an offer made first on these terms; refuse one that they do not have."""
         context, action, cost, reserve = offer = row[OFFER]
         terms = self.terms
         if context is None or not (context in terms.contexts or terms.new_contexts):
@@ -239,8 +271,9 @@ class Auditor:
         if action is None:
             if (reserve, cost) != (None, None):
                 self._broken(row, "reserves money for a skip")
-        elif action not in terms.costs:
-            self._broken(row, f"takes the unknown action {action!r}")
+        elif action not in terms.costs or action in terms.stopped:
+            how = "stopped" if action in terms.stopped else "unknown"
+            self._broken(row, f"takes the {how} action {action!r}")
         else:
             pairs = zip(terms.costs_in(context), terms.reserves_in(context), strict=True)
             agreed = dict(zip(terms.actions, pairs, strict=True))[action]
@@ -250,18 +283,21 @@ class Auditor:
                     f"reserves {reserve} for an expected cost of {cost}, where the terms say "
                     f"{agreed[1]} for {agreed[0]}",
                 )
-        self._offers.append(offer)
-        return self._numbers.setdefault(offer, len(self._offers) - 1)
+        if offer not in self._numbers:
+            self._numbers[offer] = len(self._offers)
+            self._offers.append(offer)
+        return self._valid.setdefault(offer, self._numbers[offer])
 
     def _act(self, row: EventRow, at: int, counted: int | None) -> None:
         """Refuse an action taken while the campaign is not running, or beyond its horizon."""
         if self.switched != RESUMED:
             self._broken(row, f"takes an action while the campaign is {self.switched}")
-        if self._end is not None:
-            if at / 1e6 >= self._end.at.timestamp():
-                self._broken(row, f"takes an action after {self._end.at.isoformat()}, the end")
-        elif counted is not None and counted >= self._arrivals:
-            self._broken(row, f"takes an action in arrival {counted}, beyond the {self._arrivals}")
+        horizon = self.terms.horizon
+        if isinstance(horizon, ClosingTime):
+            if at / 1e6 >= horizon.at.timestamp():
+                self._broken(row, f"takes an action after {horizon.at.isoformat()}, the end")
+        elif counted is not None and counted >= horizon:
+            self._broken(row, f"takes an action in arrival {counted}, beyond the {horizon}")
 
     def _refuse_skip(self, row: EventRow) -> None:
         """Refuse a skip for want of money, where the budget would have paid for the default."""

@@ -32,8 +32,12 @@ class AuditedPace:
         self._at = array("q", [0])  # by event: the time of a decision
         self._taken = self._expected = 0
 
-    def check(self, row: EventRow, taken: int) -> str | None:
-        """Return what is wrong with an event, after which ``taken`` is spent or reserved."""
+    def check(self, row: EventRow, terms: Terms, taken: int) -> str | None:
+        """Return what is wrong with an event, after which ``taken`` is spent or reserved.
+
+        ``terms`` are those in force.
+        """
+        self._terms = terms
         if not self._caps and not self._even:
             return None
         event, change, self._taken = Event._make(row), taken - self._taken, taken

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
 from almoner.errors import BrokenLedger
 from almoner.live.agent import Agent
 from almoner.live.terms import SKIP_NAME
-from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
+from almoner.store.events import CANCELLED, DECIDED, EXPIRED, REWARDED, SETTLED, Event
 
 __all__ = ["COLUMNS", "LoggedDecision", "decisions"]
 
@@ -36,6 +38,7 @@ class LoggedDecision:
     available: str
     price: float | None
     settled: bool
+    expired: bool
     cancelled: bool
     reason: str | None
     key: str | None
@@ -86,13 +89,16 @@ class _Rows:
     """Makes the rows of a campaign, from values that all of them share."""
 
     def __init__(self, agent: Agent) -> None:
-        self._amount = agent.terms.unit.amount
-        self._index = {name: index for index, name in enumerate(agent.terms.actions)}
-        self._all = json.dumps([SKIP_NAME, *agent.terms.actions])
+        terms = agent.reporter.view(lambda campaign: campaign.terms)
+        self._amount, self._first_id = terms.unit.amount, agent.first_id
+        self._index = {name: index for index, name in enumerate(terms.actions)}
+        offered = agent.reporter.offered()
+        self._amended = [seq for seq, _ in offered]
+        self._active = [actions for _, actions in offered]
 
     def row(self, history: dict[str, Event]) -> LoggedDecision:
         """Return the row of a decision, given its events by kind."""
-        event, settled = history[DECIDED], history.get(SETTLED)
+        event, settled = history[DECIDED], history.get(SETTLED) or history.get(EXPIRED)
         rewarded, cancelled = history.get(REWARDED), CANCELLED in history
         cost = event.reserve or 0
         if settled is not None:
@@ -100,7 +106,7 @@ class _Rows:
         elif cancelled:
             cost = 0
         return LoggedDecision(
-            decision=event.seq,
+            decision=event.seq + self._first_id,
             time=datetime.fromtimestamp(event.at / 1e6, UTC).isoformat(),
             round=event.round,
             context=event.context or "",
@@ -109,13 +115,24 @@ class _Rows:
             probability=event.probability or 0.0,
             reward=None if rewarded is None else rewarded.reward,
             cost=self._amount(cost),
-            available=self._available(event.available),
+            available=self._available(event),
             price=event.price,
-            settled=settled is not None,
+            settled=SETTLED in history,
+            expired=EXPIRED in history,
             cancelled=cancelled,
             reason=event.reason,
             key=event.key,
         )
 
-    def _available(self, allowed: str | None) -> str:
-        return self._all if allowed is None else json.dumps([SKIP_NAME, *json.loads(allowed)])
+    def _available(self, event: Event) -> str:
+        """Return the actions that the arrival allowed, of those that could be taken then."""
+        active = self._active[bisect(self._amended, event.seq) - 1]
+        if event.available is None:
+            return _listed(active)
+        names = json.loads(event.available)
+        return _listed(tuple(name for name in names if name in active))
+
+
+@lru_cache(100)
+def _listed(actions: tuple[str, ...]) -> str:
+    return json.dumps([SKIP_NAME, *actions])
