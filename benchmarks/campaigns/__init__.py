@@ -1,0 +1,1 @@
+"""Campaigns of a simulated shop: what their rules cost and bring."""
