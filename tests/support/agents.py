@@ -170,7 +170,7 @@ def replayed_state(agent: Agent) -> dict[str, Any]:
 
 def replay(agent: Agent) -> dict[str, Any]:
     """Fold an agent's log into a new campaign, and return it as a dictionary."""
-    campaign = Campaign(agent.terms)
+    campaign = Campaign(agent.opening_terms)
     campaign.apply(agent.events())
     return campaign.to_dict()
 

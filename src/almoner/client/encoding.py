@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -28,7 +28,11 @@ def as_json(terms: Mapping[str, Any]) -> dict[str, Any]:
     >>> as_json({"contexts": ("new", "returning"), "actions": {"coupon": "5.00"}, "budget": 100})
     {'contexts': ['new', 'returning'], 'actions': {'coupon': 5.0}, 'budget': 100}
     """
-    makers = {"contexts": _listed, "actions": _actions, "budget": _amount, "unit": _amount}
+    makers = {
+        **dict.fromkeys(("contexts", "stop", "restart"), _listed),
+        **dict.fromkeys(("actions", "add", "costs"), _actions),
+        **dict.fromkeys(("budget", "unit"), _amount),
+    }
     return {
         term: makers.get(term, _plain)(value) for term, value in terms.items() if value is not None
     }
@@ -68,7 +72,12 @@ def _actions(actions: Any) -> Any:
     if not isinstance(actions, Mapping):
         return actions
     return {
-        name: {"cost": _costs(action.cost), "reserve": _costs(action.reserve)}
+        name: {
+            "cost": _costs(action.cost),
+            "reserve": _costs(action.reserve),
+            "expires": _plain(action.expires),
+            "on_expiry": action.on_expiry,
+        }
         if isinstance(action, Action)
         else _costs(action)
         for name, action in actions.items()
@@ -97,6 +106,7 @@ def _plain(value: Any) -> Any:
         Decimal: float,
         Fraction: float,
         datetime: datetime.isoformat,
+        timedelta: lambda value: f"{value.total_seconds()} seconds",
         np.ndarray: np.ndarray.tolist,
     }
     for kind, make in makers.items():

@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import monotonic, sleep
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 try:
     import httpx
@@ -141,25 +141,67 @@ class Client:
         response = self._ask("POST", f"{self._path}/decisions/batch", body)
         return [Decision(**decision) for decision in response["decisions"]]
 
-    def settle(self, id: int, *, cost: float) -> Settlement:  # noqa: A002
+    def settle(
+        self,
+        id: int | None = None,  # noqa: A002
+        *,
+        cost: float,
+        key: str | None = None,
+    ) -> Settlement:
         """Replace the reserve of an action by its actual cost; the rest can be spent again."""
-        body = {"cost": no_less(cost)}
-        return Settlement(**self._ask("POST", f"{self._decision(id)}/settle", body))
+        body = {**_named(id, key), "cost": no_less(cost)}
+        return Settlement(**self._ask("POST", f"{self._path}/settlements", body))
 
-    def reward(self, id: int, value: float) -> None:  # noqa: A002
+    def reward(
+        self,
+        id: int | None = None,  # noqa: A002
+        value: float | None = None,
+        *,
+        key: str | None = None,
+    ) -> None:
         """Report the reward of an action or a skip, a number from 0 to 1; it may come late."""
-        self._ask("POST", f"{self._decision(id)}/reward", {"value": value})
+        self._ask(
+            "POST", f"{self._path}/rewards", {"rewards": [{**_named(id, key), "value": value}]}
+        )
 
-    def reward_many(self, values: Mapping[int, float]) -> None:
-        """Report the rewards of several actions or skips by id: all of them or none."""
+    def reward_many(self, values: Mapping[int | str, float]) -> None:
+        """Report the rewards of several actions or skips by id or key: all of them or none."""
         if not isinstance(values, Mapping):
             raise checks.refuse("rewards", "be a table of values by id", values)
-        rewards = [{"id": decision, "value": value} for decision, value in values.items()]
+        rewards = [
+            {"key" if isinstance(decision, str) else "id": decision, "value": value}
+            for decision, value in values.items()
+        ]
         self._ask("POST", f"{self._path}/rewards", {"rewards": rewards})
 
-    def cancel(self, id: int) -> Settlement:  # noqa: A002
+    def cancel(
+        self,
+        id: int | None = None,  # noqa: A002
+        *,
+        key: str | None = None,
+    ) -> Settlement:
         """Cancel an action that never happened, and refund its reserve."""
-        return Settlement(**self._ask("POST", f"{self._decision(id)}/cancel"))
+        return Settlement(**self._ask("POST", f"{self._path}/cancellations", _named(id, key)))
+
+    def open_decisions(
+        self, older_than: str | None = None, *, limit: int = 1_000
+    ) -> list[dict[str, Any]]:
+        """Return the decisions whose reserve is not settled, oldest first."""
+        query: dict[str, Any] = {"limit": limit}
+        if older_than is not None:
+            query["older_than"] = older_than
+        response = self._ask("GET", f"{self._path}/open?{urlencode(query)}")
+        return response["decisions"]  # type: ignore[no-any-return]
+
+    def amend(self, *, note: str | None = None, **changes: Any) -> dict[str, Any]:
+        """Change terms of the running campaign, as `almoner.Agent.amend` does; return it."""
+        body = as_json({**changes, "note": note})
+        return self._ask("PATCH", self._path, body)  # type: ignore[no-any-return]
+
+    def preview_amendment(self, **changes: Any) -> dict[str, Any]:
+        """Return changes in words, and the reports of the campaign as it is and with them."""
+        path = f"{self._path}/amendments/preview"
+        return self._ask("POST", path, as_json(changes))  # type: ignore[no-any-return]
 
     def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""
@@ -210,11 +252,6 @@ class Client:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def _decision(self, id: int) -> str:  # noqa: A002
-        if not is_id(id):
-            raise unknown(id)
-        return f"{self._path}/decisions/{id}"
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """Return the JSON of the response to a request."""
@@ -303,6 +340,20 @@ def _ascii(api_key: Any) -> str:
     if not isinstance(api_key, str) or not api_key.isascii() or not api_key.isprintable():
         raise errors.InvalidInput("api_key must be a text of ASCII characters, as it was printed")
     return api_key
+
+
+def _named(decision: Any, key: str | None) -> dict[str, Any]:
+    """Return the decision of a request, by its id or its key."""
+    if (decision is None) == (key is None):
+        raise errors.InvalidInput(
+            f"a decision is given by its id or by its key, got id={decision!r} and key={key!r}; "
+            "give one of them"
+        )
+    if key is not None:
+        return {"key": key}
+    if not is_id(decision):
+        raise unknown(decision)
+    return {"id": int(decision)}
 
 
 def _actions(available: Iterable[str] | None) -> list[Any] | None:

@@ -41,6 +41,13 @@ __all__ = ["Agent"]
 class Agent:
     """A live campaign; `Agent.open` creates or resumes one.
 
+    Attributes
+    ----------
+    store, name, opening_terms
+        The store, the campaign's name, and the terms that it was opened with.
+    reporter
+        Reads the campaign for reports.
+
     Examples
     --------
     >>> agent = Agent.open(
@@ -57,7 +64,7 @@ class Agent:
     def __init__(
         self, store: Store, name: str, terms: Terms, *, clock: Callable[[], float] = time.time
     ) -> None:
-        self.store, self.name, self._opened_with = store, name, terms
+        self.store, self.name, self.opening_terms = store, name, terms
         self._process = Process()
         recent = RecentEvents()
         self._transactions = TransactionRunner(store, name, terms, clock=clock, recent=recent)
@@ -243,18 +250,15 @@ class Agent:
         >>> agent.decide("new").action
         'gift'
         """
-        checks.known_keys(
-            "the amendment",
-            changes,
-            required=(),
-            optional=[change.name for change in fields(Changes)],
-            error=InvalidTerms,
-        )
-        command = Amend(Changes(**changes), by=by, note=note)
+        command = Amend(_changes(changes), by=by, note=note)
         now = self.now()
         terms = self.look(lambda campaign: amended_terms(campaign, command.changes, now))
         Campaign(terms).warm_up()  # outside the transaction, as it may take seconds
         self._commits.submit((command,))
+
+    def preview_amendment(self, **changes: Any) -> tuple[list[str], Report, Report]:
+        """Return changes in words, and the reports of the campaign as it is and with them."""
+        return self.reporter.preview(_changes(changes))
 
     def ask_all(self, callers: Sequence[Sequence[Command]]) -> list[Any]:
         """Run the commands of several callers in one transaction.
@@ -333,7 +337,7 @@ class Agent:
             self.store.close()
 
     def __repr__(self) -> str:
-        terms = self._opened_with  # without a transaction
+        terms = self.opening_terms
         contexts, actions = len(terms.contexts), len(terms.actions)
         return f"<almoner.Agent {self.name!r}: {contexts} contexts, {actions} actions>"
 
@@ -342,3 +346,9 @@ class Agent:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _changes(changes: dict[str, Any]) -> Changes:
+    names = [change.name for change in fields(Changes)]
+    checks.known_keys("the amendment", changes, required=(), optional=names, error=InvalidTerms)
+    return Changes(**changes)

@@ -334,6 +334,12 @@ class Campaign:
             "stopped": {name: rows.tolist() for name, rows in self.policy.stopped.items()},
         }
 
+    def copy(self) -> Campaign:
+        """Return a campaign in the same state, which shares nothing with this one."""
+        other = Campaign(self._opened_with)
+        other.restore(json.loads(json.dumps(self.to_dict())))
+        return other
+
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the state that `to_dict` returned."""
         if table["terms"] is not None:

@@ -273,7 +273,10 @@ def arrivals(contexts: Any, available: Any = None, keys: Any = None) -> list[Dec
 
 
 def rewards(values: Any) -> list[Reward]:
-    """Return the commands to record rewards, given by decision id."""
+    """Return the commands to record rewards, given by decision id or key."""
     if not isinstance(values, Mapping):
         raise checks.refuse("rewards", "be a table of values by id", values)
-    return [Reward(decision, value) for decision, value in values.items()]
+    return [
+        Reward(None, value, key=decision) if isinstance(decision, str) else Reward(decision, value)
+        for decision, value in values.items()
+    ]

@@ -64,6 +64,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         arrivals=arrivals,
         arrivals_left=coming,
         closes=horizon.at.isoformat() if isinstance(horizon, ClosingTime) else None,
+        horizon=expected,
         served=history.taken.total(),
         skips=dict(history.skips),
         idle=dict(history.idle),

@@ -137,6 +137,8 @@ class Report:
         taken.
     arrivals, arrivals_left
         Arrivals so far, and still to come by the horizon or the forecast.
+    closes, horizon
+        The closing time, if there is one, and the arrivals in all that the terms expect.
     served, skips
         Actions taken, and skips by reason.
     idle
@@ -184,6 +186,7 @@ class Report:
     arrivals: int
     arrivals_left: float
     closes: str | None
+    horizon: float
     served: int
     skips: dict[str, int]
     idle: dict[str, int]

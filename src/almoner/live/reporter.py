@@ -7,6 +7,8 @@ from typing import TypeVar
 
 from almoner.concurrency.mutex import Mutex, release
 from almoner.concurrency.process import Process
+from almoner.live.amendment import Changes, amended_terms
+from almoner.live.amendment_text import changes_in_words
 from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import Replica
 from almoner.live.history import History
@@ -63,6 +65,19 @@ class Reporter:
     def curve(self) -> list[CurvePoint]:
         """Return the curve of the campaign up to the latest arrival."""
         return self._locked(self._points)
+
+    def preview(self, changes: Changes) -> tuple[list[str], Report, Report]:
+        """Return a change of the terms in words, and the reports before and after it."""
+        return self._locked(lambda: self._preview(changes))
+
+    def _preview(self, changes: Changes) -> tuple[list[str], Report, Report]:
+        campaign, history = self._up_to_date()
+        now = self._now()
+        terms = amended_terms(campaign, changes, now)
+        after = campaign.copy()
+        after.amend(terms)
+        reports = [make_report(self._name, state, history, now) for state in (campaign, after)]
+        return changes_in_words(campaign.terms, terms), reports[0], reports[1]
 
     def offered(self) -> list[tuple[int, tuple[str, ...]]]:
         """Return the active actions at the opening and after each amendment, with its ``seq``."""

@@ -10,7 +10,15 @@ from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from almoner.service.agents import AgentPool
-from almoner.service.api import campaigns, decisions, export, monitoring, openapi, preview
+from almoner.service.api import (
+    amendments,
+    campaigns,
+    decisions,
+    export,
+    monitoring,
+    openapi,
+    preview,
+)
 from almoner.service.auth.access import Access
 from almoner.service.auth.api_keys import Keyring
 from almoner.service.background import background_tasks, refresh_keys, warm_kernels
@@ -33,6 +41,7 @@ RATE = 1_000.0
 OPERATIONS = [
     *decisions.OPERATIONS,  # first, as paths are tried in their order
     *campaigns.OPERATIONS,
+    *amendments.OPERATIONS,
     *export.OPERATIONS,
     *preview.OPERATIONS,
     *monitoring.OPERATIONS,

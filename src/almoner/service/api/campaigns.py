@@ -31,7 +31,7 @@ from almoner.service.auth.access import ADMINISTER
 from almoner.service.services import Services
 from almoner.store.events import CLOSED, PAUSED, RESUMED
 
-__all__ = ["OPERATIONS", "latest_decisions"]
+__all__ = ["CAMPAIGN", "OPERATIONS", "latest_decisions", "view_of"]
 
 PATH = "/api/campaigns"
 CAMPAIGN = f"{PATH}/{{name}}"
@@ -59,13 +59,13 @@ async def create(services: Services, body: NewCampaign) -> JsonResponse[Campaign
     with opening(body.name):
         exists = body.name.isprintable() and await services.agents.exists(body.name)
         agent = await services.agents.get(body.name, **body.terms())
-    return JsonResponse(await _view(agent), 200 if exists else 201)
+    return JsonResponse(await view_of(agent), 200 if exists else 201)
 
 
 @get(CAMPAIGN)
 async def show(services: Services, name: str) -> CampaignView:
     """Show a campaign: its terms, and where its money is."""
-    return await _view(await services.agents.get(name))
+    return await view_of(await services.agents.get(name))
 
 
 @post(f"{CAMPAIGN}/pause", right=ADMINISTER)
@@ -123,7 +123,9 @@ def _latest(agent: AsyncAgent, limit: int) -> list[LoggedDecision]:
         reach *= 4
 
 
-async def _view(agent: AsyncAgent) -> CampaignView:
+async def view_of(agent: AsyncAgent) -> CampaignView:
+    """Return a campaign as it is now."""
+
     def read(campaign: Campaign) -> CampaignView:
         return CampaignView.of(agent.name, campaign, agent.agent.now())
 
@@ -132,7 +134,7 @@ async def _view(agent: AsyncAgent) -> CampaignView:
 
 async def _listed(agents: AgentPool, name: str) -> ListedCampaign:
     try:
-        view = await _view(await agents.get(name))
+        view = await view_of(await agents.get(name))
     except AlmonerError as error:  # an unreadable campaign must not hide the others
         return ListedCampaign(name=name, status="broken", message=str(error))
     fields = [field for field in ListedCampaign.__struct_fields__ if field != "message"]

@@ -6,7 +6,7 @@ from almoner.live.commands import Reward, arrivals
 from almoner.live.decision import Decision, Settlement
 from almoner.live.transaction import Decide
 from almoner.service.api.operation import post
-from almoner.service.api.requests import Batch, Bill, Rewards, Value, Visit
+from almoner.service.api.requests import Batch, Bill, BillOf, CancellationOf, Rewards, Value, Visit
 from almoner.service.api.responses import Decisions
 from almoner.service.services import Services
 
@@ -48,7 +48,21 @@ async def reward(services: Services, name: str, decision: int, body: Value) -> N
 async def reward_batch(services: Services, name: str, body: Rewards) -> None:
     """Report the rewards of several actions or skips: all of them or none."""
     agent = await services.agents.get(name)
-    await agent.ask(*[Reward(int(entry.id), entry.value) for entry in body.rewards])
+    await agent.ask(*[Reward(_id(e.id), e.value, key=e.key) for e in body.rewards])
+
+
+@post(f"{CAMPAIGN}/settlements")
+async def settle_by_key(services: Services, name: str, body: BillOf) -> Settlement:
+    """Replace the reserve of an action by its actual cost, by the decision's id or its key."""
+    agent = await services.agents.get(name)
+    return await agent.settle(_id(body.id), cost=body.cost, key=body.key)
+
+
+@post(f"{CAMPAIGN}/cancellations")
+async def cancel_by_key(services: Services, name: str, body: CancellationOf) -> Settlement:
+    """Cancel an action that never happened, by the decision's id or its key."""
+    agent = await services.agents.get(name)
+    return await agent.cancel(_id(body.id), key=body.key)
 
 
 @post(f"{PATH}/{{decision}}/cancel")
@@ -68,4 +82,17 @@ async def _decide(services: Services, name: str, *commands: Decide) -> list[Deci
     return decisions
 
 
-OPERATIONS = [decide, decide_batch, settle, reward, reward_batch, cancel]
+def _id(number: float | None) -> int | None:
+    return None if number is None else int(number)
+
+
+OPERATIONS = [
+    decide,
+    decide_batch,
+    settle,
+    reward,
+    reward_batch,
+    cancel,
+    settle_by_key,
+    cancel_by_key,
+]

@@ -2,6 +2,7 @@
 
 A handler is an async function of the services, the parameters of the path, and, where it has them,
 ``query`` and ``body``. Their types decode the request; the type that it returns is documented.
+A handler with a parameter ``caller`` gets the name of the API key.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from almoner.service.api.decoding import BodyDecoder, decode_query
 from almoner.service.api.json_io import JsonResponse, send_json
 from almoner.service.endpoint import Endpoint
 
-__all__ = ["ERRORS", "Operation", "get", "post"]
+__all__ = ["ERRORS", "Operation", "get", "patch", "post"]
 
 Handler = Callable[..., Awaitable[Any]]
 
@@ -92,7 +93,10 @@ class Operation(Endpoint):
             arguments["query"] = decode_query(self.types["query"], scope["query_string"])
         if self._body is not None:
             arguments["body"] = await self._body(scope, receive)
-        result = await self.handler(scope["app"].services, **arguments)
+        services = scope["app"].services
+        if "caller" in self.types:
+            arguments["caller"] = services.access.caller(scope)
+        result = await self.handler(services, **arguments)
         if isinstance(result, Response):
             await result(scope, receive, send)
         else:
@@ -112,6 +116,11 @@ def _decision_id(text: str) -> int:
 def get(path: str, **options: Any) -> Callable[[Handler], Operation]:
     """Declare a handler as the GET operation of a path, with the attributes of `Operation`."""
     return lambda handler: Operation(method="GET", path=path, handler=handler, **options)
+
+
+def patch(path: str, **options: Any) -> Callable[[Handler], Operation]:
+    """Declare a handler as the PATCH operation of a path, with the attributes of `Operation`."""
+    return lambda handler: Operation(method="PATCH", path=path, handler=handler, **options)
 
 
 def post(path: str, **options: Any) -> Callable[[Handler], Operation]:

@@ -12,14 +12,18 @@ from msgspec import Meta, Struct
 
 from almoner.errors import InvalidTerms
 from almoner.live.closing_time import ClosingTime
+from almoner.live.commands import NOTE_LIMIT
 from almoner.live.names import NAME_LIMIT
 from almoner.live.terms import LEARNED, PAIRS_LIMIT, Action
 from almoner.policy.base import Policy
 
 __all__ = [
     "ActionTerms",
+    "Amendment",
     "Batch",
     "Bill",
+    "BillOf",
+    "CancellationOf",
     "Closing",
     "Guess",
     "NewCampaign",
@@ -59,10 +63,19 @@ class Closing(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 
 class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The expected cost of an action, and its reserve: the most it can cost, if that is more."""
+    """The expected cost of an action, and its reserve: the most it can cost, if that is more.
+
+    With expires, such as 7 days, an unsettled reserve ends by itself: it is released, or charged.
+    """
 
     cost: Cost | dict[Name, Cost]
     reserve: Cost | dict[Name, Cost] | None = None
+    expires: Name | None = None
+    on_expiry: Literal["release", "charge"] | None = None
+
+    def action(self) -> Action:
+        """Return the action of the library."""
+        return Action(**{name: getattr(self, name) for name in self.__struct_fields__})
 
 
 class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -86,12 +99,7 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             )
         return {
             "contexts": self.contexts,
-            "actions": {
-                name: Action(cost=action.cost, reserve=action.reserve)
-                if isinstance(action, ActionTerms)
-                else action
-                for name, action in self.actions.items()
-            },
+            "actions": {name: _action(action) for name, action in self.actions.items()},
             "horizon": self.horizon.closing_time()
             if isinstance(self.horizon, Closing)
             else self.horizon,
@@ -104,6 +112,32 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "new_contexts": self.new_contexts,
             "seed": self.seed,
         }
+
+
+def _action(action: float | ActionTerms) -> float | Action:
+    return action.action() if isinstance(action, ActionTerms) else action
+
+
+class Amendment(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """Changes of a running campaign, as `almoner.Agent.amend` explains them."""
+
+    budget: Amount | None = None
+    horizon: Whole | None = None
+    closes: Moment | None = None
+    arrivals: Cost | None = None
+    add: Annotated[dict[Name, Cost | ActionTerms], Meta(max_length=1_000)] | None = None
+    stop: Annotated[list[Name], Meta(max_length=1_000)] | None = None
+    restart: Annotated[list[Name], Meta(max_length=1_000)] | None = None
+    costs: Annotated[dict[Name, Cost | ActionTerms], Meta(max_length=1_000)] | None = None
+    note: Annotated[str, Meta(min_length=1, max_length=NOTE_LIMIT)] | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """Return the changes as `almoner.Agent.amend` takes them."""
+        values = {name: getattr(self, name) for name in self.__struct_fields__ if name != "note"}
+        for name in ("add", "costs"):
+            if values[name] is not None:
+                values[name] = {action: _action(terms) for action, terms in values[name].items()}
+        return values
 
 
 class NewCampaign(_CampaignTerms, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -154,9 +188,24 @@ class Value(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 
 class RewardOf(Value, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The reward of one decision, an action or a skip."""
+    """The reward of one decision, an action or a skip, given by its id or its key."""
 
-    id: Whole
+    id: Whole | None = None
+    key: Name | None = None
+
+
+class BillOf(Bill, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The actual cost of an action, given by the id or the key of its decision."""
+
+    id: Whole | None = None
+    key: Name | None = None
+
+
+class CancellationOf(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """An action that never happened, given by the id or the key of its decision."""
+
+    id: Whole | None = None
+    key: Name | None = None
 
 
 class Rewards(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):

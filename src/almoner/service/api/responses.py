@@ -12,13 +12,16 @@ from msgspec import Struct
 from almoner.live.campaign_state import Campaign
 from almoner.live.closing_time import ClosingTime
 from almoner.live.decision import Decision
+from almoner.live.durations import in_words
 from almoner.live.export import LoggedDecision
-from almoner.live.report import CurvePoint
-from almoner.live.terms import PerContext, Terms
+from almoner.live.open_decisions import OpenReserve
+from almoner.live.report import CurvePoint, Report
+from almoner.live.terms import CHARGE, RELEASE, PerContext, Terms
 
 __all__ = [
     "ActionCost",
     "ActionPlan",
+    "AmendmentPreview",
     "CampaignList",
     "CampaignStatus",
     "CampaignView",
@@ -29,6 +32,7 @@ __all__ = [
     "Health",
     "Latest",
     "ListedCampaign",
+    "OpenDecisions",
     "Plan",
 ]
 
@@ -51,10 +55,27 @@ CampaignStatus.__name__ = "State"  # its name in the OpenAPI document, for gener
 
 
 class ActionCost(Struct, kw_only=True):
-    """The expected cost of an action, and its reserve."""
+    """The expected cost of an action, its reserve, when that expires, and if it was stopped."""
 
     cost: float | dict[str, float]
     reserve: float | dict[str, float]
+    expires: str | None = None
+    on_expiry: str | None = None
+    stopped: bool = False
+
+
+class AmendmentPreview(Struct, kw_only=True):
+    """A change of a campaign in words, and its reports as it is and as it would be."""
+
+    changes: list[str]
+    before: Report
+    after: Report
+
+
+class OpenDecisions(Struct, kw_only=True):
+    """Decisions whose reserve is not settled, oldest first."""
+
+    decisions: list[OpenReserve]
 
 
 class CampaignView(Struct, kw_only=True):
@@ -86,12 +107,7 @@ class CampaignView(Struct, kw_only=True):
             name=name,
             status=campaign.status,
             contexts=list(campaign.contexts),
-            actions={
-                action: ActionCost(
-                    cost=_amounts(terms, cost), reserve=_amounts(terms, terms.reserves[action])
-                )
-                for action, cost in terms.costs.items()
-            },
+            actions={action: _action_cost(terms, action) for action in terms.actions},
             horizon=None if isinstance(terms.horizon, ClosingTime) else terms.horizon,
             closes=terms.horizon.at.isoformat() if isinstance(terms.horizon, ClosingTime) else None,
             budget=amount(ledger.budget),
@@ -144,6 +160,17 @@ class Latest(Struct, kw_only=True):
     """The latest decisions, newest first."""
 
     decisions: list[LoggedDecision]
+
+
+def _action_cost(terms: Terms, action: str) -> ActionCost:
+    expires = terms.expires.get(action)
+    return ActionCost(
+        cost=_amounts(terms, terms.costs[action]),
+        reserve=_amounts(terms, terms.reserves[action]),
+        expires=None if expires is None else in_words(expires),
+        on_expiry=None if expires is None else CHARGE if action in terms.charged else RELEASE,
+        stopped=action in terms.stopped,
+    )
 
 
 def _amounts(terms: Terms, cost: PerContext) -> float | dict[str, float]:

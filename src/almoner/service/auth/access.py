@@ -110,6 +110,11 @@ class Access:
         """Return the right of a request; None if it needs a valid key or session and has none."""
         return ADMINISTER if not self.needs_key else self.credentials(scope).right
 
+    def caller(self, scope: Scope) -> str | None:
+        """Return the name of the API key of a request; None without one."""
+        key = self.credentials(scope).key
+        return None if key is None else key.name
+
     def credentials(self, scope: Scope) -> Credentials:
         """Return the credentials of a request; a key in the header precedes the session cookie."""
         return self._credentials(_headers(scope))

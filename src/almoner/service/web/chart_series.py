@@ -19,6 +19,7 @@ def chart_data(report: Report, horizon: float, curve: Sequence[CurvePoint]) -> s
         "budget": report.budget,
         "promised": promised_per_arrival(report, horizon),
         "start": report.ratio_start,
+        "amended": [amendment.arrivals for amendment in report.amendments],
         "boundaries": [_rounded(boundary) for boundary in report.boundaries],
         "arrivals": [point.arrivals for point in points],
         "spent": [_rounded(point.spent) for point in points],

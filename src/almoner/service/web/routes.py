@@ -13,17 +13,18 @@ from starlette.responses import Response
 
 from almoner.errors import AlmonerError
 from almoner.live.async_agent import AsyncAgent
-from almoner.live.closing_time import ClosingTime
 from almoner.live.report import Report
 from almoner.service.agents import AgentPool
+from almoner.service.api.amendments import preview_amendment
 from almoner.service.api.campaigns import latest_decisions
 from almoner.service.api.decoding import BodyDecoder
 from almoner.service.api.preview import preview
-from almoner.service.api.requests import Guess
+from almoner.service.api.requests import Amendment, Guess
 from almoner.service.errors import json_error
 from almoner.service.health import PREPARING
 from almoner.service.services import Services
 from almoner.service.web import api_reference, views
+from almoner.service.web.edit_view import amendment_view, edit_view
 from almoner.service.web.page import Page
 from almoner.service.web.plan_preview import plan_view
 from almoner.service.web.policy_options import learning_policies
@@ -34,7 +35,7 @@ __all__ = ["PAGES"]
 LATEST = 20
 """Number of decisions shown on the page of a campaign."""
 
-decode_guess = BodyDecoder(Guess)
+decode_guess, decode_amendment = BodyDecoder(Guess), BodyDecoder(Amendment)
 
 
 async def campaigns_page(request: Request) -> Response:
@@ -59,10 +60,25 @@ async def campaign_page(request: Request, name: str) -> Response:
     latest = await latest_decisions(agent, LATEST)
 
     def render() -> Response:
-        view = views.campaign_view(report, _horizon(agent, report), curve, latest)
+        view = views.campaign_view(report, _horizon(report), curve, latest)
         return html(request, "campaign.html", **view)
 
     return await asyncio.to_thread(render)
+
+
+async def edit_page(request: Request, name: str) -> Response:
+    """Show the form that changes a running campaign."""
+    agent: AsyncAgent = await request.app.services.agents.get(name)
+    reporter, now = agent.agent.reporter, agent.agent.now()
+    view = await asyncio.to_thread(reporter.view, lambda campaign: edit_view(name, campaign, now))
+    return html(request, "edit.html", **view)
+
+
+async def amendment_fragment(request: Request, name: str) -> Response:
+    """Return the plan before and after a change as an HTML fragment for the edit page."""
+    body: Amendment = await decode_amendment(request.scope, request.receive)
+    preview = await preview_amendment(request.app.services, name, body)
+    return html(request, "amendment.html", **amendment_view(preview))
 
 
 async def create_page(request: Request) -> Response:
@@ -91,20 +107,26 @@ async def _card(agents: AgentPool, name: str) -> views.Card:
         report = await agent.report()
     except AlmonerError as error:  # an unreadable campaign must not hide the others
         return views.broken_card(name, error)
-    return views.card(report, _horizon(agent, report))
+    return views.card(report, _horizon(report))
 
 
-def _horizon(agent: AsyncAgent, report: Report) -> float:
+def _horizon(report: Report) -> float:
     """Return the number of arrivals: the horizon, or the current forecast for a closing time."""
-    horizon = agent.agent.terms.horizon
-    if isinstance(horizon, ClosingTime):
+    if report.closes is not None:
         return max(1.0, report.arrivals + report.arrivals_left)
-    return float(horizon)
+    return report.horizon
 
 
 PAGES = [
     Page(path="/", handler=campaigns_page),
     Page(path="/campaigns/{name}", handler=campaign_page),
+    Page(path="/campaigns/{name}/edit", handler=edit_page),
+    Page(
+        path="/campaigns/{name}/edit/plan",
+        method="POST",
+        handler=amendment_fragment,
+        on_error=json_error,
+    ),
     Page(path="/new", handler=create_page),
     Page(  # errors as JSON: a script shows them beside the form
         path="/new/plan", method="POST", handler=plan_fragment, on_error=json_error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from almoner.live.report import Report
 from almoner.live.status import EXPLANATIONS, SkipReason, Status
-from almoner.service.web.formatting import Money, count, percent, plural, sentence
+from almoner.service.web.formatting import Money, count, moment, percent, plural, sentence
 
 __all__ = [
     "after_horizon",
@@ -96,6 +96,17 @@ def skipped(report: Report) -> str:
     if uncounted:
         text += f"; {count(uncounted)} more while paused or closed"
     return text
+
+
+def open_reserves(report: Report) -> str:
+    """Return how many decisions have a reserve, and when the next of these expires."""
+    if not report.open:
+        return ""
+    message = f"for {plural(report.open, 'open decision')}"
+    if report.next_expiry is None:
+        return message
+    which = "" if report.open == 1 else "the next "
+    return f"{message}; {which}expires {moment(report.next_expiry)}"
 
 
 def waiting(report: Report) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from almoner.live.export import LoggedDecision
-from almoner.live.report import ContextReport, CurvePoint, Report
+from almoner.live.report import Amendment, ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
 from almoner.service.web import borrowing, chart_series, charts, formatting, notices, sentences, svg
 from almoner.service.web.action_colours import ActionColours, action_colours
@@ -22,6 +22,7 @@ __all__ = [
     "broken_card",
     "campaign_view",
     "card",
+    "served_row",
     "waiting_card",
 ]
 
@@ -110,17 +111,19 @@ def campaign_view(
         "top": top,
         "mean": formatting.mean_format(top),
         "ticks": svg.ticks(top),
-        "served_rows": [_served_row(report, context, colours) for context in contexts],
+        "served_rows": [served_row(report, context, colours) for context in contexts],
         "contexts": rows,
         "borrowing": borrowing.explanation(rows),
         "rewards_counted": borrowing.rewards_counted,
         "hidden_contexts": len(report.contexts) - len(contexts),
         "hidden_actions": any(row.hidden for row in rows),
         "latest": [_decision(row) for row in latest],
+        "amendments": [_amendment(amendment) for amendment in reversed(report.amendments)],
+        "open": sentences.open_reserves(report),
     }
 
 
-def _served_row(report: Report, context: ContextReport, colours: ActionColours) -> svg.ServedRow:
+def served_row(report: Report, context: ContextReport, colours: ActionColours) -> svg.ServedRow:
     """Return the plan's probabilities of a context; conditional where nothing is given out now."""
     would_be = "would be " if report.blocked or not context.share else ""
     named = _planned_names(context) if colours.others else ""
@@ -150,6 +153,17 @@ def _money(report: Report) -> Money:
     return formatting.money_format([report.budget, *amounts])
 
 
+def _amendment(amendment: Amendment) -> dict[str, Any]:
+    return {
+        "at": amendment.at,
+        "day": formatting.moment(amendment.at),
+        "arrivals": amendment.arrivals,
+        "changes": ", ".join(amendment.changes),
+        "by": amendment.by,
+        "note": amendment.note,
+    }
+
+
 def _decision(row: LoggedDecision) -> dict[str, Any]:
     return {
         "id": row.decision,
@@ -158,7 +172,7 @@ def _decision(row: LoggedDecision) -> dict[str, Any]:
         "context": row.context,
         "action": None if row.action == SKIP_NAME else row.action,
         "why": sentences.why(row.reason),
-        "note": "cancelled" if row.cancelled else "",
+        "note": "cancelled" if row.cancelled else "expired" if row.expired else "",
         "probability": row.probability,
         "reward": row.reward,
     }

@@ -24,6 +24,7 @@ function refresh() {
     buttons.pause.hidden = status !== "running";
     buttons.resume.hidden = status !== "paused";
     buttons.close.hidden = status === "closed";
+    controls.querySelector("[data-edit]").hidden = status === "closed";
   }
   drawCharts();
 }

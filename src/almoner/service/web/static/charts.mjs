@@ -3,7 +3,8 @@
 
 // Return the chart of a name, up to the horizon or only up to now.
 export function chartOf(name, data, { soFar }) {
-  return charts[name](soFar ? { ...data, now: data.arrivals.length - 1 } : withHorizon(data));
+  const chart = charts[name](soFar ? { ...data, now: data.arrivals.length - 1 } : withHorizon(data));
+  return { ...chart, amended: data.amended };
 }
 
 // Straight lines to the horizon need a point there; measured series are null at it.

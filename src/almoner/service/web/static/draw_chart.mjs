@@ -1,8 +1,8 @@
 // Draw or update one chart with uPlot, in the colours of the style sheet.
 //
 // A chart has its data (arrivals first), its lines (kind, color, dash, fill, dot), an optional fill
-// between two of them, the unit and the top of its axis, horizontal marks, and the index of now in
-// the data.
+// between two of them, the unit and the top of its axis, horizontal marks, the arrivals at which the
+// terms were amended, and the index of now in the data.
 
 import { figure } from "./formatting.mjs";
 
@@ -77,6 +77,7 @@ function options(element, entry) {
     hooks: {
       setCursor: [(plot) => updateLegend(plot, element, entry.chart)],
       draw: [
+        (plot) => drawAmendments(plot, entry.chart.amended, color("--muted")),
         (plot) => drawMarks(plot, entry.chart.marks, markColors, family),
         (plot) => drawNow(plot, entry.chart, color),
       ],
@@ -96,6 +97,23 @@ function updateLegend(plot, element, chart) {
     const label = element.closest("figure").querySelector(`[data-value="${line.kind}"]`);
     label.textContent = value === null || value === undefined ? "–" : figure(value);
   });
+}
+
+// A vertical line after the arrivals at which the terms were changed.
+function drawAmendments(plot, arrivals, color) {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.strokeStyle = color;
+  ctx.lineWidth = uPlot.pxRatio;
+  ctx.setLineDash([uPlot.pxRatio, 3 * uPlot.pxRatio]);
+  for (const value of arrivals) {
+    const x = plot.valToPos(value, "x", true);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
 }
 
 function drawMarks(plot, marks, colors, family) {

@@ -1,0 +1,78 @@
+"""Views of the edit page: the terms that can be changed, and a change before it is made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from almoner.live.campaign_state import Campaign
+from almoner.live.closing_time import ClosingTime
+from almoner.live.report import Report
+from almoner.live.status import Status
+from almoner.service.api.responses import ActionCost, AmendmentPreview, CampaignView
+from almoner.service.web.action_colours import action_colours
+from almoner.service.web.formatting import figure, money_format
+from almoner.service.web.plan_preview import Fact
+from almoner.service.web.views import served_row
+
+__all__ = ["amendment_view", "edit_view"]
+
+
+def edit_view(name: str, campaign: Campaign, now: int) -> dict[str, Any]:
+    """Return the context of the template ``edit.html``."""
+    view, horizon = CampaignView.of(name, campaign, now), campaign.terms.horizon
+    timed = isinstance(horizon, ClosingTime)
+    return {
+        "name": name,
+        "closed": campaign.status == Status.CLOSED,
+        "budget": _number(view.budget),
+        "spent": view.spent,
+        "reserved": view.reserved,
+        "closes": view.closes,
+        "expected": horizon.arrivals if isinstance(horizon, ClosingTime) else 0.0,
+        "horizon": None if timed else horizon,
+        "seen": campaign.arrivals,
+        "money": money_format([view.budget]),
+        "actions": [_action(action, terms) for action, terms in view.actions.items()],
+    }
+
+
+def amendment_view(preview: AmendmentPreview) -> dict[str, Any]:
+    """Return the context of the template ``amendment.html``."""
+    return {
+        "changes": preview.changes,
+        "sides": [_side("Now", preview.before), _side("After the change", preview.after)],
+    }
+
+
+def _side(title: str, report: Report) -> dict[str, Any]:
+    colours = action_colours(report.contexts)
+    to_come = report.value * report.arrivals_left
+    funds = report.budget - report.spent - report.planned
+    return {
+        "title": title,
+        "facts": [
+            Fact("Budget", figure(report.budget), f"{figure(funds)} not spent or planned"),
+            Fact("Arrivals to come", figure(report.arrivals_left), "by the horizon or forecast"),
+            Fact("Reward to come", figure(to_come), "as estimated now"),
+            Fact("Price", figure(report.price), "reward per unit of money"),
+        ],
+        "colours": colours,
+        "rows": [served_row(report, context, colours) for context in report.contexts],
+    }
+
+
+def _action(name: str, terms: ActionCost) -> dict[str, Any]:
+    by_context = isinstance(terms.cost, dict) or isinstance(terms.reserve, dict)
+    return {
+        "name": name,
+        "cost": None if isinstance(terms.cost, dict) else _number(terms.cost),
+        "reserve": None if by_context or terms.reserve == terms.cost else terms.reserve,
+        "expires": terms.expires,
+        "on_expiry": {"charge": "charged", "release": "released"}.get(terms.on_expiry or ""),
+        "stopped": terms.stopped,
+    }
+
+
+def _number(value: float) -> str:
+    """Return a number as an input of a form shows it."""
+    return f"{value:.12g}" if abs(value) < 1e15 else repr(value)

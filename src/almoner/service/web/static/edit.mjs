@@ -1,0 +1,102 @@
+// Edit page: change a running campaign, with its plan before and after shown first.
+
+import { call, campaignPath, fetchFragment } from "./api.mjs";
+import { amendment } from "./amendment.mjs";
+
+const form = document.querySelector("#edit-campaign");
+const error = document.querySelector("#form-error");
+const change = document.querySelector("#change");
+const applyRow = document.querySelector("#apply-row");
+const list = document.querySelector("#actions");
+const template = document.querySelector("#action-row");
+const name = form.dataset.campaign;
+const page = `/campaigns/${encodeURIComponent(name)}`;
+let rows = 0;
+
+function values() {
+  const text = (id) => form.querySelector(`#${id}`)?.value.trim() ?? "";
+  const was = (id) => form.querySelector(`#${id}`)?.dataset.was ?? "";
+  return {
+    budget: { now: text("budget"), was: was("budget") },
+    horizon: { now: text("horizon"), was: was("horizon") },
+    closes: { now: text("closes"), was: was("closes") },
+    arrivals: { now: text("arrivals"), was: "" },
+    actions: [...form.querySelectorAll("[data-action]")].map((row) => {
+      const cost = row.querySelector("[data-field=cost]");
+      const active = row.querySelector("[data-field=active]");
+      return {
+        name: row.dataset.action,
+        cost: { now: cost?.value.trim() ?? "", was: cost?.dataset.was ?? "" },
+        active: { now: active.checked, was: active.dataset.was === "on" },
+      };
+    }),
+    added: [...list.children].map((row) =>
+      Object.fromEntries([...row.querySelectorAll("[data-field]")].map((input) => [input.dataset.field, input.value.trim()])),
+    ),
+    note: text("note"),
+  };
+}
+
+// Send the form with the button disabled, and show an error beside the form.
+async function submit(button, send) {
+  button.disabled = true;
+  error.textContent = "";
+  try {
+    await send(amendment(values()));
+  } catch (reason) {
+    error.textContent = reason.message;
+    error.scrollIntoView({ block: "nearest" });
+  } finally {
+    button.disabled = false;
+  }
+}
+
+const preview = form.querySelector("#preview");
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit(preview, async (body) => {
+    document.querySelector("#change-body").innerHTML = await fetchFragment(`${page}/edit/plan`, body);
+    change.hidden = applyRow.hidden = false;
+    change.focus();
+  });
+});
+
+const apply = document.querySelector("#apply");
+apply.addEventListener("click", () =>
+  submit(apply, async (body) => {
+    await call("PATCH", campaignPath(name), body);
+    location.assign(page);
+  }),
+);
+
+// After a change of the form, the plan shown is not about what it says now.
+form.addEventListener("input", () => {
+  error.textContent = "";
+  applyRow.hidden = true;
+});
+form.addEventListener("click", ({ target }) => {
+  if ("add" in target.dataset) {
+    const row = template.content.firstElementChild.cloneNode(true);
+    rows += 1;
+    for (const input of row.querySelectorAll("input")) {
+      input.id = `added-${rows}-${input.dataset.field}`;
+      input.previousElementSibling.htmlFor = input.id;
+    }
+    list.append(row);
+    row.querySelector("input").focus();
+    applyRow.hidden = true;
+  }
+  if ("remove" in target.dataset) {
+    target.closest(".row").remove();
+    applyRow.hidden = true;
+  }
+});
+
+// The closing time by the clock of the browser, to the minute.
+const closes = form.querySelector("#closes");
+if (closes) {
+  const at = new Date(closes.dataset.time);
+  at.setMinutes(at.getMinutes() - at.getTimezoneOffset());
+  closes.value = closes.dataset.was = at.toISOString().slice(0, 16);
+}
+preview.disabled = false;
