@@ -14,6 +14,7 @@ from almoner.errors import InvalidTerms
 from almoner.live.closing_time import ClosingTime
 from almoner.live.commands import NOTE_LIMIT
 from almoner.live.names import NAME_LIMIT
+from almoner.live.pace import Pace
 from almoner.live.terms import LEARNED, PAIRS_LIMIT, Action
 from almoner.policy.base import Policy
 
@@ -27,6 +28,7 @@ __all__ = [
     "Closing",
     "Guess",
     "NewCampaign",
+    "PaceCaps",
     "RewardOf",
     "Rewards",
     "Value",
@@ -68,8 +70,8 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
     With expires, such as 7 days, an unsettled reserve ends by itself: it is released, or charged.
     """
 
-    cost: Cost | dict[Name, Cost]
-    reserve: Cost | dict[Name, Cost] | None = None
+    cost: Amount | dict[Name, Amount]
+    reserve: Amount | dict[Name, Amount] | None = None
     expires: Name | None = None
     on_expiry: Literal["release", "charge"] | None = None
 
@@ -78,9 +80,22 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
         return Action(**{name: getattr(self, name) for name in self.__struct_fields__})
 
 
+class PaceCaps(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The most that may be spent in a calendar hour, day and week of a time zone."""
+
+    hour: Cost | None = None
+    day: Cost | None = None
+    week: Cost | None = None
+    zone: Name = "UTC"
+
+    def pace(self) -> Pace:
+        """Return the pace of the library."""
+        return Pace(**{name: getattr(self, name) for name in self.__struct_fields__})
+
+
 class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     contexts: Names
-    actions: Annotated[dict[Name, Cost | ActionTerms], Meta(min_length=1, max_length=1_000)]
+    actions: Annotated[dict[Name, Amount | ActionTerms], Meta(min_length=1, max_length=1_000)]
     horizon: Whole | Closing
     budget: Amount
     policy: Name | dict[str, Any] = "thrifty"
@@ -88,6 +103,8 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     default_rewards: dict[Name, Share] | Literal["learned"] | None = None
     new_contexts: bool = False
     seed: Annotated[float, Meta(ge=0, lt=WHOLE_LIMIT, multiple_of=1)] | None = None
+    pace: PaceCaps | Literal["even"] | None = None
+    default: Name | None = None
 
     def terms(self) -> dict[str, Any]:
         """Return the terms as `almoner.Agent.open` takes them."""
@@ -111,6 +128,8 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "default_rewards": LEARNED if self.default_rewards == LEARNED else self.default_rewards,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
+            "pace": self.pace.pace() if isinstance(self.pace, PaceCaps) else self.pace,
+            "default": self.default,
         }
 
 
@@ -125,10 +144,10 @@ class Amendment(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     horizon: Whole | None = None
     closes: Moment | None = None
     arrivals: Cost | None = None
-    add: Annotated[dict[Name, Cost | ActionTerms], Meta(max_length=1_000)] | None = None
+    add: Annotated[dict[Name, Amount | ActionTerms], Meta(max_length=1_000)] | None = None
     stop: Annotated[list[Name], Meta(max_length=1_000)] | None = None
     restart: Annotated[list[Name], Meta(max_length=1_000)] | None = None
-    costs: Annotated[dict[Name, Cost | ActionTerms], Meta(max_length=1_000)] | None = None
+    costs: Annotated[dict[Name, Amount | ActionTerms], Meta(max_length=1_000)] | None = None
     note: Annotated[str, Meta(min_length=1, max_length=NOTE_LIMIT)] | None = None
 
     def changes(self) -> dict[str, Any]:

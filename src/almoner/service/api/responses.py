@@ -98,6 +98,8 @@ class CampaignView(Struct, kw_only=True):
     default_rewards: dict[str, float] | str | None
     new_contexts: bool
     seed: int
+    pace: dict[str, float | str] | str | None
+    default: str | None
 
     @classmethod
     def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
@@ -121,6 +123,8 @@ class CampaignView(Struct, kw_only=True):
             default_rewards=terms.default_rewards,
             new_contexts=terms.new_contexts,
             seed=terms.seed,
+            pace=_pace(terms),
+            default=terms.default,
         )
 
 
@@ -171,6 +175,13 @@ def _action_cost(terms: Terms, action: str) -> ActionCost:
         on_expiry=None if expires is None else CHARGE if action in terms.charged else RELEASE,
         stopped=action in terms.stopped,
     )
+
+
+def _pace(terms: Terms) -> dict[str, float | str] | str | None:
+    if not isinstance(terms.pace, dict):
+        return terms.pace
+    caps = {period: terms.unit.amount(cap) for period, cap in terms.pace["caps"].items()}
+    return {**caps, "zone": terms.pace["zone"]}
 
 
 def _amounts(terms: Terms, cost: PerContext) -> float | dict[str, float]:

@@ -12,7 +12,16 @@ from markupsafe import Markup
 from almoner.live.export import LoggedDecision
 from almoner.live.report import Amendment, ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
-from almoner.service.web import borrowing, chart_series, charts, formatting, notices, sentences, svg
+from almoner.service.web import (
+    borrowing,
+    cap_text,
+    chart_series,
+    charts,
+    formatting,
+    notices,
+    sentences,
+    svg,
+)
 from almoner.service.web.action_colours import ActionColours, action_colours
 from almoner.service.web.estimate_rows import estimate_rows, shown_actions
 from almoner.service.web.formatting import Money
@@ -105,6 +114,7 @@ def campaign_view(
         "skipped": sentences.skipped(report),
         "waiting": sentences.waiting(report),
         "bar": svg.budget_bar(report),
+        "caps": cap_text.cap_figures(report, money),
         "charts": charts.charts(report, horizon, curve, money),
         "chart_data": Markup(chart_series.chart_data(report, horizon, curve)),  # noqa: S704  # numbers only
         "colours": colours,

@@ -18,6 +18,8 @@ export function campaignTerms(form) {
     default_rewards: defaultRewards(form),
     new_contexts: form.newContexts,
     seed: optionalNumber(form.seed),
+    pace: pace(form),
+    default: form.default || undefined,
   };
 }
 
@@ -61,6 +63,17 @@ function actionCost({ cost, reserve }) {
 function horizon({ ends, horizon: arrivals, closes, expected }) {
   if (ends === "arrivals") return Number(arrivals);
   return { at: new Date(closes).toISOString(), arrivals: Number(expected) };
+}
+
+function pace(form) {
+  if (form.pace !== "caps") return form.pace === "even" ? "even" : undefined;
+  const { hour, day, week, zone } = form.caps;
+  return {
+    hour: optionalNumber(hour),
+    day: optionalNumber(day),
+    week: optionalNumber(week),
+    zone: zone || undefined,
+  };
 }
 
 function defaultRewards(form) {
