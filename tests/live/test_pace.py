@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -344,3 +345,36 @@ def test_an_even_spend_follows_the_forecast(memory: AgentFactory) -> None:
     assert 39 <= spent[8] <= 60
     assert spent[9] == 100
     audit(agent.store, agent.name)
+
+
+def test_a_budget_for_a_twentieth_of_the_visitors_lasts_the_week(memory: AgentFactory) -> None:
+    """A week of 7,000 visitors, budget for 5 %: without a pace most of it is gone on Monday."""
+    gone = {}
+    for pace in (None, "even"):
+        clock = Clock(MONDAY)
+        draw = random.Random(5)  # noqa: S311
+        agent = memory.open(
+            name=f"week {pace}",
+            contexts=["low", "high", "middle"],
+            actions={"coupon": 1},
+            horizon=al.ClosingTime(
+                opens=datetime.fromtimestamp(MONDAY, UTC),
+                at=datetime.fromtimestamp(MONDAY + 7 * DAY, UTC),
+                arrivals=7000,
+            ),
+            budget=350,
+            pace=pace,
+            seed=1,
+            clock=clock,
+        )
+        for visitor in range(1000):
+            clock.now = MONDAY + visitor * DAY / 1000
+            context = draw.choices(["low", "high", "middle"], [0.5, 0.3, 0.2])[0]
+            decision = agent.decide(context)
+            rate = {"low": 0.05, "high": 0.25, "middle": 0.10}[context]
+            if decision.action is not None:
+                agent.reward(decision.id, float(draw.random() < rate))
+        gone[pace] = 1 - agent.report().left / 350
+    assert gone["even"] <= 1.2 / 7
+    assert gone["even"] >= 0.8 / 7 - 0.02
+    assert gone[None] > 1.2 / 7

@@ -39,6 +39,7 @@ def report(**changes: Any) -> Report:
             arrivals=50,
             arrivals_left=150,
             closes=None,
+            horizon=200.0,
             served=7,
             skips={"policy": 43},
             idle={"policy": 4},

@@ -51,7 +51,7 @@ def full_caps(report: Report, money: Money) -> str:
 def held_back(report: Report, money: Money) -> str:
     """Return which limit makes the plan spend less than the budget would allow; empty if none."""
     holding = [cap for cap in report.caps if cap.holds_back]
-    if not holding or report.blocked is not None or report.blocked == SkipReason.PACE:
+    if not holding or report.blocked is not None:
         return ""
     names = " and ".join(f"{_limit(cap)} ({money(cap.cap)})" for cap in holding)
     return f"The plan spends less than the budget would allow: {names} holds it back."
