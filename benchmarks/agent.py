@@ -77,11 +77,18 @@ def _best_call(action: Callable[[], object]) -> float:
 
 
 def admitting() -> list[Row]:
-    """Return the CPU time of one batch in which every arrival has a new context."""
-    return [_batch(costs) for costs in ((1.0,), (1.0, 5.0), (1.0, 2.5, 5.0))]
+    """Return the CPU time of one batch in which every arrival has a new context.
+
+    With rewards before it, a prior is fitted that all new contexts start from.
+    """
+    return [
+        _batch(costs, rewarded=rewarded)
+        for rewarded in (False, True)
+        for costs in ((1.0,), (1.0, 5.0), (1.0, 2.5, 5.0))
+    ]
 
 
-def _batch(costs: tuple[float, ...]) -> Row:
+def _batch(costs: tuple[float, ...], *, rewarded: bool) -> Row:
     names = [f"context {number}" for number in range(NEW_CONTEXTS)]
     actions = {f"action {number}": cost for number, cost in enumerate(costs)}
     seconds = []
@@ -96,15 +103,25 @@ def _batch(costs: tuple[float, ...]) -> Row:
             new_contexts=True,
             seed=1,
         ) as agent:
+            if rewarded:
+                _reward_some(agent)
             began = time.process_time()
             agent.decide_many(names)
             seconds.append(time.process_time() - began)
+    number = f"{len(costs)} cost{'s' * (len(costs) > 1)}"
     return within(
-        what=f"a batch of {NEW_CONTEXTS:,} new contexts, {len(costs)} cost{'s' * (len(costs) > 1)}",
+        what=f"{NEW_CONTEXTS:,} new contexts, {number}{', fitted prior' * rewarded}",
         seconds=min(seconds),
         bar=1.0,
-        remark="thrifty, in memory, one transaction, CPU time",
+        remark="thrifty, in memory, one batch, CPU time",
     )
+
+
+def _reward_some(agent: al.Agent) -> None:
+    """Decide for twenty contexts, ten times each, and reward three of ten actions."""
+    rng = np.random.default_rng(0)
+    decisions = agent.decide_many([f"old {number % 20}" for number in range(200)])
+    agent.reward_many({decision.id: float(rng.random() < 0.3) for decision in decisions})
 
 
 def opening() -> list[Row]:

@@ -1,1 +1,1 @@
-"""Campaigns of a simulated shop: what their rules cost and bring."""
+"""Benchmarks of live campaigns on the shop of the trial (`tests/support/shop.py`)."""

@@ -140,3 +140,22 @@ def test_an_interrupted_verification_does_not_look_like_a_finding(tmp_path: Path
     )
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("before", ["", "import scipy\n"])
+def test_a_verification_imports_no_scipy_and_leaves_it_as_it_was(path: Path, before: str) -> None:
+    """numba would, for a BLAS that no kernel uses."""
+    program = (
+        f"import sys\n{before}"
+        "from almoner.cli import main\n"
+        "modules = {name for name in sys.modules if name.startswith('scipy')}\n"
+        f"main(['ledger', 'verify', 'sqlite:///{path}'], standalone_mode=False)\n"
+        "assert 'numba' in sys.modules\n"
+        "found = {name for name in sys.modules if name.startswith('scipy')}\n"
+        f"assert found {'>=' if before else '=='} modules, found\n"
+        "import scipy.linalg\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

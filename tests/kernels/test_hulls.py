@@ -1,4 +1,4 @@
-"""Hulls of contexts without rewards: computed once, copied only when they change."""
+"""Hulls of contexts without rewards: computed once, copied when they change, or merged."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from almoner.kernels.draws import round_key
 from almoner.kernels.state import (
     LAST_PRICE,
     LEFT,
+    MERGED,
     Hulls,
     Memo,
     State,
@@ -158,6 +159,7 @@ def test_decisions_are_exactly_those_of_hulls_computed_anew(
         comes = hulls.weights > 0.0
         np.testing.assert_array_equal(hulls.gains[comes], other[-1].gains[comes])
         np.testing.assert_array_equal(hulls.sizes, other[-1].sizes)
+        np.testing.assert_array_equal(hulls.weights, other[-1].weights)
         take(lowered, state, memo, hulls, context, expected[0])
         if rng.random() < 0.3:
             learn(lowered, state, memo, context, expected[0], t, float(rng.random()), np.uint64(t))
@@ -169,9 +171,12 @@ def test_decisions_are_exactly_those_of_hulls_computed_anew(
             state.context_counts[:] = rng.integers(2, size=CONTEXTS)
 
 
-def test_with_a_pooled_prior_hulls_are_copied_between_equal_weights() -> None:
-    """The row of weight 2 in between makes the last one of weight 1 be computed: it is the same."""
-    kernels = campaign("thrifty", budget=600.0)
+def fitted(*, budget: float = 600.0) -> Kernels:
+    """Return the arguments of the kernels once a prior is fitted: two contexts have rewards.
+
+    Contexts 4 and 6 have come twice, 2, 3 and 5 once.
+    """
+    kernels = campaign("thrifty", budget=budget)
     lowered, state, memo, hulls = kernels
     for t, context in enumerate((0, 1, 0, 1, 0, 1, 4, 6)):
         action = al.SKIP if context > 1 else t % 2
@@ -179,11 +184,34 @@ def test_with_a_pooled_prior_hulls_are_copied_between_equal_weights() -> None:
         if action != al.SKIP:
             learn(lowered, state, memo, context, action, t, float(t % 3 == 0), np.uint64(t))
     assert state.prior_counts.min() > 0
+    return kernels
+
+
+def test_with_a_pooled_prior_hulls_of_equal_weights_are_merged() -> None:
+    """The row of weight 2 in between makes the last one of weight 1 be computed: it is the same."""
+    kernels = fitted()
+    hulls = kernels[-1]
     decide_for(kernels, 0)
+    assert hulls.sources.tolist() == [-1, -1, 2, MERGED - 2, 4, 5, 6]
+    assert hulls.weights.tolist() == [5.0, 4.0, 2.0, 0.0, 2.0, 1.0, 2.0]
+    assert hulls.sizes[3] == 0
     gains = hulls.gains.tolist()
-    assert gains[2] == gains[3] == gains[5]
-    assert gains[4] == gains[6] != gains[5]
-    assert hulls.sources.tolist() == [-1, -1, 2, 2, 4, 5, 6]
+    assert gains[2] == gains[5] != gains[4] == gains[6]
     decide_for(kernels, 3)
     assert hulls.sources[3] == -1, "the context that has arrived has its own index"
+    assert hulls.weights[2:4].tolist() == [1.0, 2.0]
     assert hulls.gains[3].tolist() >= hulls.gains[2].tolist()
+
+
+@pytest.mark.parametrize("budget", [100.0, 130.0, 200.0, 400.0])
+@pytest.mark.parametrize("context", range(CONTEXTS))
+def test_merged_hulls_have_the_price_of_copied_ones(context: int, budget: float) -> None:
+    """Where sums of costs might be rounded, hulls are copied, and the contexts summed in order."""
+    merged, copied = fitted(budget=budget), fitted(budget=budget)
+    lowered, state, memo, hulls = copied
+    copied = (lowered._replace(dearest=2**53), state, memo, hulls)  # which no action costs
+    assert decide_for(merged, context) == decide_for(copied, context)
+    assert merged[-1].price.tolist() == copied[-1].price.tolist() > [0.0, 0.0]
+    assert (merged[-1].sources.min() < -1) == (context not in (2, 3))
+    assert copied[-1].sources.min() == -1
+    assert copied[-1].weights.sum() == merged[-1].weights.sum()

@@ -14,7 +14,7 @@ from almoner.errors import BrokenLedger
 from almoner.live.audit import audit
 from almoner.live.campaign_state import Campaign
 from almoner.store.events import Event, EventKind
-from almoner.store.hash_chain import COLUMNS, GROUP, link, marked, root
+from almoner.store.hash_chain import COLUMNS, GROUP, are_linked, link, marked, root
 from almoner.store.sql_logs import run
 
 EVENT = Event(1, "decided", 1_770_000_000_000_000, 5, 1, 0, "Grüße 🌷", "mail", 1, 2, 0.1, 1e-300)
@@ -285,6 +285,25 @@ def test_checksums_stay_what_they_are() -> None:
         "",
         link(link(start, [EVENT] * GROUP), [EVENT] * 2),
     ]
+
+
+def test_checksums_compared_at_once_are_those_of_each() -> None:
+    start = root("spring", "the terms")
+    rows = [tuple(EVENT._replace(seq=seq, price=seq / 7)) for seq in range(1, 9)]
+    checksums = [link(start, rows[:1])]
+    for row in rows[1:]:
+        checksums.append(link(checksums[-1], [row]))
+    assert are_linked(start, rows, checksums)
+    assert are_linked(start, rows[:1], checksums[:1])
+    assert not are_linked("0" * 32, rows, checksums)
+    for index in range(len(rows)):
+        changed = [*rows]
+        changed[index] = (*rows[index][:-1], 0.5)
+        assert not are_linked(start, changed, checksums)
+        for other in (checksums[index].upper(), checksums[index][:-1], checksums[index] + "0"):
+            assert not are_linked(start, rows, [*checksums[:index], other, *checksums[index + 1 :]])
+    longer, shorter = checksums[3] + checksums[4][0], checksums[4][1:]
+    assert not are_linked(start, rows, [*checksums[:3], longer, shorter, *checksums[5:]])
 
 
 def test_in_memory_there_are_no_checksums(memory: AgentFactory) -> None:

@@ -15,6 +15,7 @@ from almoner.kernels.state import (
     NEW_COUNT,
     NEW_MEAN,
     NEW_SHARE,
+    OVERALL_MEAN,
     Hulls,
     Memo,
     State,
@@ -23,10 +24,11 @@ from almoner.kernels.state import (
     new_state,
 )
 from almoner.policy.lowering import LoweredPolicy
+from almoner.policy.rewards import KnownRewards
 
 Record = TypeVar("Record", LoweredPolicy, State, Memo, Hulls)
 
-__all__ = ["HAS_ROWS", "Buffers", "doubled", "first_contexts", "new_buffers", "set_new_prior"]
+__all__ = ["HAS_ROWS", "Buffers", "doubled", "first_contexts", "new_buffers", "set_new_priors"]
 
 _BY_CONTEXT: dict[Any, set[str]] = {
     LoweredPolicy: {"context_weights", "prior", "costs", "defaults"},
@@ -71,20 +73,23 @@ def doubled(buffers: Buffers) -> Buffers:
     return Buffers(policy, state, memo, hulls)
 
 
-def set_new_prior(buffers: Buffers, context: int) -> None:
-    """Give a new context the pooled prior of a context without rewards, if one is fitted.
+def set_new_priors(buffers: Buffers, start: int) -> None:
+    """Give contexts from ``start`` on the pooled prior of one without rewards, if one is fitted.
 
-    A refit gives it the same, so that it does not matter which of the two comes first.
+    A refit gives them the same, so that it does not matter which of the two comes first.
     """
     policy, state, memo, _ = buffers
     if policy.pooled == 0 or state.action_fit[NEW_COUNT, 0] == 0.0:
+        if policy.windowed == 1 and policy.reward != KnownRewards.code:  # as in `update_mean`
+            memo.means[start:] = state.fit[OVERALL_MEAN]
+            memo.counts[start:] = memo.roots[start:] = 1.0
         return
     mean, count = state.action_fit[NEW_MEAN], state.action_fit[NEW_COUNT]
-    state.prior_means[context], state.prior_counts[context] = mean, count
-    state.action_shares[context] = state.action_fit[NEW_SHARE]
-    memo.counts[context] = count
-    memo.means[context] = count * mean / count  # not the mean: rounded as in a refit
-    memo.roots[context] = 1.0 / np.sqrt(count)
+    state.prior_means[start:], state.prior_counts[start:] = mean, count
+    state.action_shares[start:] = state.action_fit[NEW_SHARE]
+    memo.counts[start:] = count
+    memo.means[start:] = count * mean / count  # not the mean: rounded as in a refit
+    memo.roots[start:] = 1.0 / np.sqrt(count)
 
 
 def first_contexts(buffers: Buffers, contexts: int) -> Buffers:

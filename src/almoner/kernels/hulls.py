@@ -26,7 +26,9 @@ from almoner.kernels.state import (
     KEPT_LEAST,
     LAST_CONTEXT,
     LEFT,
+    MERGED,
     NEW_COUNT,
+    OVERALL_MEAN,
     ROUND,
     THIS_CONTEXT,
     Hulls,
@@ -34,14 +36,17 @@ from almoner.kernels.state import (
     State,
 )
 from almoner.lp import candidates
+from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
 from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
-from almoner.policy.rewards import Thompson
+from almoner.policy.rewards import ExploreFirst, Thompson
 from almoner.types import Mask
 
 __all__ = ["compute_hulls", "restrict"]
 
 _MOST = np.iinfo(np.int64).max
-_THOMPSON = Thompson.code
+_EXACT = 2.0**53
+_THOMPSON, _EXPLORE = Thompson.code, ExploreFirst.code
+_EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
 
 
 @jit_inline
@@ -58,30 +63,45 @@ def compute_hulls(
 
     Contexts without rewards that have the same costs and priors have the same hull. It is computed
     for the first of them, and copied to the others only if it has changed. With a pooled prior that
-    is so for those with the same weight, except the context that has arrived.
+    is so for those with the same weight, except the context that has arrived. Such a hull changes
+    every round, so that it is not copied where adding the weights up does as well.
     """
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     weights, total, arrival = weights_of(policy, state, t)
     common, source, unchanged = level_at(policy, memo, t), -1, False
-    levelled = policy.pooled == 1 and state.action_fit[NEW_COUNT, 0] > 0.0
+    fitted = False
+    if policy.pooled == 1:
+        fitted = state.action_fit[NEW_COUNT, 0] > 0.0
+    levelled = fitted or policy.windowed == 1
+    merges = fitted and policy.windowed == 0 and _may_merge(policy, total)
     hulls.kept[LAST_CONTEXT], hulls.kept[THIS_CONTEXT] = hulls.kept[THIS_CONTEXT], context
     kept = hulls.kept[KEPT_LEAST] <= left < hulls.kept[KEPT_BELOW]
+    merged = 0.0  # the weight to be added to that of the source
     for i in range(2 if kept else policy.costs.shape[0]):
         other = hulls.kept[LAST_CONTEXT + i] if kept else i
         if other < 0:
+            continue
+        fresh = _is_unrewarded(policy, state, other) and not (levelled and other == context)
+        was_merged = merges and source >= 0 and hulls.sources[other] == MERGED - source
+        if was_merged and fresh and weights[other] == weights[source]:
+            merged += weights[other]
             continue
         hulls.weights[other] = weights[other] + (arrival if other == context else 0.0)
         if hulls.weights[other] <= 0.0:
             hulls.sizes[other], hulls.sources[other] = 0, -1
             continue
-        fresh = _is_unrewarded(policy, state, other) and not (levelled and other == context)
         if fresh and source not in (-1, other):
             if unchanged and hulls.sources[other] == source:
                 continue
-            same_level = not levelled or hulls.weights[other] == hulls.weights[source]
-            was_same = hulls.sources[other] == source
+            same_level = not levelled or weights[other] == weights[source]
+            was_same = hulls.sources[other] in (source, MERGED - source)
             if same_level and (was_same or _same_terms(policy, memo, source, other)):
-                _copy_hull(policy, hulls, source, other)
+                if merges:
+                    merged += weights[other]
+                    hulls.weights[other], hulls.sizes[other] = 0.0, 0
+                    hulls.sources[other] = MERGED - source
+                else:
+                    _copy_hull(policy, hulls, source, other)
                 continue
         share = hulls.weights[other] / total
         level = level_of(policy, common, share, t, float(left))
@@ -90,10 +110,12 @@ def compute_hulls(
             policy, state, memo, hulls, other, level, free, key, fresh, other == context
         )
         if fresh:
-            source = other
+            _add_weight(hulls, source, merged)
+            source, merged = other, 0.0
             unchanged = same and hulls.sources[other] == other and not levelled
         hulls.sources[other] = other if fresh else -1
         _compute_hull(policy, hulls, other)
+    _add_weight(hulls, source, merged)
     if len(hulls.ranked) > 0 and not kept:
         _keep(policy, hulls, left)
 
@@ -148,6 +170,11 @@ def _default_index(
     mean, root = 1.0, 0.0
     if count > 0.0:
         mean, root = state.skip_sums[context] / count, 1.0 / math.sqrt(count)
+    if policy.windowed == 1:  # as in `almoner.kernels.refit.update_mean`
+        total = state.skip_sums[context] + state.fit[OVERALL_MEAN]
+        mean = min(1.0, total / (count + 1.0))
+        count += 1.0 + state.skip_pending[context]
+        root = 1.0 / math.sqrt(count)
     if policy.reward == _THOMPSON:
         key = round_key(key, THOMPSON_LANE + policy.costs.size + context)
     return index(policy.reward, policy.width, level, mean, root, count, key)
@@ -162,6 +189,10 @@ def _is_unrewarded(policy: LoweredPolicy, state: State, context: int) -> bool:
     rewards = state.skip_counts[context]
     for action in range(policy.costs.shape[1]):
         rewards += state.counts[context, action]
+        if policy.windowed == 1:
+            rewards += state.pending[context, action]
+    if policy.windowed == 1:
+        rewards += state.skip_pending[context]
     return policy.reward != _THOMPSON and rewards == 0.0
 
 
@@ -174,6 +205,24 @@ def _same_terms(policy: LoweredPolicy, memo: Memo, one: int, other: int) -> bool
         if memo.means[one, action] != memo.means[other, action]:
             return False
     return policy.defaults[one] == policy.defaults[other]
+
+
+@jit_inline
+def _may_merge(policy: LoweredPolicy, total: float) -> bool:
+    """Return whether equal hulls may be replaced by one, without changing the last bit of a sum.
+
+    They may if weights are counts, and sums of costs small enough to be exact in any order. Tests
+    of exploration read the hull of every context.
+    """
+    counted = policy.context in (_EMPIRICAL, _TRUNCATED)
+    return counted and policy.reward != _EXPLORE and total * policy.dearest <= _EXACT
+
+
+@jit_inline
+def _add_weight(hulls: Hulls, source: int, merged: float) -> None:
+    """Add the weight of the contexts that were merged into a source, if any."""
+    if merged > 0.0:
+        hulls.weights[source] += merged
 
 
 @jit_inline

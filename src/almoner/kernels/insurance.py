@@ -12,7 +12,7 @@ import math
 from almoner.jit import jit_inline, jit_large
 from almoner.kernels.indices import kl_divergence
 from almoner.kernels.pair_index import level_of, weights_of
-from almoner.kernels.state import EVIDENCE, LEFT, ROUND, STAKE, Memo, State
+from almoner.kernels.state import EVIDENCE, LEFT, OVERALL_MEAN, ROUND, STAKE, Memo, State
 from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
 
 __all__ = ["insure"]
@@ -76,6 +76,9 @@ def _set_means(memo: Memo) -> None:
 @jit_inline
 def _idle_mean(policy: LoweredPolicy, state: State, context: int) -> float:
     """Return the reward of skipping, known or learned; 0 if it was never seen."""
+    if policy.default_mode == LEARNED_DEFAULTS and policy.windowed == 1:
+        total = state.skip_sums[context] + state.fit[OVERALL_MEAN]
+        return min(1.0, total / (state.skip_counts[context] + 1.0))
     if policy.default_mode == LEARNED_DEFAULTS and state.skip_counts[context] > 0.0:
         return state.skip_sums[context] / state.skip_counts[context]
     return policy.defaults[context]

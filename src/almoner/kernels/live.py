@@ -17,7 +17,7 @@ from almoner.kernels.live_price import unit_price
 from almoner.kernels.pair_index import expire_insured
 from almoner.kernels.refit import refit
 from almoner.kernels.state import LEFT, REWARDS, ROUND, Hulls, Memo, State
-from almoner.kernels.steps import SKIP, decide, learn, take
+from almoner.kernels.steps import SKIP, count_in_window, decide, learn, take
 from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import InsuredWilson, Thompson
 from almoner.types import Floats, Ints, Mask
@@ -206,9 +206,12 @@ def replay(
         elif kind == CANCEL:
             state.pending[context, action] -= 1.0
             expire_insured(policy, memo, context, action)
+            if policy.windowed == 1:
+                count_in_window(policy, state, memo, context, action)
             state.progress[LEFT] = rows[row, 3]
         elif kind == REFIT:
-            if state.fit[REWARDS] > 0.0 and (policy.pooled == 1 or policy.reward == _INSURED):
+            learned = state.fit[REWARDS] > 0.0 or policy.windowed == 1
+            if learned and (policy.pooled == 1 or policy.reward == _INSURED):
                 refit(policy, state, memo)
         else:
             state.progress[LEFT] = rows[row, 1]

@@ -169,7 +169,7 @@ def _insured_bound(
     if math.isnan(memo.insured[context, action]):
         count, largest = state.counts[context, action], 1.0
         if count > 0.0:
-            mean = state.sums[context, action] / count
+            mean = min(1.0, state.sums[context, action] / count)
             asked = state.fit[EVIDENCE] / (count + max(0.0, state.pending[context, action]))
             at_most = mean + math.sqrt(0.5 * asked)  # by Pinsker; with 1 ties are to be broken
             if mean < 1.0 and at_most - margin <= bound:
@@ -189,6 +189,9 @@ def have_same_prior(policy: LoweredPolicy, state: State, memo: Memo, one: int, o
         return False
     for action in range(policy.costs.shape[1]):
         if state.counts[one, action] + state.counts[other, action] > 0.0:
+            return False
+        awaited = state.pending[one, action] + state.pending[other, action]
+        if policy.windowed == 1 and awaited > 0.0:
             return False
         if memo.means[one, action] != memo.means[other, action]:
             return False

@@ -79,7 +79,8 @@ def set_priors(state: State, scores: Floats, weights: Floats, columns: Floats) -
             state.prior_counts[context, action] = scale / (variance * (m * (1.0 - m)))
             state.action_shares[context, action] = share
             if weight > 0.0:
-                count, rewards = state.counts[context, action], state.sums[context, action]
+                count = state.counts[context, action]
+                rewards = min(count, state.sums[context, action])
                 expected = _expected_information(count, variance, m * (1.0 - m))
                 information += expected
                 gradient += expected + 2.0 * _score(count, rewards, m, variance)
@@ -144,7 +145,12 @@ def _set_new_priors(state: State, columns: Floats, scale: float, total: float) -
 
 @jit_inline
 def _expected_information(count: float, variance: float, q: float) -> float:
-    """Return the weight of a pair in the estimate of the variance of ε; 0 for a single reward."""
+    """Return the weight of a pair in the estimate of the variance of ε; 0 for a single reward.
+
+    Less than a reward, as evidence of a window may be, has none either.
+    """
+    if count <= 1.0:
+        return 0.0
     spread = (1.0 / (count * q) + variance) / (1.0 + variance * q)
     return (1.0 - 1.0 / count) / ((1.0 + variance * q) ** 2 * spread)
 

@@ -67,7 +67,8 @@ def _linearise(state: State, scores: Floats, weights: Floats) -> None:
     fit, effects = state.fit, state.action_fit[EFFECT]
     for context in range(state.counts.shape[0]):
         for action in range(state.counts.shape[1]):
-            count, total = state.counts[context, action], state.sums[context, action]
+            count = state.counts[context, action]
+            total = min(count, state.sums[context, action])  # of a window it may be more
             if count <= 0.0:
                 scores[context, action], weights[context, action] = 0.0, 0.0
                 continue
@@ -144,5 +145,7 @@ def _set_levels(policy: LoweredPolicy, state: State) -> None:
         count = 0.0
         for context in range(state.counts.shape[0]):
             count += state.counts[context, action]
+            if policy.windowed == 1:
+                count += state.pending[context, action]
         level = exploration_level(state.fit[SEEN_SHARE] * max(1.0, plays) / (1.0 + count))
         state.action_fit[LEVEL, action] = level

@@ -12,7 +12,15 @@ import math
 from almoner.jit import jit_inline, jit_large
 from almoner.kernels.insurance import insure
 from almoner.kernels.pooling import fit_pool
-from almoner.kernels.state import REFIT_AT, REWARDS, SEEN_SHARE, VALID_UNTIL, Memo, State
+from almoner.kernels.state import (
+    OVERALL_MEAN,
+    REFIT_AT,
+    REWARDS,
+    SEEN_SHARE,
+    VALID_UNTIL,
+    Memo,
+    State,
+)
 from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import InsuredWilson
 
@@ -43,6 +51,8 @@ def refit(policy: LoweredPolicy, state: State, memo: Memo) -> None:
         for action in range(policy.costs.shape[1]):
             awaited += state.pending[context, action]
     state.fit[SEEN_SHARE] = (rewards + 1.0) / (rewards + max(0.0, awaited) + 1.0)
+    if policy.windowed == 1:  # silence is evidence, too
+        state.fit[SEEN_SHARE] = 1.0
     if policy.pooled == 1:
         fit_pool(policy, state, memo)
         for context in range(policy.costs.shape[0]):
@@ -56,11 +66,22 @@ def refit(policy: LoweredPolicy, state: State, memo: Memo) -> None:
 
 @jit_inline
 def update_mean(policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int) -> None:
-    """Compute the mean and the count of a pair, those of its prior included."""
-    count, total = state.counts[context, action], state.sums[context, action]
+    """Compute the mean and the count of a pair, those of its prior included.
+
+    Where rewards come within a window, the mean is that of the evidence that has come, and the
+    count that of all decisions, so that evidence on its way is not bought twice. A pair without a
+    prior gets one reward of the overall mean, as its sum may exceed its count.
+    """
+    count, total, prior = state.counts[context, action], state.sums[context, action], 0.0
     if policy.pooled == 1:
         prior = state.prior_counts[context, action]
         count, total = count + prior, total + prior * state.prior_means[context, action]
+    if policy.windowed == 1:
+        lone = 0.0 if prior > 0.0 else 1.0
+        count, total = count + lone, total + lone * state.fit[OVERALL_MEAN]
+        memo.means[context, action] = min(1.0, total / count)
+        count += max(0.0, state.pending[context, action])
+    else:
+        memo.means[context, action] = total / count
     memo.counts[context, action] = count
-    memo.means[context, action] = total / count
     memo.roots[context, action] = 1.0 / math.sqrt(count)

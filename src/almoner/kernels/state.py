@@ -33,9 +33,11 @@ __all__ = [
     "LAST_PRICE",
     "LEFT",
     "LEVEL",
+    "MERGED",
     "NEW_COUNT",
     "NEW_MEAN",
     "NEW_SHARE",
+    "OVERALL_MEAN",
     "REFIT_AT",
     "RESIDUAL",
     "REWARDS",
@@ -64,9 +66,10 @@ context shares were frozen, exploration ended, and its end was last tested for."
 GRAND_MEAN, CONTEXT_SPREAD, ACTION_SPREAD, RESIDUAL = 0, 1, 2, 3
 """Indices in ``State.fit``: μ of the pooled prior, and the variances of its effects and of ε."""
 
-REWARDS, REFIT_AT, SEEN_SHARE, STAKE, EVIDENCE = 4, 5, 6, 7, 8
+REWARDS, REFIT_AT, SEEN_SHARE, STAKE, EVIDENCE, OVERALL_MEAN = 4, 5, 6, 7, 8, 9
 """Indices in ``State.fit``: the number of rewards, the number at which to fit again, the share of
-actions whose reward was seen, the loss that is insured, and the log-likelihood ratio it takes."""
+actions whose reward was seen, the loss that is insured, the log-likelihood ratio it takes, and, if
+rewards come within a window, the mean of all decisions."""
 
 EFFECT, LEVEL, NEW_MEAN, NEW_COUNT, NEW_SHARE = 0, 1, 2, 3, 4
 """Rows of ``State.action_fit``: β and the level of each action, and the prior of a context without
@@ -82,6 +85,9 @@ KEPT_LEAST, KEPT_BELOW, LAST_CONTEXT, THIS_CONTEXT = 0, 1, 2, 3
 """Indices in ``Hulls.kept``: the units left for which the hulls of known statistics are valid, from
 the first to below the second, and the contexts (-1: none) of the last decision and of this one."""
 
+MERGED = -2
+"""A context that is merged into context i has ``MERGED`` - i in ``Hulls.sources``."""
+
 TABLE = 1 << 18
 """Levels of the first quarter of a million rounds are tabulated, later ones computed."""
 
@@ -91,6 +97,8 @@ class State(NamedTuple):
 
     ``pending`` counts the actions taken whose rewards have not come; ``skip_counts`` and
     ``skip_sums`` are of the rewards of skipping; ``progress`` holds the round and the units left.
+    Where rewards come within a window, ``counts`` hold the share of the evidence that has come, and
+    ``pending`` and ``skip_pending`` the rest of it (`almoner.kernels.window`).
 
     The others are written by `almoner.kernels.refit`: the pooled prior of each pair, the share of
     its variance that is due to its action, the effects of contexts and actions, and numbers of the
@@ -103,6 +111,7 @@ class State(NamedTuple):
     context_counts: Floats
     skip_counts: Floats
     skip_sums: Floats
+    skip_pending: Floats
     progress: Ints
     prior_means: Floats
     prior_counts: Floats
@@ -152,7 +161,8 @@ class Hulls(NamedTuple):
     ``gains`` are the gains over skipping of all pairs; a context has ``sizes`` steps, each with its
     slope, the cost it ``spans`` and the action at its top; ``weights`` are the contexts' weights.
     ``sources`` is the context that a hull was copied from, the context itself if other hulls are
-    copies of it, or -1: copies are valid as long as the hull at the source is unchanged.
+    copies of it, or -1: copies are valid as long as the hull at the source is unchanged. A context
+    may be merged into another one instead: its hull is empty, and the other one has its weight too.
     ``price`` holds the start of the next search for the price, and the price to report.
 
     Where the statistics are known, ``ranked`` holds the slopes of all steps, negated and rising, at
@@ -209,13 +219,14 @@ def new_state(policy: LoweredPolicy) -> State:
         context_counts=np.zeros(contexts),
         skip_counts=np.zeros(contexts),
         skip_sums=np.zeros(contexts),
+        skip_pending=np.zeros(contexts),
         progress=np.zeros(5, np.int64),
         prior_means=np.zeros(pooled),
         prior_counts=np.zeros(pooled),
         action_shares=np.zeros(pooled),
         context_effects=np.zeros(pooled[0]),
         action_fit=np.zeros((5, pooled[1])),
-        fit=np.zeros(9),
+        fit=np.zeros(10),
     )
     state.progress[LEFT] = policy.budget
     return state
@@ -235,8 +246,15 @@ def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) 
         counts, sums = counts + state.prior_counts, sums + state.prior_counts * state.prior_means
     seen = counts > 0
     counted = np.where(seen, counts, 1.0)
+    means = np.where(seen, sums / counted, policy.prior)
+    if policy.windowed and learned:
+        lone = np.where(state.prior_counts > 0, 0.0, 1.0) if policy.pooled else 1.0
+        evidence = counts + lone
+        means = np.minimum(1.0, (sums + lone * state.fit[OVERALL_MEAN]) / evidence)
+        counts = counted = evidence + np.maximum(0.0, state.pending)
+        seen = counts > 0
     memo = Memo(
-        means=np.where(seen, sums / counted, policy.prior),
+        means=means,
         counts=counts,
         roots=np.where(seen, 1 / np.sqrt(counted), 0.0),
         least=np.full(counts.shape, -np.inf),
@@ -266,6 +284,7 @@ def reset(policy: LoweredPolicy, state: State, memo: Memo) -> None:
         state.context_counts[context] = 0.0
         state.skip_counts[context] = 0.0
         state.skip_sums[context] = 0.0
+        state.skip_pending[context] = 0.0
         for action in range(policy.costs.shape[1]):
             state.counts[context, action] = 0.0
             state.sums[context, action] = 0.0

@@ -36,7 +36,7 @@ from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
 from almoner.policy.rewards import ExploreFirst, KnownRewards, Thompson
 from almoner.types import Mask
 
-__all__ = ["SKIP", "decide", "learn", "ratio_of", "serve_share", "take"]
+__all__ = ["SKIP", "count_in_window", "decide", "learn", "ratio_of", "serve_share", "take"]
 
 REWARDS_PER_PENDING = 4.0
 """Rewards of a pair that must have come for each pending one, before it is served eagerly."""
@@ -203,6 +203,10 @@ def take(
         state.progress[LEFT] -= policy.costs[context, action]
         state.pending[context, action] += 1.0
         expire_insured(policy, memo, context, action)
+        if policy.windowed == 1:
+            count_in_window(policy, state, memo, context, action)
+    elif policy.windowed == 1 and policy.default_mode == LEARNED_DEFAULTS:
+        state.skip_pending[context] += 1.0
     if hulls is not None:
         exploring = policy.reward == _EXPLORE and state.progress[EXPLORED] == 0
         if exploring and exploration_over(policy, state, memo, hulls):
@@ -217,6 +221,16 @@ def take(
         memo.validity[VALID_UNTIL] = 0
 
 
+@jit_inline
+def count_in_window(
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
+) -> None:
+    """Recompute mean and count of a pair whose decisions count before their rewards come."""
+    if policy.reward != _KNOWN:
+        update_mean(policy, state, memo, context, action)
+        update_after_reward(policy, state, memo, context, action)
+
+
 @jit_callable
 def learn(
     policy: LoweredPolicy,
@@ -228,24 +242,29 @@ def learn(
     reward: float,
     key: np.uint64,
 ) -> None:
-    """Record the reward of an action taken in round t, counted from 0, and decided with ``key``."""
+    """Record the reward of an action taken in round t, counted from 0, and decided with ``key``.
+
+    Where rewards come within a window, a reward adds to the sum only: the decision counts by its
+    age (`almoner.kernels.window`).
+    """
+    counted = 1.0 - policy.windowed
     if action != SKIP:
-        state.pending[context, action] -= 1.0
+        state.pending[context, action] -= counted
         expire_insured(policy, memo, context, action)
     if policy.reward == _KNOWN or _is_closed(policy, state, t):
         return
     if action == SKIP:
         if policy.default_mode == LEARNED_DEFAULTS:
-            state.skip_counts[context] += 1.0
+            state.skip_counts[context] += counted
             state.skip_sums[context] += reward
         return
     if policy.reward == _THOMPSON:  # a Beta posterior counts successes: binarise the reward
         reward = 1.0 if uniform(key, BINARISE_LANE) < reward else 0.0
-    state.counts[context, action] += 1.0
+    state.counts[context, action] += counted
     state.sums[context, action] += reward
     update_mean(policy, state, memo, context, action)
     update_after_reward(policy, state, memo, context, action)
-    if refit_due(policy, state):
+    if policy.windowed == 0 and refit_due(policy, state):
         refit(policy, state, memo)
 
 

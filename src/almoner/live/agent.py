@@ -107,6 +107,10 @@ class Agent:
             The rewards of skipping by context, ``"learned"``, or None for 0.
         new_contexts
             Whether a context that was not declared is added when it arrives.
+        reward_window
+            The time within which rewards come, such as ``"7 days"``: silence until its end is a
+            reward of 0, recorded by the campaign itself, and young decisions count by their age. If
+            it is left out, only told rewards count, the zeros too.
         seed
             Determines all random draws; random itself if left out.
         pace
@@ -185,8 +189,8 @@ class Agent:
     ) -> None:
         """Record the reward of an action or a skip, a number from 0 to 1; it may come late.
 
-        The decision is given by its id, or by the key with which it was made. Record 0 too:
-        without the zeros, all means are too high.
+        The decision is given by its id, or by the key with which it was made. Record 0 too, unless
+        the campaign has a reward window: without the zeros, all means are too high.
         """
         self._commits.submit((Reward(id, value, key=key),))
 

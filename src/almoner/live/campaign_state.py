@@ -34,6 +34,7 @@ from almoner.live.ledger import Ledger, reserve
 from almoner.live.names import NAME_RULE, is_name
 from almoner.live.outlook import HELD_BY_PACE
 from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival
+from almoner.live.reward_window import SILENCE, RewardWindow
 from almoner.live.spending import spending_rules
 from almoner.live.status import SkipReason, Status
 from almoner.live.terms import PAIRS_LIMIT, Terms
@@ -42,6 +43,7 @@ from almoner.store.events import (
     AMENDED,
     DECIDED,
     EXPIRED,
+    REWARDED,
     Event,
     EventRow,
 )
@@ -84,6 +86,8 @@ class Campaign:
         Arrivals and periods excluded when scaling the forecast of a closing time.
     expiring
         The open decisions whose reserves end by themselves.
+    window
+        The decisions that wait for rewards, if these come within a window.
     spending
         The pace and the default of the campaign; None if it has neither.
     """
@@ -96,6 +100,9 @@ class Campaign:
         self.overrun = 0
         self.corrections = ForecastCorrections()
         self.expiring = Deadlines()
+        self.window: RewardWindow | None = None
+        if terms.reward_window is not None:
+            self.window = RewardWindow(terms, terms.reward_window)
         self.spending = spending_rules(terms)
         self._use(LivePolicy(terms))
 
@@ -115,6 +122,8 @@ class Campaign:
         self.terms = terms
         self._use(LivePolicy(terms, tuple(self.contexts)))
         self.policy.take_over(before)
+        if self.window is not None:
+            self.window.amend(terms)
         if before.is_warm:
             self.policy.warm_up()
         self.ledger = self.ledger._replace(budget=terms.budget)
@@ -197,7 +206,10 @@ class Campaign:
         events = self._expiries(now)
         if events:
             fold(self, events)
-        return events
+        silences = self._silences(now)
+        if silences:
+            fold(self, silences)
+        return events + silences
 
     def ledger_at(self, now: int) -> Ledger:
         """Return the money as if the deadlines that have passed were recorded."""
@@ -229,6 +241,28 @@ class Campaign:
                 )
             )
         return events
+
+    def _silences(self, now: int) -> list[Event]:
+        """Return the rewards of 0 for decisions whose windows end by now, without folding them."""
+        if self.window is None:
+            return []
+        return [
+            Event(
+                seq=seq,
+                kind=REWARDED,
+                at=now,
+                left=self.ledger.left,
+                decision=decision.seq,
+                round=decision.round,
+                context=decision.context,
+                action=decision.action,
+                cost=decision.cost,
+                reserve=decision.reserve,
+                reason=SILENCE,
+                reward=0.0,
+            )
+            for seq, decision in enumerate(self.window.waiting.due(now), self.seq + 1)
+        ]
 
     def _bill_at_expiry(self, decision: OpenDecision) -> int:
         return (decision.reserve or 0) if decision.action in self.terms.charged else 0
@@ -327,11 +361,14 @@ class Campaign:
             "attendance": list(self.corrections),
             "ledger": list(self.ledger),
             "expiring": self.expiring.to_list(),
+            "window": self.window and self.window.to_dict(len(self.contexts)),
             "spending": None if self.spending is None else self.spending.to_dict(),
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
             "terms": None if self.terms is self._opened_with else self.terms.to_dict(),
-            "stopped": {name: rows.tolist() for name, rows in self.policy.stopped.items()},
+            "stopped": {
+                name: rows.tolist() for name, rows in self.policy.stopped_statistics().items()
+            },
         }
 
     def copy(self) -> Campaign:
@@ -350,6 +387,9 @@ class Campaign:
         self.policy.stopped = {name: np.array(rows) for name, rows in table["stopped"].items()}
         self.ledger = Ledger(*table["ledger"])
         self.expiring.restore(table["expiring"])
+        if self.window is not None:
+            self.window.amend(self.terms)
+            self.window.restore(table["window"])
         if self.spending is not None:
             self.spending.restore(table["spending"])
         self.corrections = ForecastCorrections(*table["attendance"])
@@ -376,6 +416,7 @@ class Campaign:
         left = budget - spent - reserved
         running = self.status == _RUNNING
         per_unit, offers = self.policy.per_unit, self.policy.offers
+        self.age(now)
         choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
         reserves = costs = 0
         events = []
@@ -408,6 +449,8 @@ class Campaign:
             counted += 1
             if self.terms.expires and name is not None:
                 self.open(events[-1])
+            if self.window is not None:
+                self.window.add(events[-1], self.contexts[arrival.context])
             if self.spending is not None:
                 self.spending.decided(events[-1])
         self.reserve(reserves, costs)
@@ -427,6 +470,11 @@ class Campaign:
         """Reserve money for decisions, given their reserves and expected costs in all."""
         if amount or cost:
             self.ledger = reserve(self.ledger, reserve=amount, cost=cost)
+
+    def age(self, now: int) -> None:
+        """Let the evidence of a reward window age before a decision, if that is due."""
+        if self.window is not None and self.window.is_stale(now):
+            self.window.age(now, self.policy)
 
     def correct_forecast(self, now: int) -> None:
         """Count an arrival for the forecast, if there is one."""

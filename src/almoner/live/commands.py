@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from almoner import checks
@@ -15,7 +16,9 @@ from almoner.errors import Conflict, InvalidInput
 from almoner.live.amendment import Changes, amended_terms
 from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Settlement, plain_id
+from almoner.live.durations import in_words
 from almoner.live.names import NAME_LIMIT, is_name, is_text, text_rule
+from almoner.live.reward_window import SILENCE
 from almoner.live.status import Status
 from almoner.live.terms import CHARGE, RELEASE, Terms
 from almoner.live.transaction import Command, Decide, Transaction
@@ -151,10 +154,25 @@ class Reward(_FollowUp):
         """Refuse a value out of range, and a value other than the one recorded before."""
         self.value = checks.number("reward", self.value, low=0, high=1, remedy=REWARD_REMEDY)
         self._claim(transaction, REWARDED)
+        self._refuse_late(transaction)
         if self.event is not None and self.event.reward != self.value:
             raise Conflict(
                 f"decision {self.id} was rewarded with {self.event.reward!r}, got "
                 f"reward={self.value!r}; a reward is final"
+            )
+
+    def _refuse_late(self, transaction: Transaction) -> None:
+        """Refuse a reward that comes when its window has ended, unless it says the same."""
+        window, event = transaction.campaign.window, self.event
+        if window is None or (event is not None and event.reward == self.value):
+            return
+        end = self.decided.at + window.length  # type: ignore[union-attr]
+        if event.reason == SILENCE if event is not None else transaction.now >= end:
+            ended = datetime.fromtimestamp(end / 1e6, UTC).isoformat(timespec="seconds")
+            raise Conflict(
+                f"the reward window of decision {self.id} ended at {ended}, "
+                f"{in_words(window.length)} after it, so its reward is 0, got "
+                f"reward={self.value!r}; tell rewards within the window"
             )
 
     def carry_out(self, transaction: Transaction) -> None:

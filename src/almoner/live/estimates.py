@@ -42,16 +42,21 @@ class Estimates(NamedTuple):
     ratio: float
 
 
-def pair_means(state: PairStatistics) -> PairMeans:
+def pair_means(state: PairStatistics, *, overall: float | None = None) -> PairMeans:
     """Return the means that a policy has learned: (S + n m)/(C + n) with the prior's m and n.
 
-    They are computed as in `almoner.kernels.refit.update_mean`.
+    They are computed as in `almoner.kernels.refit.update_mean`; ``overall`` is the mean of all
+    decisions where rewards come within a window.
     """
     own, borrowed = state.counts, np.zeros(state.counts.shape)
     counts, sums = own, state.sums
     if state.prior_counts.size:
         borrowed = state.prior_counts.copy()
         counts, sums = own + borrowed, sums + borrowed * state.prior_means
+    if overall is not None:
+        lone = np.where(borrowed > 0, 0.0, 1.0)
+        counts, sums = counts + lone, sums + lone * overall
+        return PairMeans(np.minimum(1.0, sums / counts), own, borrowed + lone)
     seen = counts > 0
     return PairMeans(np.where(seen, sums / np.where(seen, counts, 1.0), UNSEEN), own, borrowed)
 
@@ -113,11 +118,11 @@ def _rate(solution: Solution) -> float:
     return max(0.0, (ratio - start) / (float(ends[full]) - start))
 
 
-def interval(total: float, count: int) -> tuple[float, float]:
+def interval(total: float, count: float) -> tuple[float, float]:
     """Return the 95 % Wilson interval of a mean of numbers in [0, 1]; [0, 1] without data."""
     if count == 0:
         return 0.0, 1.0
-    mean, spread = total / count, Z95 * Z95 / count
+    mean, spread = min(1.0, total / count), Z95 * Z95 / count
     centre = (mean + spread / 2) / (1 + spread)
     half = Z95 * math.sqrt(mean * (1 - mean) / count + spread / (4 * count)) / (1 + spread)
     return max(0.0, centre - half), min(1.0, centre + half)

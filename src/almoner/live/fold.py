@@ -53,41 +53,40 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
     rows: list[Row] = []
     rewards: list[float] = []
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
-    reserves = costs = 0
+    forecast = isinstance(campaign.terms.horizon, ClosingTime)
+    reserves, costs, window = 0, 0, campaign.window
     for event in events:
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
         if context is not None and context not in contexts:
             campaign.admit(context)  # it has no weight in the rows before its first one
-        if kind == DECIDED:
-            if spending is not None:
-                campaign.reserve(reserves, costs)
-                reserves, costs, left = 0, 0, campaign.ledger.left
+        if kind == DECIDED and spending is not None:
+            rows, rewards = _fold_decision(campaign, event, rows, rewards)
+            left = campaign.ledger.left
+        elif kind == DECIDED:
             if reserve or cost:
-                if not 0 <= cost <= reserve:
-                    raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
+                _check_offer(cost, reserve)
                 reserves, costs = reserves + reserve, costs + cost
             if name is not None:
                 campaign.open(event)
+            if window is not None:
+                rows, rewards = _age(campaign, at, rows, rewards)
+                window.add(event, contexts[context])
             if counted is not None:
-                campaign.correct_forecast(at)
-                rows += _plan(campaign, at)
+                if forecast:
+                    campaign.correct_forecast(at)
                 rows.append((TAKE, contexts[context], actions[name], counted))
-                rewards += [0.0] * (len(rows) - len(rewards))
-            if spending is not None:
-                spending.decided(event)
+                rewards.append(0.0)
         elif kind == REWARDED:
-            counted, reward = -1 if counted is None else counted, event[_REWARD] or 0.0
-            if name in actions:
-                rows.append((LEARN, contexts[context], actions[name], counted))
-                rewards.append(reward)
-            else:
-                campaign.policy.change_stopped(context, name, (1.0, reward, -1.0))
+            learned, reward = _reward(campaign, Event._make(event))
+            rows += learned
+            rewards += [reward] * len(learned)
         elif kind == AMENDED:
             campaign.reserve(reserves, costs)
             campaign.policy.replay(rows, rewards)
             campaign.amend(campaign.terms.amended(amendment_of(event)["terms"]), at)
             rows, rewards, reserves, costs = [], [], 0, 0
             contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
+            window = campaign.window
         else:
             campaign.reserve(reserves, costs)
             changes = _change(campaign, Event._make(event))
@@ -101,11 +100,43 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
     campaign.policy.replay(rows, rewards)
 
 
-def _plan(campaign: Campaign, at: int) -> list[Row]:
-    """Return the row that sets the money of the plan before a decision, if rules change it."""
-    if campaign.spending is None:
-        return []
-    return [(SET_LEFT, campaign.spending.plan_units(campaign, at), SKIP, -1)]
+def _check_offer(cost: int, reserve: int) -> None:
+    if not 0 <= cost <= reserve:
+        raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
+
+
+def _age(
+    campaign: Campaign, at: int, rows: list[Row], rewards: list[float]
+) -> tuple[list[Row], list[float]]:
+    """Let the evidence age, after the rows before it, if that is due; return the rows to come."""
+    if campaign.window is None or not campaign.window.is_stale(at):
+        return rows, rewards
+    campaign.policy.replay(rows, rewards)
+    campaign.age(at)
+    return [], []
+
+
+def _fold_decision(
+    campaign: Campaign, event: EventRow, rows: list[Row], rewards: list[float]
+) -> tuple[list[Row], list[float]]:
+    """Fold a decision under rules on spending, which set the money of the plan before it."""
+    _, _, at, _, _, counted, context, name, cost, reserve = event[:10]
+    rows, rewards = _age(campaign, at, rows, rewards)
+    row, spending = campaign.contexts[context], campaign.spending
+    if campaign.window is not None:
+        campaign.window.add(event, row)
+    if counted is not None and spending is not None:
+        campaign.correct_forecast(at)
+        rows.append((SET_LEFT, spending.plan_units(campaign, at), SKIP, -1))
+        rows.append((TAKE, row, campaign.action_index[name], counted))
+        rewards += [0.0, 0.0]
+    if name is not None:
+        _check_offer(cost, reserve)
+        campaign.reserve(reserve, cost)
+        campaign.open(event)
+    if spending is not None:
+        spending.decided(event)
+    return rows, rewards
 
 
 def amendment_of(event: EventRow) -> dict[str, Any]:
@@ -134,6 +165,23 @@ def ledger_after(
     return ledger, None
 
 
+def _reward(campaign: Campaign, event: Event) -> tuple[list[Row], float]:
+    """Fold a reward; return rows for the kernels, and its value."""
+    context, action, reward = event.context or "", event.action, event.reward or 0.0
+    window = campaign.window
+    if window is not None:
+        window.reward(event.decision or 0, event.at, reward)
+        if reward == 0.0:  # silence is known from the age of its decision
+            return [], reward
+    if action not in campaign.action_index:
+        counted = 0.0 if window is not None else 1.0
+        campaign.policy.change_stopped(context, action or "", (counted, reward, -counted))
+        return [], reward
+    t = -1 if event.round is None else event.round
+    row = LEARN, campaign.contexts[context], campaign.action_index[action], t
+    return [row], reward
+
+
 def _change(campaign: Campaign, event: Event) -> list[Row]:
     """Fold an event that frees a reserve or changes the status; return rows for the kernels."""
     kind = event.kind
@@ -148,6 +196,9 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
     if kind == EXPIRED:
         return [(SET_LEFT, campaign.units_left(event.at), SKIP, -1)]
     if kind == CANCELLED:
+        if campaign.window is not None:
+            row = campaign.contexts[event.context or ""]
+            campaign.window.cancel(event.decision or 0, row, event.action)
         return _cancel(campaign, event)
     if kind == SETTLED:
         reserve = 0 if event.reason == RELEASE else event.reserve or 0

@@ -55,6 +55,8 @@ class History:
         Skips of counted arrivals since an action was last taken, by reason.
     rewarded, reward
         How many rewards have come, and their sum.
+    zeros
+        How many of them were 0.
     rewards
         The same by context and action (None for a skip), whether or not the policy learned from
         them.
@@ -77,7 +79,7 @@ class History:
         self.skips: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.idle: Counter[str] = Counter()
-        self.rewarded, self.reward, self.uncharged, self.open = 0, 0.0, 0, 0
+        self.rewarded, self.reward, self.zeros, self.uncharged, self.open = 0, 0.0, 0, 0, 0
         self._terms = terms
         self.amendments: list[Amendment] = []
         self.offered = [(0, terms.active)]
@@ -162,6 +164,7 @@ class History:
     def _add(self, context: str, action: str | None, reward: float) -> None:
         self.rewarded += 1
         self.reward += reward
+        self.zeros += reward == 0.0
         count, total = self.rewards.get((context, action), (0, 0.0))
         self.rewards[context, action] = count + 1, total + reward
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from almoner.kernels.state import OVERALL_MEAN
 from almoner.live.campaign_state import Campaign
 from almoner.live.cap_reports import cap_reports, is_paced
 from almoner.live.closing_time import ClosingTime
@@ -12,6 +13,7 @@ from almoner.live.estimates import Estimates, PairMeans, interval, pair_means
 from almoner.live.history import History
 from almoner.live.ledger import Ledger
 from almoner.live.outlook import Outlook
+from almoner.live.pair_evidence import PairEvidence
 from almoner.live.plans import plan_at
 from almoner.live.report import RESERVED, ActionReport, ContextReport, Report
 from almoner.live.status import SkipReason, Status
@@ -23,6 +25,9 @@ from almoner.policy.recipes import RECIPES
 from almoner.policy.rewards import KnownRewards
 
 __all__ = ["make_report"]
+
+SILENT_DECISIONS = 30
+"""Decisions without a reward from which on it is remarkable that all rewards are above 0."""
 
 
 def make_report(name: str, campaign: Campaign, history: History, now: int) -> Report:
@@ -37,7 +42,9 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     reserves = np.array([terms.reserves_in(context) for context in campaign.contexts], np.int64)
     reserves[:, [name in terms.stopped for name in terms.actions]] = np.iinfo(np.int64).max
     cheapest = int(reserves.min())
-    learned = pair_means(campaign.policy.pair_statistics())
+    overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
+    learned = pair_means(campaign.policy.pair_statistics(), overall=overall)
+    evidence = PairEvidence(campaign, history, now)
     estimates = _estimates(campaign, history, learned, ratio_now)
     outlook = (
         None if campaign.spending is None else campaign.spending.outlook(campaign, now, ledger)
@@ -46,7 +53,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     plan = plan_at(terms, estimates, reserves=reserves, funds=funds, ratio=held * ratio_now)
     first = plan_at(terms, estimates, reserves=reserves, funds=ledger.budget, ratio=ratio_start)
     gone = arrivals / (arrivals + coming) if arrivals + coming > 0 else 1.0
-    waiting, reward_low, reward_high = _awaited(terms, history)
+    waiting, reward_low, reward_high = _awaited(terms, history, evidence)
     return Report(
         name=name,
         status=campaign.status,
@@ -73,7 +80,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         waiting=waiting,
         reward_low=reward_low,
         reward_high=reward_high,
-        promised=min(arrivals, expected) * first.value,
+        promised=min(arrivals, expected) * first.value * (1.0 - evidence.still_expected),
         guessed=_guessed(campaign, estimates, learned, first),
         ratio_start=ratio_start,
         ratio_now=ratio_now,
@@ -81,14 +88,23 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         price=plan.price,
         value=plan.value,
         boundaries=plan.boundaries.tolist(),
-        contexts=_contexts(campaign, history, estimates, learned, plan),
+        contexts=_contexts(campaign, history, estimates, learned, plan, evidence),
         open=history.open - len(campaign.expiring.due(now)),
         expiring=len(campaign.expiring) - len(campaign.expiring.due(now)),
         next_expiry=_next_expiry(campaign, now),
         amendments=history.amendments[:],
+        reward_window=terms.window_in_words,
+        still_expected=evidence.still_expected,
+        only_good_news=terms.reward_window is None and _has_only_good_news(history, waiting),
         caps=[] if outlook is None else cap_reports(terms, outlook),
         default=terms.default,
     )
+
+
+def _has_only_good_news(history: History, waiting: int) -> bool:
+    """Return whether all rewards are above 0 and most decisions, and not few, have none."""
+    enough = waiting >= SILENT_DECISIONS and waiting > history.rewarded
+    return enough and history.rewarded > 0 and history.zeros == 0
 
 
 def _next_expiry(campaign: Campaign, now: int) -> str | None:
@@ -110,7 +126,7 @@ def _blocked(
     return SkipReason.BUDGET.value if ledger.budget - ledger.committed < cheapest else RESERVED
 
 
-def _awaited(terms: Terms, history: History) -> tuple[int, float, float]:
+def _awaited(terms: Terms, history: History, evidence: PairEvidence) -> tuple[int, float, float]:
     """Return the number of decisions without a reward, and bounds of the sum of all rewards."""
     waiting, low, high = 0, history.reward, history.reward
     defaults = terms.default_rewards
@@ -118,13 +134,13 @@ def _awaited(terms: Terms, history: History) -> tuple[int, float, float]:
     if defaults is not None:
         pairs += [(context, None, n) for context, n in history.skipped.items()]
     for context, action, count in pairs:
-        rewarded, total = history.rewards.get((context, action), (0, 0.0))
-        to_come = max(0, count - rewarded)
-        least, most = interval(total, rewarded)
+        rewarded, _ = history.rewards.get((context, action), (0, 0.0))
+        came, total, to_come = evidence.of(context, action, count)
+        least, most = interval(total, came)
         if action is None and isinstance(defaults, dict):
             least = most = defaults[context]
         else:
-            waiting += to_come
+            waiting += max(0, count - rewarded)
         low, high = low + to_come * least, high + to_come * most
     return waiting, low, high
 
@@ -144,6 +160,7 @@ def _contexts(
     estimates: Estimates,
     learned: PairMeans,
     plan: Solution,
+    evidence: PairEvidence,
 ) -> list[ContextReport]:
     terms = campaign.terms
     costs, planned = estimates.costs.tolist(), plan.probabilities.tolist()
@@ -153,7 +170,7 @@ def _contexts(
     for row, context in enumerate(campaign.contexts):
         reserves, actions = terms.reserves_in(context), []
         for column, action in enumerate(names):
-            count, total = history.rewards.get((context, action), (0, 0.0))
+            count, total, _ = evidence.of(context, action, 0)
             low, high = interval(total, count)
             actions.append(
                 ActionReport(
@@ -161,14 +178,15 @@ def _contexts(
                     cost=costs[row][column],
                     reserve=amount(reserves[column]),
                     taken=history.taken[context, action],
-                    rewarded=count,
-                    mean=total / count if count else None,
+                    rewarded=history.rewards.get((context, action), (0, 0.0))[0],
+                    mean=min(1.0, total / count) if count else None,
                     low=low,
                     high=high,
                     planned=planned[row][column],
                     pooled=means[row][column] if borrowed[row][column] else None,
                     borrowed=borrowed[row][column] or None,
                     stopped=action in terms.stopped,
+                    evidence=count if evidence.windowed else None,
                 )
             )
         reports.append(
@@ -200,6 +218,9 @@ def _estimates(campaign: Campaign, history: History, learned: PairMeans, ratio: 
         defaults = np.array([terms.default_rewards[name] for name in campaign.contexts])
     elif terms.default_rewards is not None:
         defaults = state.skip_sums / np.maximum(state.skip_counts, 1)
+        if campaign.window is not None:  # as in `almoner.kernels.hulls`
+            total = state.skip_sums + state.fit[OVERALL_MEAN]
+            defaults = np.minimum(1.0, total / (state.skip_counts + 1))
     amount = terms.unit.amount
     costs = [[amount(cost) for cost in terms.costs_in(name)] for name in campaign.contexts]
     return Estimates(shares / shares.sum(), means, np.array(costs), defaults, ratio)

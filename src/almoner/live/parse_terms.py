@@ -45,6 +45,7 @@ def make_terms(
     default_rewards: Any = None,
     new_contexts: bool = False,
     seed: int = 0,
+    reward_window: Any = None,
     pace: Any = None,
     default: str | None = None,
 ) -> Terms:
@@ -58,6 +59,7 @@ def make_terms(
         "default_rewards": default_rewards,
         "new_contexts": new_contexts,
         "seed": seed,
+        "reward_window": reward_window,
         "pace": pace,
         "default": default,
     }
@@ -94,6 +96,8 @@ def parse_term(
         return {term: checks.plain(value)}  # which of the actions: see _refuse_default
     if term == "seed":
         return {term: checks.whole(term, value, low=0, error=InvalidTerms)}
+    if term == "reward_window":
+        return {term: None if value is None else duration(term, value)}
     checks.flag(term, value, error=InvalidTerms)
     return {term: value}
 

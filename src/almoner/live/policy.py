@@ -16,10 +16,11 @@ import numpy as np
 
 from almoner.errors import InvalidInput
 from almoner.jit import specialize
-from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_prior
+from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_priors
 from almoner.kernels.draws import POLICY, stream_key
 from almoner.kernels.live import REFIT, advance, advance_without_gil, new_batch, replay
-from almoner.kernels.state import LEFT, new_hulls, new_memo
+from almoner.kernels.state import LEFT, OVERALL_MEAN, REFIT_AT, new_hulls, new_memo
+from almoner.kernels.window import mature
 from almoner.live.closing_time import ClosingTime
 from almoner.live.must_serve import MustServe, improvement_costs
 from almoner.live.terms import LEARNED, Terms
@@ -48,6 +49,9 @@ Row = tuple[int, int, int, int]
 
 POOL = ("prior_means", "prior_counts", "action_shares", "context_effects", "action_fit")
 """Fields of the state that only a pooled prior has."""
+
+FIRST_MEAN = 0.05
+"""Guess at the overall mean where rewards come within a window, worth one decision."""
 
 
 class PairStatistics(NamedTuple):
@@ -94,7 +98,7 @@ class LivePolicy:
         self.actions = {name: index for index, name in enumerate(terms.active)}
         self._batch = new_batch(len(terms.active), size=BATCH)
         self._single = np.empty((1, 4), np.int64), np.empty(1)
-        self._advance, self._replay = advance, replay
+        self._advance, self._replay, self._mature = advance, replay, mature
         self.is_warm = False
         self.offers: dict[str, list[Offer]] = {}
         self.stopped: dict[str, Floats] = {}
@@ -112,6 +116,8 @@ class LivePolicy:
         self._reserves = reserves * bool((costs != reserves).any())
         planned = np.array([improvement_costs(self._terms, name) for name in contexts], np.float64)
         self._buffers = new_buffers(self._lower(contexts, planned))
+        # Tells the fit that rows not in use have their priors from.
+        self._fit: tuple[float, float] | None = None
         self._use(len(contexts))
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.lowered.top)
 
@@ -122,11 +128,11 @@ class LivePolicy:
         if len(self.contexts) > len(self._buffers.policy.costs):
             self._buffers = doubled(self._buffers)
             self._reserves = np.repeat(self._reserves[:1], len(self._buffers.policy.costs), axis=0)
-        self.stopped = {
-            name: np.append(values, np.zeros((3, 1)), axis=1)
-            for name, values in self.stopped.items()
-        }
-        set_new_prior(self._buffers, row)
+            self._fit = None
+        fit = self.state.fit.item(REFIT_AT), self.state.fit.item(OVERALL_MEAN)
+        if fit != self._fit:  # all rows at once: one takes as long
+            set_new_priors(self._buffers, row)
+            self._fit = fit
         self._use(len(self.contexts))
 
     def _use(self, contexts: int) -> None:
@@ -142,6 +148,8 @@ class LivePolicy:
         kernel = advance_without_gil if takes_long else advance
         self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
         self._replay = specialize(replay, *fixed, *self._single)
+        if self.lowered.windowed:
+            self._mature = specialize(mature, *fixed[:3])
         self.is_warm = True
 
     def choose(
@@ -179,6 +187,23 @@ class LivePolicy:
             table, values = flat.reshape(-1, 4), np.array(rewards, np.float64)
         self._replay(self.lowered, *self._working, self._stream, table, values)
 
+    def set_evidence(self, columns: dict[str | None, int], came: Floats, made: Floats) -> None:
+        """Set the evidence of all pairs that has come, and that of all decisions made.
+
+        Both are arrays with a row for each context, and columns for actions, and skips (None).
+        """
+        state, skip = self.state, columns[None]
+        active = [columns[name] for name in self.actions]
+        state.counts[...] = came[:, active]
+        state.pending[...] = made[:, active] - came[:, active]
+        state.skip_counts[...] = came[:, skip]
+        state.skip_pending[...] = made[:, skip] - came[:, skip]
+        for name, values in self.stopped.items():
+            values[0], values[2] = came[:, columns[name]], (made - came)[:, columns[name]]
+        total = float(state.sums.sum() + state.skip_sums.sum())
+        state.fit[OVERALL_MEAN] = min(1.0, (total + FIRST_MEAN) / (float(came.sum()) + 1.0))
+        self._mature(self.lowered, *self._working[:2])
+
     def set_left(self, units: int) -> None:
         """Set the money that the plan may use, in the kernels' units, as a row SET_LEFT does."""
         self.state.progress[LEFT] = units
@@ -200,7 +225,16 @@ class LivePolicy:
         state = self.state
         pairs = np.stack([state.counts.T, state.sums.T, state.pending.T], axis=1)
         active = {name: pairs[column] for name, column in self.actions.items()}
-        return {**active, **self.stopped}
+        return {**active, **self.stopped_statistics()}
+
+    def stopped_statistics(self) -> dict[str, Floats]:
+        """Return `stopped`, with zeros for the contexts that came after an action was stopped."""
+        contexts = len(self.contexts)
+        for name, values in self.stopped.items():
+            missing = contexts - values.shape[1]
+            if missing:
+                self.stopped[name] = np.append(values, np.zeros((3, missing)), axis=1)
+        return self.stopped
 
     def pair_statistics(self) -> PairStatistics:
         """Return the statistics of all pairs, in the order of the terms' actions."""
@@ -218,7 +252,8 @@ class LivePolicy:
     def take_over(self, other: LivePolicy) -> None:
         """Take over everything that the policy has learned on other terms, for these contexts."""
         before, after = other.state, self.state
-        for name in ("context_counts", "skip_counts", "skip_sums", "progress", "fit"):
+        skips = ("skip_counts", "skip_sums", "skip_pending")
+        for name in ("context_counts", *skips, "progress", "fit"):
             getattr(after, name)[...] = getattr(before, name)
         if after.context_effects.size:
             after.context_effects[...] = before.context_effects
@@ -233,6 +268,8 @@ class LivePolicy:
 
     def change_stopped(self, context: str, action: str, change: Sequence[float]) -> None:
         """Add to the count, the sum and the pending rewards of an action that was stopped."""
+        if self.contexts[context] >= self.stopped[action].shape[1]:
+            self.stopped_statistics()
         self.stopped[action][:, self.contexts[context]] += change
 
     def to_dict(self) -> dict[str, Any]:
@@ -256,6 +293,7 @@ class LivePolicy:
         self._buffers = self._buffers._replace(
             memo=new_memo(lowered, state), hulls=new_hulls(lowered)
         )
+        self._fit = None
         self._use(len(self.contexts))
 
     def _lower(self, contexts: tuple[str, ...], costs: Floats) -> LoweredPolicy:
@@ -280,7 +318,9 @@ class LivePolicy:
         budget = terms.budget
         if terms.default is not None:  # the plan buys improvements with the rest
             budget = max(0, budget - MustServe(terms).expected(horizon))
-        return lowered._replace(budget=budget // lowered.top)
+        return lowered._replace(
+            budget=budget // lowered.top, windowed=int(terms.reward_window is not None)
+        )
 
 
 def _on_actions(terms: Terms) -> Policy:
@@ -295,6 +335,8 @@ def _on_actions(terms: Terms) -> Policy:
 
 def _unused_fields(policy: LoweredPolicy) -> tuple[str, ...]:
     """Return the fields of the state that a policy never reads: snapshots leave them out."""
+    unused = () if policy.windowed == 1 else ("skip_pending",)
     if policy.pooled == 1:
-        return ()
-    return POOL if policy.reward == InsuredWilson.code else (*POOL, "fit")
+        return unused
+    fitted = policy.windowed == 1 or policy.reward == InsuredWilson.code
+    return (*unused, *POOL) if fitted else (*unused, *POOL, "fit")

@@ -25,6 +25,9 @@ class ActionReport:
     ``mean`` is that of the ``rewarded`` rewards seen, with a 95 % Wilson interval from ``low`` to
     ``high``; ``planned`` is its probability in the optimum now, at the policy's estimates.
 
+    Where rewards come within a window, a decision without one counts by the share of rewards that
+    come by its age: the mean is that of ``evidence`` decisions, and the interval is, too.
+
     A policy with a pooled prior learns about a pair from other contexts and actions too: it adds
     ``borrowed`` rewards, not a whole number, to its ``rewarded`` own ones. ``pooled`` is the mean
     of them all, the estimate that the policy uses; own rewards have a weight of
@@ -46,6 +49,7 @@ class ActionReport:
     pooled: float | None = None
     borrowed: float | None = None
     stopped: bool = False
+    evidence: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +156,14 @@ class Report:
     promised, guessed
         Expected reward by now of the plan at the policy's present estimates, and the number of
         pairs in it without any, for whose means 0.5 is used.
+    reward_window, still_expected
+        The time within which rewards come, such as ``"7 days"``, None if there is no limit; and the
+        share of the rewards of all decisions so far that is still expected to come, 0 without such
+        a window. With one, decisions ``waiting`` are those within it, ``rewarded`` includes the
+        zeros that it has ended with, and ``promised`` only what is due by now.
+    only_good_news
+        Whether there is no window, all rewards are above 0, and most decisions have none: if that
+        is because zeros are not told, every mean is too high.
     ratio_start, ratio_now
         Budget per arrival at the start, and money neither spent nor planned per arrival to come.
     pace
@@ -208,5 +220,8 @@ class Report:
     expiring: int = 0
     next_expiry: str | None = None
     amendments: list[Amendment] = field(default_factory=list)
+    reward_window: str | None = None
+    still_expected: float = 0.0
+    only_good_news: bool = False
     caps: list[CapReport] = field(default_factory=list)
     default: str | None = None

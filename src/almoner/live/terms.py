@@ -81,9 +81,10 @@ class Terms:
 
     ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
-    then cost their reserve; ``stopped`` actions are neither planned with nor taken. ``pace`` is
-    ``"even"`` or has caps by period and a time zone; ``default`` is the action taken in place of
-    skipping. Fields with a default are stored where they differ from it.
+    then cost their reserve; ``stopped`` actions are neither planned with nor taken.
+    ``reward_window`` is the time within which rewards come, in microseconds. ``pace`` is ``"even"``
+    or has caps by period and a time zone; ``default`` is the action taken in place of skipping.
+    Fields with a default are stored where they differ from it.
     """
 
     contexts: tuple[str, ...]
@@ -99,6 +100,7 @@ class Terms:
     expires: dict[str, int] = field(default_factory=dict)
     charged: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
+    reward_window: int | None = None
     pace: dict[str, Any] | str | None = None
     default: str | None = None
 
@@ -111,6 +113,11 @@ class Terms:
     def active(self) -> tuple[str, ...]:
         """The names of the actions that can be taken."""
         return tuple(name for name in self.costs if name not in self.stopped)
+
+    @property
+    def window_in_words(self) -> str | None:
+        """The reward window as a person writes it, None if there is none."""
+        return None if self.reward_window is None else in_words(self.reward_window)
 
     def offers_in(self, context: str) -> list[tuple[str, int, int]]:
         """Return the active actions in a context: name, expected cost and reserve of each."""
@@ -151,6 +158,7 @@ class Terms:
             "default_rewards": self.default_rewards,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
+            "reward_window": self.window_in_words,
             "pace": written_pace(self.pace, self.unit),
             "default": self.default,
         }

@@ -72,7 +72,8 @@ class LoweredPolicy(NamedTuple):
     over skipping, or 1. ``defaults`` are the known rewards of skipping for a policy that learns the
     other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ
     or are 0, skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is
-    fitted, and ``caution`` that of an insured index.
+    fitted, and ``caution`` that of an insured index. ``windowed`` is 1 if silence is evidence, as
+    rewards come within a window (`almoner.kernels.window`).
     """
 
     reward: int
@@ -97,6 +98,7 @@ class LoweredPolicy(NamedTuple):
     exploration: Exploration
     pooled: int
     caution: float
+    windowed: int
 
 
 def lower(
@@ -164,6 +166,7 @@ def lower(
         exploration=_exploration(policy.rewards, horizon, grid) if explores else Exploration(),
         pooled=policy.prior.code,
         caution=getattr(policy.rewards, "caution", 0.0),
+        windowed=0,
     )
 
 

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from almoner.store.events import Event, EventRow
-from almoner.store.hash_chain import GROUP, Head, links, trimmed
+from almoner.store.hash_chain import GROUP, Head, are_linked, links, trimmed
 
 __all__ = ["CheckedLog"]
 
@@ -81,7 +81,8 @@ class CheckedLog:
             if not rows:
                 return None
             self.sealed_from = rows[0][0]
-        if not self._group and self._are_single(rows, checksums):
+        single = not self._group and {*map(type, checksums)} == {str} and all(checksums)
+        if single and are_linked(self._before, rows, checksums):
             self._before = checksums[-1]
             return None
         rows, checksums = self._group + rows, [""] * len(self._group) + checksums
@@ -96,15 +97,6 @@ class CheckedLog:
                 start = end
         self._before, self._group = before, rows[start:]
         return None
-
-    def _are_single(self, rows: list[EventRow], checksums: list[Any]) -> bool:
-        """Return whether each row has a checksum of its own, and the right one.
-
-        All are computed at once from those stored: faster than each after the one before it.
-        """
-        if {*map(type, checksums)} != {str} or not all(checksums):
-            return False
-        return links([self._before, *checksums[:-1]], [[row] for row in rows]) == checksums
 
     def _lacking(self, seq: int) -> None:
         self._report(f"event {seq} has no checksum, but one before it has")

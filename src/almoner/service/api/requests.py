@@ -47,6 +47,7 @@ Cost = Annotated[float, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Whole = Annotated[float, Meta(ge=1, lt=WHOLE_LIMIT, multiple_of=1)]
 Moment = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+Duration = Annotated[str, Meta(min_length=1, max_length=40, examples=["7 days"])]
 Names = Annotated[list[Name], Meta(min_length=1, max_length=10_000)]
 
 
@@ -102,6 +103,7 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     unit: Cost | None = None
     default_rewards: dict[Name, Share] | Literal["learned"] | None = None
     new_contexts: bool = False
+    reward_window: Duration | None = None
     seed: Annotated[float, Meta(ge=0, lt=WHOLE_LIMIT, multiple_of=1)] | None = None
     pace: PaceCaps | Literal["even"] | None = None
     default: Name | None = None
@@ -127,6 +129,7 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "unit": self.unit,
             "default_rewards": LEARNED if self.default_rewards == LEARNED else self.default_rewards,
             "new_contexts": self.new_contexts,
+            "reward_window": self.reward_window,
             "seed": self.seed,
             "pace": self.pace.pace() if isinstance(self.pace, PaceCaps) else self.pace,
             "default": self.default,

@@ -98,6 +98,7 @@ class CampaignView(Struct, kw_only=True):
     default_rewards: dict[str, float] | str | None
     new_contexts: bool
     seed: int
+    reward_window: str | None
     pace: dict[str, float | str] | str | None
     default: str | None
 
@@ -123,6 +124,7 @@ class CampaignView(Struct, kw_only=True):
             default_rewards=terms.default_rewards,
             new_contexts=terms.new_contexts,
             seed=terms.seed,
+            reward_window=terms.window_in_words,
             pace=_pace(terms),
             default=terms.default,
         )

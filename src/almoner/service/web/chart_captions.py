@@ -63,6 +63,8 @@ def _compared(report: Report, promised: float) -> str:
         pairs = plural(report.guessed, "pair")
         return f"{promise}, with 0.5 for {pairs} of context and action without a reward"
     low, high = report.reward_low / promised - 1, report.reward_high / promised - 1
+    if report.reward_window is not None:  # what is due is promised
+        low = high = report.reward / promised - 1
     bound = "at least " if low < high else ""
     if low > AS_PROMISED:
         return f"{promise}: {bound}{percent(low)} more"

@@ -35,6 +35,7 @@ def notices(report: Report, horizon: float, money: Money) -> list[str]:
         *_never_taken(report, money),
         _overrun(report, money),
         _beyond_budget(report, money),
+        _only_good_news(report),
         _idle(report, horizon),
     ]
     return [*filter(None, sentences)]
@@ -144,6 +145,18 @@ def _beyond_budget(report: Report, money: Money) -> str:
     )
 
 
+def _only_good_news(report: Report) -> str:
+    """Return a warning where it seems that zeros are not told."""
+    if not report.only_good_news:
+        return ""
+    rewards = "reward so far is" if report.rewarded == 1 else "rewards so far are all"
+    return (
+        f"The {count(report.rewarded)} {rewards} above 0, and {plural(report.waiting, 'decision')} "
+        "had none. If silence means 0, tell the zeros too, or give the next campaign a reward "
+        "window: otherwise every mean is too high, and doing nothing may look best."
+    )
+
+
 def _idle(report: Report, horizon: float) -> str:
     """Return a warning if a campaign that could act has skipped many arrivals, with the reasons."""
     idle = sum(report.idle.values())
@@ -162,6 +175,6 @@ def _idle(report: Report, horizon: float) -> str:
         reasons = [f"all because {why(*report.idle)}"]
     if all_cancelled:
         reasons.append(f"{count(all_cancelled)} cancelled")
-    if report.waiting:
+    if report.waiting and report.reward_window is None:
         reasons.append(f"{waiting(report)}, and a 0 must be told too")
     return f"{message}: {'; '.join(reasons)}."

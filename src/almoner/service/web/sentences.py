@@ -113,7 +113,11 @@ def waiting(report: Report) -> str:
     """Return the number of decisions without a reward yet; empty if there are none."""
     if not report.waiting:
         return ""
-    return f"{plural(report.waiting, 'decision')} still wait{'s' * (report.waiting == 1)} for one"
+    text = f"{plural(report.waiting, 'decision')} still wait{'s' * (report.waiting == 1)} for one"
+    if report.reward_window is None:
+        return text
+    share = percent(report.still_expected)
+    return f"{text} within {report.reward_window}, and {share} of all rewards are still expected"
 
 
 def why(reason: str | None) -> str:

@@ -34,6 +34,7 @@ const FORM = {
     ["0.3", "0.4"],
   ],
   newContexts: false,
+  rewardWindow: "",
   unit: "",
   seed: "",
 };
@@ -56,6 +57,10 @@ test("terms of a form, without the fields left empty", () => {
 test("unit and seed are sent if they are filled in, 0 too", () => {
   const { unit, seed } = campaignTerms({ ...FORM, unit: "0.01", seed: "0" });
   assert.deepEqual([unit, seed], [0.01, 0]);
+});
+
+test("a reward window is sent as it was typed", () => {
+  assert.equal(campaignTerms({ ...FORM, rewardWindow: "36 hours" }).reward_window, "36 hours");
 });
 
 test("a closing time is sent in UTC with the expected arrivals", () => {

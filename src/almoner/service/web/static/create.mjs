@@ -32,6 +32,7 @@ function formValues() {
     },
     default: field("default").value.trim(),
     newContexts: field("new-contexts").checked,
+    rewardWindow: field("reward-window").value.trim(),
     unit: field("unit").value,
     seed: field("seed").value,
     ...tableValues(),

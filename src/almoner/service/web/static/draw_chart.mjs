@@ -77,7 +77,7 @@ function options(element, entry) {
     hooks: {
       setCursor: [(plot) => updateLegend(plot, element, entry.chart)],
       draw: [
-        (plot) => drawAmendments(plot, entry.chart.amended, color("--muted")),
+        (plot) => drawAmendments(plot, entry.chart.amended, color("--ink")),
         (plot) => drawMarks(plot, entry.chart.marks, markColors, family),
         (plot) => drawNow(plot, entry.chart, color),
       ],

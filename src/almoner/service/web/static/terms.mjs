@@ -17,6 +17,7 @@ export function campaignTerms(form) {
     unit: optionalNumber(form.unit),
     default_rewards: defaultRewards(form),
     new_contexts: form.newContexts,
+    reward_window: form.rewardWindow || undefined,
     seed: optionalNumber(form.seed),
     pace: pace(form),
     default: form.default || undefined,
