@@ -137,10 +137,10 @@ class Campaign:
     def units_left(self, at: int) -> int:
         """Return the money left after expected costs, in the kernels' units.
 
-        It is the money of the plan, if a pace or a default takes from it.
+        With a default it is the money for improvements.
         """
         if self.spending is not None:
-            return self.spending.plan_units(self, at)
+            return self.spending.units_left(self, at)
         return self.policy.units(self.ledger.budget - self.ledger.committed)
 
     @property

@@ -119,24 +119,23 @@ def _age(
 def _fold_decision(
     campaign: Campaign, event: EventRow, rows: list[Row], rewards: list[float]
 ) -> tuple[list[Row], list[float]]:
-    """Fold a decision under rules on spending, which set the money of the plan before it."""
+    """Fold a decision under rules on spending, which set the money that it plans with."""
     _, _, at, _, _, counted, context, name, cost, reserve = event[:10]
     rows, rewards = _age(campaign, at, rows, rewards)
     row, spending = campaign.contexts[context], campaign.spending
     if campaign.window is not None:
         campaign.window.add(event, row)
-    if counted is not None and spending is not None:
+    if counted is not None:
         campaign.correct_forecast(at)
-        rows.append((SET_LEFT, spending.plan_units(campaign, at), SKIP, -1))
+        rows.append((SET_LEFT, campaign.units_left(at), SKIP, -1))
         rows.append((TAKE, row, campaign.action_index[name], counted))
-        rewards += [0.0, 0.0]
     if name is not None:
         _check_offer(cost, reserve)
         campaign.reserve(reserve, cost)
         campaign.open(event)
     if spending is not None:
         spending.decided(event)
-    return rows, rewards
+    return rows, rewards + [0.0] * (len(rows) - len(rewards))
 
 
 def amendment_of(event: EventRow) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from almoner.live.ledger import Ledger
 from almoner.live.must_serve import MustServe
-from almoner.money import LARGEST
 
 __all__ = ["HELD_BY_PACE", "CapState", "Outlook"]
 
@@ -78,12 +77,21 @@ class Outlook(NamedTuple):
         return self.ledger.budget - self.ledger.committed
 
     @property
-    def plan(self) -> int:
-        """The money that the plan may use; with a default, for improvements."""
-        money = self.funds
-        if self.serve is not None and self.arrivals > 0:
-            money -= self.serve.expected(self.arrivals)
-        return max(0, int(min(money, float(LARGEST))))
+    def beyond_default(self) -> int:
+        """The money left after expected costs and the defaults to come, for improvements."""
+        return max(0, self.money - self._defaults)
+
+    @property
+    def held(self) -> float:
+        """The share of that money at which the plan spends: 1 without a pace."""
+        money = self.beyond_default
+        if money == 0 or (self.line is None and not self.caps):
+            return 1.0
+        return max(0.0, self.funds - self._defaults) / money
+
+    @property
+    def _defaults(self) -> int:
+        return 0 if self.serve is None else self.serve.expected(self.arrivals)
 
     @property
     def funds(self) -> float:

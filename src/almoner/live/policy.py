@@ -153,14 +153,15 @@ class LivePolicy:
         self.is_warm = True
 
     def choose(
-        self, arrivals: Sequence[PendingArrival], *, horizon: int, left: int
+        self, arrivals: Sequence[PendingArrival], *, horizon: int, left: int, held: float = 1.0
     ) -> Iterable[Choice]:
         """Decide for up to `BATCH` arrivals and record them as taken.
 
-        ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved.
+        ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved, and
+        ``held`` the share of the budget per arrival that the plan may use.
         """
-        if horizon != self._now.horizon:
-            self._now = self.lowered._replace(horizon=horizon)
+        if horizon != self._now.horizon or held != self._now.held:
+            self._now = self.lowered._replace(horizon=horizon, held=held)
         batch, size = self._batch, len(arrivals)
         for index, arrival in enumerate(arrivals):  # one by one: there is often just one
             batch.contexts[index] = self.contexts[arrival.context]

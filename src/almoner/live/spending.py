@@ -81,12 +81,14 @@ class Spending:
         if arrival.available is not None:
             offers = [offer for offer in offers if offer[0] in arrival.available]
         allowed = [offer[0] for offer in offers if outlook.allows(arrival.context, offer)]
-        policy.set_left(policy.units(outlook.plan))
+        policy.set_left(policy.units(outlook.beyond_default))
         horizon = self._arrivals + outlook.arrivals
         narrowed = arrival
         if len(allowed) < len(policy.actions):
             narrowed = Narrowed(arrival.context, allowed)
-        ((action, reason), figures), *_ = policy.choose([narrowed], horizon=horizon, left=left)
+        ((action, reason), figures), *_ = policy.choose(
+            [narrowed], horizon=horizon, left=left, held=outlook.held
+        )
         if action != SKIP:
             return (action, ACTED), figures
         if outlook.arrivals > 0 and self.serve is not None and self.serve.name in allowed:
@@ -112,9 +114,12 @@ class Spending:
             return POLICY_SKIP
         return UNAFFORDABLE
 
-    def plan_units(self, campaign: Campaign, at: int) -> int:
-        """Return the money that the plan may use, in the kernels' units."""
-        return campaign.policy.units(self.outlook(campaign, at).plan)
+    def units_left(self, campaign: Campaign, at: int) -> int:
+        """Return the money of the campaign beyond its defaults, in the kernels' units.
+
+        A pace takes nothing from it: it holds back what a plan spends, not what is worth learning.
+        """
+        return campaign.policy.units(self.outlook(campaign, at).beyond_default)
 
     def outlook(self, campaign: Campaign, now: int, ledger: Ledger | None = None) -> Outlook:
         """Return what the next arrival may cost, if it comes now."""

@@ -73,7 +73,8 @@ class LoweredPolicy(NamedTuple):
     other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ
     or are 0, skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is
     fitted, and ``caution`` that of an insured index. ``windowed`` is 1 if silence is evidence, as
-    rewards come within a window (`almoner.kernels.window`).
+    rewards come within a window (`almoner.kernels.window`). ``held`` is the share of the budget per
+    round that the plan may use; below 1 a live campaign holds it back, for its pace.
     """
 
     reward: int
@@ -99,6 +100,7 @@ class LoweredPolicy(NamedTuple):
     pooled: int
     caution: float
     windowed: int
+    held: float
 
 
 def lower(
@@ -167,6 +169,7 @@ def lower(
         pooled=policy.prior.code,
         caution=getattr(policy.rewards, "caution", 0.0),
         windowed=0,
+        held=1.0,
     )
 
 
