@@ -282,3 +282,21 @@ def test_amendments_keep_the_pace_and_the_default(factory: AgentFactory) -> None
     assert agent.look(Campaign.to_dict) == folded.to_dict()
     assert factory.open().look(Campaign.to_dict) == folded.to_dict()
     audit(agent.store, agent.name)
+
+
+def test_a_default_and_a_pace_go_with_a_reward_window(memory: AgentFactory) -> None:
+    """Rewards come late, silence is a 0, and a fold of the log gives the same state."""
+    now = [1_794_787_200.0]
+    agent = memory.open(
+        **ROUTES, default="small", pace={"day": 300}, reward_window="2 days", clock=lambda: now[0]
+    )
+    waiting = []
+    for arrival in range(300):
+        now[0] += 1200
+        decision = agent.decide(["short", "long"][arrival % 2])
+        assert decision.action is not None
+        waiting.append(decision)
+        if arrival % 3 == 0:
+            agent.reward(waiting.pop().id, 1.0)
+    assert agent.look(Campaign.to_dict) == replay(agent)
+    audit(agent.store, agent.name)
