@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from support.problems import (
 )
 
 from almoner.errors import InvalidInput
+from almoner.live.estimates import Estimates
 from almoner.lp import TOLERANCE, candidates, collect_steps, hull_steps, solve
 from almoner.problem import Problem
 from almoner.types import Floats
@@ -429,25 +430,15 @@ def test_a_chain_of_near_ties_is_not_one_piece() -> None:
     assert earned == pytest.approx(solution.value, rel=2e-12)
 
 
-class Given(NamedTuple):
-    """Statistics with costs that may be 0, which a `Problem` does not have."""
-
-    context_probs: Floats
-    reward_means: Floats
-    costs: Floats
-    default_rewards: Floats
-    ratio: float
-
-
 @st.composite
-def with_free_actions(draw: st.DrawFn) -> Given:
+def with_free_actions(draw: st.DrawFn) -> Estimates:
     shape = draw(st.integers(1, 4)), draw(st.integers(1, 4))
     size = shape[0] * shape[1]
     numbers = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.8, 1.0])
     costs = draw(st.lists(st.sampled_from([0.0, 0.0, 1.0, 2.0, 3.5]), min_size=size, max_size=size))
     means = draw(st.lists(numbers, min_size=size, max_size=size))
     idle = draw(st.lists(numbers, min_size=shape[0], max_size=shape[0]))
-    return Given(
+    return Estimates(
         np.array(draw(context_probs(shape[0]))),
         np.array(means).reshape(shape),
         np.array(costs).reshape(shape),
@@ -457,7 +448,7 @@ def with_free_actions(draw: st.DrawFn) -> Given:
 
 
 @given(with_free_actions())
-def test_free_actions_are_taken_at_every_ratio(problem: Given) -> None:
+def test_free_actions_are_taken_at_every_ratio(problem: Estimates) -> None:
     """Value, feasibility, and the price, against a general solver: also without any money."""
     solution = solve(problem)
     assert solution.value == pytest.approx(by_highs(problem), abs=1e-9)  # type: ignore[arg-type]
@@ -476,7 +467,9 @@ def test_free_actions_are_taken_at_every_ratio(problem: Given) -> None:
 
 def test_a_free_action_comes_before_a_dearer_one() -> None:
     """Free 0.2, paid 0.8 at 2: a half of 1 buys a quarter of the step from one to the other."""
-    problem = Given(np.ones(1), np.array([[0.2, 0.8]]), np.array([[0.0, 2.0]]), np.zeros(1), 0.5)
+    problem = Estimates(
+        np.ones(1), np.array([[0.2, 0.8]]), np.array([[0.0, 2.0]]), np.zeros(1), 0.5
+    )
     solution = solve(problem)
     assert solution.probabilities.tolist() == [[0.75, 0.25]]
     assert (solution.value, solution.price) == pytest.approx((0.35, 0.3))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,23 +11,13 @@ import almoner as al
 from almoner.kernels.draws import round_key
 from almoner.kernels.state import LEFT, new_hulls, new_memo, new_state
 from almoner.kernels.steps import SKIP, decide
+from almoner.live.estimates import Estimates
 from almoner.lp import solve
 from almoner.policy.lowering import lower
-from almoner.types import Floats
 
 STREAM = np.uint64(77)
 COSTS = st.sampled_from([0.0, 0.0, 1.0, 2.0, 3.0])
 MEANS = st.sampled_from([0.0, 0.1, 0.25, 0.6, 0.9])
-
-
-class Given(NamedTuple):
-    """Statistics for the static LP."""
-
-    context_probs: Floats
-    reward_means: Floats
-    costs: Floats
-    default_rewards: Floats
-    ratio: float
 
 
 @settings(max_examples=200, deadline=None)
@@ -61,7 +49,7 @@ def test_decisions_follow_the_static_problem(
     remaining = 20 - state.progress[0]
     ratio = float(state.progress[LEFT]) / remaining
     grid = lowered.costs.astype(float)
-    plan = solve(Given(shares, np.array(means), grid, np.zeros(2), ratio))
+    plan = solve(Estimates(shares, np.array(means), grid, np.zeros(2), ratio))
     draws = np.array(
         [
             decide(lowered, state, memo, hulls, 1, np.uint64(round_key(STREAM, t)))
