@@ -1,5 +1,6 @@
 # The only list of public names: type checkers read it, and almoner/__init__.py loads from it.
 
+from .client import AsyncClient as AsyncClient
 from .client import Client as Client
 from .errors import AlmonerError as AlmonerError
 from .errors import BrokenLedger as BrokenLedger
@@ -21,6 +22,7 @@ from .live.closing_time import ClosingTime as ClosingTime
 from .live.decision import Decision as Decision
 from .live.decision import Settlement as Settlement
 from .live.pace import Pace as Pace
+from .live.prior import Prior as Prior
 from .live.terms import Action as Action
 from .lp import Solution as Solution
 from .lp import solve as solve

@@ -140,6 +140,8 @@ def test_every_policy_serves_everybody(memory: AgentFactory, policy: str) -> Non
         ({"default": 3}, "default"),
         ({"default": "small", "default_rewards": "learned"}, "exclude each other"),
         ({"default": "small", "policy": "epsilon_first_alp"}, "explores first"),
+        ({"default": "small", "risk": 0.01}, "neither learn_cost nor risk"),
+        ({"default": "small", "learn_cost": True}, "neither learn_cost nor risk"),
         ({"actions": {"small": -1}}, "cost of 'small'"),
         ({"actions": {"small": None}}, "0 if it is free"),
     ],

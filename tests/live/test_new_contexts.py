@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -117,7 +118,8 @@ def test_a_batch_of_new_contexts_is_decided_as_one_after_the_other(
         coming = [str((number * number + batch) % (4 * batch + 4)) for number in range(18)]
         decisions = together.decide_many(coming)
         singly = [apart.decide(context) for context in coming]
-        assert singly == decisions
+        ids = [replace(one, id=one.id - apart.first_id) for one in singly]
+        assert ids == decisions
         knowing = knew.decide_many(coming)
         if (
             "thompson" not in name
@@ -125,9 +127,9 @@ def test_a_batch_of_new_contexts_is_decided_as_one_after_the_other(
             for ours, theirs in zip(decisions, knowing, strict=True):
                 assert (ours.action, ours.probability) == (theirs.action, theirs.probability)
                 assert ours.price == pytest.approx(theirs.price, abs=1e-12)
-        rewards = {one.id: one.id % 3 / 2 for one in decisions}
         for agent in (together, apart, knew):
-            agent.reward_many(rewards)
+            first = agent.first_id
+            agent.reward_many({one.id + first: one.id % 3 / 2 for one in decisions})
     assert list(together.events()) == [
         event._replace(at=ours.at)
         for ours, event in zip(together.events(), apart.events(), strict=True)

@@ -378,3 +378,27 @@ def test_a_budget_for_a_twentieth_of_the_visitors_lasts_the_week(memory: AgentFa
     assert gone["even"] <= 1.2 / 7
     assert gone["even"] >= 0.8 / 7 - 0.02
     assert gone[None] > 1.2 / 7
+
+
+@pytest.mark.parametrize("pace", ["even", {"day": 300}], ids=["even", "caps"])
+def test_a_pace_goes_with_a_risk_and_learned_costs(memory: AgentFactory, pace: Any) -> None:
+    """Coupons that are redeemed by one in five: caps hold for full reserves all the same."""
+    clock = Clock(MONDAY)
+    agent = one_kind(
+        memory, clock, pace=pace, risk=0.01, learn_cost=True, reward_window="2 days",
+        actions={"coupon": al.Action(cost=2, reserve=5, expires="2 days")}, budget=600,
+    )  # fmt: skip
+    reserved: Counter[float] = Counter()
+    for arrival in range(600):
+        clock.now += 600
+        decision = agent.decide("all")
+        if decision.action is not None:
+            reserved[clock.now // DAY] += decision.reserved
+            if arrival % 5 == 0:
+                agent.settle(decision.id, cost=5)
+                agent.reward(decision.id, 1.0)
+    assert sum(reserved.values()) > 0
+    if pace != "even":
+        assert max(reserved.values()) <= 300 + 1e-9
+    assert agent.look(Campaign.to_dict) == replay(agent)
+    audit(agent.store, agent.name)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.agents import AgentFactory, observable_state, refused, replayed_state
+from support.agents import TERMS, AgentFactory, observable_state, refused, replayed_state
 
 import almoner as al
+from almoner.store import open_store
 
 CALL = {"call": al.Action(cost=1.0, reserve=4.0)}
 """An action that is expected to cost 1, and could cost 4."""
@@ -202,7 +204,7 @@ def test_a_skip_holds_nothing_to_settle_or_cancel(factory: AgentFactory) -> None
 
 
 UNKNOWN_IDS: list[Any] = [
-    0, -1, 2, 10**6, 2**53, 2**63, 2**64, 10**400, 10**5000, True, None, "1", "", 1.0, [1], {},
+    0, -1, 2, 10**6, 2**53, 2**63, 2**64, 10**400, 10**5000, True, "1", "", 1.0, [1], {},
 ]  # fmt: skip
 
 
@@ -218,6 +220,38 @@ def test_an_unknown_decision_is_refused(factory: AgentFactory) -> None:
     for unknown in UNKNOWN_IDS[:3]:
         with refused(agent, al.UnknownDecision, "there is no decision"):
             agent.cancel(unknown)
+
+
+def test_a_decision_is_given_by_its_id_or_its_key(factory: AgentFactory) -> None:
+    agent = factory.create(actions={"call": al.Action(cost=1, reserve=4)})
+    decision = agent.decide("new", key="visit-1")
+    for arguments in ({}, {"id": decision.id, "key": "visit-1"}):
+        with refused(agent, al.InvalidInput, "given by its id or by its key, .*give one of them"):
+            agent.settle(**arguments, cost=1)  # type: ignore[arg-type]
+    for key in ("visit-2", "", 7):
+        with refused(agent, al.UnknownDecision, "there is no decision with the key"):
+            agent.reward(key=key, value=1.0)  # type: ignore[arg-type]
+    agent.reward(key="visit-1", value=1.0)
+    agent.reward_many({"visit-1": 1.0})
+    assert agent.settle(key="visit-1", cost=1.5).id == decision.id
+    assert agent.settle(decision.id, cost=1.5).refunded == 2.5
+
+
+def test_ids_are_unique_in_a_store(tmp_path: Path, postgres_database: str) -> None:
+    for url in ("memory:", f"sqlite:///{tmp_path / 'a.db'}", postgres_database):
+        store = open_store(url)
+        agents = [al.Agent.open(store, name=f"week-{week}", **TERMS) for week in (46, 47, 48)]
+        decisions = [agent.decide("new") for agent in agents]
+        assert [decision.id for decision in decisions] == [1, 1_000_000_001, 2_000_000_001]
+        for agent in agents:
+            for other, decision in zip(agents, decisions, strict=True):
+                if other is agent:
+                    agent.reward(decision.id, 1.0)
+                    continue
+                message = f"belongs to campaign '{other.name}', not to '{agent.name}'; send it the"
+                with pytest.raises(al.UnknownDecision, match=message):
+                    agent.reward(decision.id, 1.0)
+        store.close()
 
 
 def test_the_seq_of_another_event_is_no_decision(factory: AgentFactory) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import psycopg
 import pytest
 
 from almoner import Agent, AlmonerError, StoreError
@@ -123,8 +124,24 @@ def postgres_database() -> str:
 
 @functools.cache
 def _database() -> str:
-    """Return one database for all tests: campaigns have unique names, and creation is slow."""
-    return fresh_database(postgres_url())
+    """Return one database for all tests: campaigns have unique names, and creation is slow.
+
+    Ids of decisions begin at 1 in each of them, as if it were the first of its store.
+    """
+    url = fresh_database(postgres_url())
+    open_store(url).close()
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            """
+            CREATE FUNCTION number_from_one() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN NEW.first_id := 0; RETURN NEW; END $$
+            """
+        )
+        connection.execute(
+            "CREATE TRIGGER number_from_one BEFORE INSERT ON almoner_campaigns "
+            "FOR EACH ROW EXECUTE FUNCTION number_from_one()"
+        )
+    return url
 
 
 def use(agent: Agent, seed: int) -> None:

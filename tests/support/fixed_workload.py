@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import almoner.live.catch_up
-from almoner import Agent, StoreError
+from almoner import Action, Agent, StoreError
 from almoner.live.audit import audit
 from almoner.store import open_store
 from almoner.store.events import Event
@@ -28,7 +28,14 @@ SNAPSHOT_EVERY = 25
 """Events between snapshots: few, so that faults strike snapshots too."""
 
 ROUNDS = 5
-CAMPAIGN_TERMS = {**TERMS, "horizon": 48, "budget": 32}
+CAMPAIGN_TERMS = {
+    **TERMS,
+    "actions": {"mail": 1.0, "coupon": Action(cost=2.5, reserve=4.0, expires="9 seconds")},
+    "reward_window": "15 seconds",
+    "horizon": 48,
+    "budget": 32,
+}
+"""A step takes a second: reserves expire and windows end among the steps."""
 
 
 class Step(NamedTuple):
@@ -124,6 +131,12 @@ def _steps(script: Script, rng: random.Random) -> Iterator[Step]:
         yield Step("reward_many", ({decision["id"]: 0.5 for decision in taken[1:3]},))
         if len(taken) > 3:
             yield Step("cancel", (taken[3]["id"],))
+        if number == 0:
+            yield Step("amend", (), {"budget": 36, "note": "more"})
+        if number == 2:
+            yield Step("amend", (), {"add": {"gift": 3.0}, "stop": ["mail"], "horizon": 50})
+        if number == 3:
+            yield Step("amend", (), {"restart": ["mail"], "costs": {"gift": 2.0}})
         if number == 1:
             yield Step("pause")
             yield Step("decide", (CONTEXTS[0],), {"key": "paused"})

@@ -16,6 +16,7 @@ import numpy as np
 from almoner.errors import InvalidInput
 from almoner.live.closing_time import ClosingTime
 from almoner.live.pace import Pace
+from almoner.live.prior import Prior
 from almoner.live.terms import Action
 from almoner.policy.base import Policy
 
@@ -80,6 +81,7 @@ def _actions(actions: Any) -> Any:
             "reserve": _costs(action.reserve),
             "expires": _plain(action.expires),
             "on_expiry": action.on_expiry,
+            "learn_cost": action.learn_cost,
         }
         if isinstance(action, Action)
         else _costs(action)
@@ -113,6 +115,7 @@ def _amount(value: Any) -> Any:
 def _plain(value: Any) -> Any:
     makers: dict[type, Callable[[Any], Any]] = {
         ClosingTime: ClosingTime.to_dict,
+        Prior: Prior.to_dict,
         Policy: Policy.to_dict,
         Decimal: float,
         Fraction: float,

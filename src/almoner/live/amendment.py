@@ -10,6 +10,7 @@ from almoner import checks
 from almoner.errors import InvalidTerms
 from almoner.live.campaign_state import Campaign
 from almoner.live.closing_time import ClosingTime
+from almoner.live.ledger import Ledger
 from almoner.live.names import name_list
 from almoner.live.parse_terms import parse_term
 from almoner.live.terms import PAIRS_LIMIT, Action, Terms
@@ -58,7 +59,7 @@ def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
     """Return the terms of a campaign after changes; refuse changes that cannot be made now."""
     terms = campaign.terms
     if changes.budget is not None:
-        terms = replace(terms, budget=_budget(campaign, changes.budget))
+        terms = replace(terms, budget=_budget(terms, campaign.ledger_at(now), changes.budget))
     terms = replace(terms, horizon=_horizon(campaign, changes, now))
     terms = _with_actions(terms, changes)
     pairs = len(campaign.contexts) * len(terms.actions)
@@ -72,13 +73,16 @@ def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
     return terms
 
 
-def _budget(campaign: Campaign, value: Any) -> int:
-    money, ledger = campaign.terms.unit, campaign.ledger
+def _budget(terms: Terms, ledger: Ledger, value: Any) -> int:
+    money = terms.unit
     budget = money.units("budget", value, error=InvalidTerms)
-    least = ledger.spent + ledger.reserved
+    shared = terms.risk > 0.0  # then what open decisions are expected to cost is kept
+    kept = ledger.planned if shared else ledger.reserved
+    least = ledger.spent + kept
     if budget < least:
-        spent, reserved = money.amounts(ledger.spent, ledger.reserved)
-        rule = f"be at least the {spent!r} spent and {reserved!r} reserved"
+        spent, held = money.amounts(ledger.spent, kept)
+        how = "expected to be" if shared else "reserved"
+        rule = f"be at least the {spent!r} spent and {held!r} {how}"
         remedy = f"the least possible now is {money.amount(least)!r}"
         raise checks.refuse("budget", rule, value, remedy, InvalidTerms)
     return budget

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from itertools import repeat
-from math import isnan, nan
+from math import ceil, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,9 @@ from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
 from almoner.live.closing_time import ClosingTime, ForecastCorrections
 from almoner.live.deadlines import Deadlines, OpenDecision
+from almoner.live.evidence import Evidence
 from almoner.live.fold import fold, ledger_after
-from almoner.live.ledger import Ledger, reserve
+from almoner.live.ledger import Ledger, SharedLedger, new_ledger, reserve
 from almoner.live.names import NAME_RULE, is_name
 from almoner.live.outlook import HELD_BY_PACE
 from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival
@@ -86,24 +87,22 @@ class Campaign:
         Arrivals and periods excluded when scaling the forecast of a closing time.
     expiring
         The open decisions whose reserves end by themselves.
-    window
-        The decisions that wait for rewards, if these come within a window.
     spending
         The pace and the default of the campaign; None if it has neither.
+    evidence
+        Evidence that comes with time: rewards within a window, bills of reserves that expire.
     """
 
     def __init__(self, terms: Terms) -> None:
         self.terms = self._opened_with = terms
         self.seq = 0
-        self.ledger = Ledger(budget=terms.budget)
+        self.ledger = new_ledger(terms.budget, risk=terms.risk)
         self.status: str = _RUNNING
         self.overrun = 0
         self.corrections = ForecastCorrections()
         self.expiring = Deadlines()
-        self.window: RewardWindow | None = None
-        if terms.reward_window is not None:
-            self.window = RewardWindow(terms, terms.reward_window)
         self.spending = spending_rules(terms)
+        self.evidence = Evidence(terms)
         self._use(LivePolicy(terms))
 
     def _use(self, policy: LivePolicy) -> None:
@@ -122,11 +121,10 @@ class Campaign:
         self.terms = terms
         self._use(LivePolicy(terms, tuple(self.contexts)))
         self.policy.take_over(before)
-        if self.window is not None:
-            self.window.amend(terms)
         if before.is_warm:
             self.policy.warm_up()
         self.ledger = self.ledger._replace(budget=terms.budget)
+        self.evidence.amend(self)
         if isinstance(horizon, ClosingTime) and isinstance(terms.horizon, ClosingTime):
             scale = horizon.arrivals / terms.horizon.arrivals
             self.corrections = self.corrections._replace(missed=self.corrections.missed * scale)
@@ -141,7 +139,24 @@ class Campaign:
         """
         if self.spending is not None:
             return self.spending.units_left(self, at)
-        return self.policy.units(self.ledger.budget - self.ledger.committed)
+        return self.policy.units(max(0, self.ledger.budget - self.committed))
+
+    @property
+    def committed(self) -> int:
+        """The money that the policy treats as spent: actual and expected costs."""
+        if self.evidence.shared is not None:
+            return self.ledger.spent + ceil(self.evidence.shared.expected)
+        return self.ledger.committed
+
+    @property
+    def deadlines(self) -> int:
+        """The number of decisions that wait for deadlines, counted once for each of them."""
+        return len(self.expiring) + (len(self.window.waiting) if self.window is not None else 0)
+
+    @property
+    def window(self) -> RewardWindow | None:
+        """The decisions that wait for rewards, if these come within a window."""
+        return self.evidence.window
 
     @property
     def state(self) -> State:
@@ -163,9 +178,11 @@ class Campaign:
     def _one_by_one(self) -> bool:
         """Whether each arrival changes something for the next one that the kernels do not know.
 
-        With a closing time that is the forecast, with a pace or a default the money of the plan.
+        With a closing time that is the forecast, with shared reserves what they may cost, with a
+        pace or a default the money of the plan.
         """
-        return self.spending is not None or isinstance(self.terms.horizon, ClosingTime)
+        timed = isinstance(self.terms.horizon, ClosingTime)
+        return timed or self.spending is not None or self.evidence.shared is not None
 
     def follow_up(
         self,
@@ -288,7 +305,7 @@ class Campaign:
             seq=self.seq + 1,
             kind=AMENDED,
             at=now,
-            left=terms.budget - self.ledger.budget + self.ledger.left,
+            left=self.ledger._replace(budget=terms.budget).left,
             detail=json.dumps(detail),
         )
         fold(self, [event], compare=True)
@@ -361,8 +378,8 @@ class Campaign:
             "attendance": list(self.corrections),
             "ledger": list(self.ledger),
             "expiring": self.expiring.to_list(),
-            "window": self.window and self.window.to_dict(len(self.contexts)),
             "spending": None if self.spending is None else self.spending.to_dict(),
+            **self.evidence.to_dict(self),
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
             "terms": None if self.terms is self._opened_with else self.terms.to_dict(),
@@ -385,11 +402,10 @@ class Campaign:
         self._use(LivePolicy(self.terms, tuple(table["contexts"])))
         self.policy.restore(table["state"])
         self.policy.stopped = {name: np.array(rows) for name, rows in table["stopped"].items()}
-        self.ledger = Ledger(*table["ledger"])
+        self.ledger = type(self.ledger)(*table["ledger"])
         self.expiring.restore(table["expiring"])
-        if self.window is not None:
-            self.window.amend(self.terms)
-            self.window.restore(table["window"])
+        self.evidence = Evidence(self.terms)
+        self.evidence.restore(self, table)
         if self.spending is not None:
             self.spending.restore(table["spending"])
         self.corrections = ForecastCorrections(*table["attendance"])
@@ -412,11 +428,13 @@ class Campaign:
     def _decide(self, arrivals: Sequence[PendingArrival], now: int) -> list[Event]:
         """Decide for a batch of arrivals, and reserve the money; return the events to log."""
         seq, counted = self.seq, self.arrivals
-        budget, spent, reserved, _ = self.ledger
-        left = budget - spent - reserved
+        budget, spent, reserved, planned = self.ledger
+        shared = isinstance(self.ledger, SharedLedger)  # then there is one arrival
+        left = budget - spent - (planned if shared else reserved)
         running = self.status == _RUNNING
         per_unit, offers = self.policy.per_unit, self.policy.offers
-        self.age(now)
+        if self.evidence.is_due(now):
+            self.evidence.age(self, now)
         choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
         reserves = costs = 0
         events = []
@@ -432,7 +450,7 @@ class Campaign:
                     seq,
                     DECIDED,
                     now,
-                    left - reserves,
+                    max(0, left - costs) if shared else left - reserves,
                     seq,
                     counted if running else None,
                     arrival.context,
@@ -449,8 +467,8 @@ class Campaign:
             counted += 1
             if self.terms.expires and name is not None:
                 self.open(events[-1])
-            if self.window is not None:
-                self.window.add(events[-1], self.contexts[arrival.context])
+            if self.evidence.ageing is not None:
+                self.evidence.add(self, events[-1])
             if self.spending is not None:
                 self.spending.decided(events[-1])
         self.reserve(reserves, costs)
@@ -461,20 +479,22 @@ class Campaign:
         self.correct_forecast(now)
         if self.spending is not None:
             return [self.spending.choose(self, arrivals[0], now, left)]
-        horizon = self.terms.horizon
+        horizon: Any = self.terms.horizon
         if isinstance(horizon, ClosingTime):
             horizon = self.horizon_at(now, self.arrivals)
-        return self.policy.choose(arrivals, horizon=horizon, left=left)
+        shared = self.evidence.shared
+        if shared is None:
+            return self.policy.choose(arrivals, horizon=horizon, left=left)
+        blocked = [
+            not shared.admits(self.ledger, cost=cost, reserve=reserve)
+            for _, cost, reserve in self.policy.offers[arrivals[0].context]
+        ]
+        return self.policy.choose(arrivals, horizon=horizon, left=0, blocked=blocked)
 
     def reserve(self, amount: int, cost: int) -> None:
         """Reserve money for decisions, given their reserves and expected costs in all."""
         if amount or cost:
             self.ledger = reserve(self.ledger, reserve=amount, cost=cost)
-
-    def age(self, now: int) -> None:
-        """Let the evidence of a reward window age before a decision, if that is due."""
-        if self.window is not None and self.window.is_stale(now):
-            self.window.age(now, self.policy)
 
     def correct_forecast(self, now: int) -> None:
         """Count an arrival for the forecast, if there is one."""

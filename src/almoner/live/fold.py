@@ -46,20 +46,20 @@ _STATUS = {
 def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = False) -> None:
     """Fold events; if ``compare``, check that each records the money left after it.
 
-    The reserves of consecutive decisions are added up, and reserved together, unless the rules on
-    spending need the money after each.
+    The reserves of consecutive decisions are added up, and reserved together, unless each decision
+    depends on the money after the one before.
     """
-    spending = campaign.spending
     rows: list[Row] = []
     rewards: list[float] = []
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
     forecast = isinstance(campaign.terms.horizon, ClosingTime)
-    reserves, costs, window = 0, 0, campaign.window
+    reserves, costs, evidence = 0, 0, campaign.evidence
+    one_by_one = campaign.spending is not None or evidence.shared is not None
     for event in events:
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
         if context is not None and context not in contexts:
             campaign.admit(context)  # it has no weight in the rows before its first one
-        if kind == DECIDED and spending is not None:
+        if kind == DECIDED and one_by_one:
             rows, rewards = _fold_decision(campaign, event, rows, rewards)
             left = campaign.ledger.left
         elif kind == DECIDED:
@@ -68,9 +68,9 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                 reserves, costs = reserves + reserve, costs + cost
             if name is not None:
                 campaign.open(event)
-            if window is not None:
+            if evidence.ageing is not None:
                 rows, rewards = _age(campaign, at, rows, rewards)
-                window.add(event, contexts[context])
+                evidence.add(campaign, event)
             if counted is not None:
                 if forecast:
                     campaign.correct_forecast(at)
@@ -86,7 +86,6 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
             campaign.amend(campaign.terms.amended(amendment_of(event)["terms"]), at)
             rows, rewards, reserves, costs = [], [], 0, 0
             contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
-            window = campaign.window
         else:
             campaign.reserve(reserves, costs)
             changes = _change(campaign, Event._make(event))
@@ -109,32 +108,32 @@ def _age(
     campaign: Campaign, at: int, rows: list[Row], rewards: list[float]
 ) -> tuple[list[Row], list[float]]:
     """Let the evidence age, after the rows before it, if that is due; return the rows to come."""
-    if campaign.window is None or not campaign.window.is_stale(at):
+    if not campaign.evidence.is_due(at):
         return rows, rewards
     campaign.policy.replay(rows, rewards)
-    campaign.age(at)
+    campaign.evidence.age(campaign, at)
     return [], []
 
 
 def _fold_decision(
     campaign: Campaign, event: EventRow, rows: list[Row], rewards: list[float]
 ) -> tuple[list[Row], list[float]]:
-    """Fold a decision under rules on spending, which set the money that it plans with."""
+    """Fold a decision that depends on the money before it, by rules on spending or a risk."""
     _, _, at, _, _, counted, context, name, cost, reserve = event[:10]
     rows, rewards = _age(campaign, at, rows, rewards)
-    row, spending = campaign.contexts[context], campaign.spending
-    if campaign.window is not None:
-        campaign.window.add(event, row)
     if counted is not None:
         campaign.correct_forecast(at)
-        rows.append((SET_LEFT, campaign.units_left(at), SKIP, -1))
-        rows.append((TAKE, row, campaign.action_index[name], counted))
+        if campaign.spending is not None:
+            rows.append((SET_LEFT, campaign.units_left(at), SKIP, -1))
+        rows.append((TAKE, campaign.contexts[context], campaign.action_index[name], counted))
+    if campaign.evidence.ageing is not None:
+        campaign.evidence.add(campaign, event)
     if name is not None:
         _check_offer(cost, reserve)
         campaign.reserve(reserve, cost)
         campaign.open(event)
-    if spending is not None:
-        spending.decided(event)
+    if campaign.spending is not None:
+        campaign.spending.decided(event)
     return rows, rewards + [0.0] * (len(rows) - len(rewards))
 
 
@@ -189,15 +188,14 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
         return []
     bill, before = event.bill or 0, campaign.ledger
     campaign.ledger, _ = ledger_after(campaign.ledger, kind, event, bill, event.reason)
+    if campaign.evidence.ageing is not None:
+        campaign.evidence.end(campaign, event)
     campaign.expiring.discard(event.decision or 0)
     if campaign.spending is not None:
         campaign.spending.changed(event.decision or 0, before, campaign.ledger)
     if kind == EXPIRED:
         return [(SET_LEFT, campaign.units_left(event.at), SKIP, -1)]
     if kind == CANCELLED:
-        if campaign.window is not None:
-            row = campaign.contexts[event.context or ""]
-            campaign.window.cancel(event.decision or 0, row, event.action)
         return _cancel(campaign, event)
     if kind == SETTLED:
         reserve = 0 if event.reason == RELEASE else event.reserve or 0

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from almoner.live.ledger import Ledger
 from almoner.live.must_serve import MustServe
+from almoner.live.shared_reserves import SharedReserves
 
 __all__ = ["HELD_BY_PACE", "CapState", "Outlook"]
 
@@ -48,7 +49,8 @@ class Outlook(NamedTuple):
     """The money before an arrival.
 
     ``arrivals`` are those to come, with this one; ``line`` is the share of the campaign that has
-    passed, if its spend is to be even.
+    passed, if its spend is to be even. ``committed`` is the money that the plan treats as spent,
+    and ``shared`` are the open decisions if reserves are shared.
     """
 
     ledger: Ledger
@@ -57,6 +59,8 @@ class Outlook(NamedTuple):
     line: float | None
     caps: tuple[CapState, ...]
     serve: MustServe | None
+    committed: int
+    shared: SharedReserves | None
 
     @property
     def left(self) -> int:
@@ -74,7 +78,7 @@ class Outlook(NamedTuple):
     @property
     def money(self) -> int:
         """The money left after expected costs."""
-        return self.ledger.budget - self.ledger.committed
+        return max(0, self.ledger.budget - self.committed)
 
     @property
     def beyond_default(self) -> int:
@@ -116,7 +120,9 @@ class Outlook(NamedTuple):
 
     def within_budget(self, context: str, offer: tuple[str, int, int]) -> bool:
         """Return whether the budget pays for an action, and then for the defaults to come."""
-        _, _, reserve = offer
+        _, cost, reserve = offer
+        if self.shared is not None:
+            return self.shared.admits(self.ledger, cost=cost, reserve=reserve)
         return reserve <= self.left - self._others(context, offer, self.arrivals)
 
     def allows(self, context: str, offer: tuple[str, int, int]) -> bool:

@@ -87,7 +87,11 @@ class Spending:
         if len(allowed) < len(policy.actions):
             narrowed = Narrowed(arrival.context, allowed)
         ((action, reason), figures), *_ = policy.choose(
-            [narrowed], horizon=horizon, left=left, held=outlook.held
+            [narrowed],
+            horizon=horizon,
+            left=left,
+            held=outlook.held,
+            blocked=None if outlook.shared is None else [False] * len(policy.actions),
         )
         if action != SKIP:
             return (action, ACTED), figures
@@ -131,6 +135,8 @@ class Spending:
             line=self._line(campaign, now) if self.even else None,
             caps=tuple(self._cap(usage, campaign, now, coming) for usage in self.usage),
             serve=self.serve,
+            committed=campaign.committed if ledger is None else ledger.committed,
+            shared=campaign.evidence.shared,
         )
 
     def decided(self, event: EventRow) -> None:

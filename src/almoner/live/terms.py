@@ -6,17 +6,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from almoner.errors import BrokenLedger
 from almoner.live.closing_time import ClosingTime
 from almoner.live.durations import in_words
 from almoner.live.pace import written_pace
+from almoner.live.reward_scale import UNSCALED, RewardScale
 from almoner.money import Denomination
 from almoner.policy.base import Policy
+from almoner.types import Floats
 
 __all__ = [
     "CHARGE",
@@ -62,6 +68,8 @@ class Action:
     on_expiry
         ``"release"``, the default, for a coupon that was not redeemed: it has cost nothing;
         ``"charge"`` for a call whose bill is unknown: it has cost its reserve.
+    learn_cost
+        Whether the expected cost is learned from the bills; ``cost`` is then worth 50 of them.
 
     Examples
     --------
@@ -73,6 +81,7 @@ class Action:
     reserve: Any = None
     expires: Any = None
     on_expiry: str | None = None
+    learn_cost: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +91,15 @@ class Terms:
     ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
     then cost their reserve; ``stopped`` actions are neither planned with nor taken.
-    ``reward_window`` is the time within which rewards come, in microseconds. ``pace`` is ``"even"``
-    or has caps by period and a time zone; ``default`` is the action taken in place of skipping.
-    Fields with a default are stored where they differ from it.
+    ``reward_window`` is the time within which rewards come, in microseconds; ``learns`` has the
+    actions whose costs are learned, unless ``learn_cost`` says that all are. Known rewards of
+    skips, ``default_rewards``, are in the kernels' [0, 1]. ``pace`` is ``"even"`` or has caps by
+    period and a time zone; ``default`` is the action taken in place of skipping. Fields with a
+    default are stored where they differ from it.
+
+    ``after``, ``memory`` and ``prior`` are what was asked for; ``inherited`` holds the numbers that
+    it came to: under ``pairs`` the count and the sum of rewards in [0, 1] by context and action, a
+    skip included, and under ``arrivals`` those of each context, where they are known.
     """
 
     contexts: tuple[str, ...]
@@ -103,6 +118,65 @@ class Terms:
     reward_window: int | None = None
     pace: dict[str, Any] | str | None = None
     default: str | None = None
+    learn_cost: bool = False
+    learns: tuple[str, ...] = ()
+    risk: float = 0.0
+    reward_range: tuple[float, float] | None = None
+    currency: str | None = None
+    after: str | None = None
+    memory: float | None = None
+    prior: dict[str, Any] | None = None
+    inherited: dict[str, Any] | None = None
+
+    @cached_property
+    def scale(self) -> RewardScale:
+        """The scale between rewards as people read them and the kernels' [0, 1]."""
+        if self.reward_range is None:
+            return UNSCALED
+        return RewardScale(*self.reward_range, self.currency or "")
+
+    @property
+    def shown_defaults(self) -> dict[str, float] | str | None:
+        """The rewards of skips as they were given, in the unit of rewards."""
+        defaults, value = self.default_rewards, self.scale.value
+        if not isinstance(defaults, dict):
+            return defaults
+        return {context: value(reward) for context, reward in defaults.items()}
+
+    @property
+    def inherited_rewards(self) -> float:
+        """The number of rewards that the campaign begins with, those of skips included."""
+        pairs = {} if self.inherited is None else self.inherited["pairs"]
+        return float(sum(count for row in pairs.values() for count, _ in row.values()))
+
+    def inherited_in(self, context: str) -> dict[str, tuple[float, float]]:
+        """Return the inherited count and sum of rewards of each action in a context."""
+        pairs = {} if self.inherited is None else self.inherited["pairs"]
+        return pairs.get(context, {})  # type: ignore[no-any-return]
+
+    def inherited_arrivals(self, contexts: Iterable[str]) -> Floats:
+        """Return the arrivals of contexts in the campaign before; ones if nothing is known."""
+        arrivals = {} if self.inherited is None else self.inherited.get("arrivals", {})
+        counts = np.array([arrivals.get(name, 0.0) for name in contexts])
+        return counts if counts.any() else np.ones(len(counts))
+
+    def default_in(self, context: str) -> float:
+        """Return the known reward of a skip in [0, 1]; that of 0 if none is given.
+
+        Where a default takes the place of skipping, actions are not compared with it.
+        """
+        if self.default is not None:
+            return 0.0
+        defaults = self.default_rewards
+        return defaults[context] if isinstance(defaults, dict) else self.scale.zero
+
+    @property
+    def known_contexts(self) -> tuple[str, ...]:
+        """The declared contexts, and inherited ones where undeclared contexts may arrive."""
+        if self.inherited is None or not self.new_contexts:
+            return self.contexts
+        room = max(len(self.contexts), PAIRS_LIMIT // len(self.actions))
+        return (*dict.fromkeys([*self.contexts, *self.inherited["pairs"]]),)[:room]
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -113,6 +187,11 @@ class Terms:
     def active(self) -> tuple[str, ...]:
         """The names of the actions that can be taken."""
         return tuple(name for name in self.costs if name not in self.stopped)
+
+    @property
+    def learned_costs(self) -> tuple[str, ...]:
+        """The names of the actions whose costs are learned."""
+        return self.actions if self.learn_cost else self.learns
 
     @property
     def window_in_words(self) -> str | None:
@@ -148,6 +227,7 @@ class Terms:
                     reserve=amount(self.reserves[name]),
                     expires=in_words(self.expires[name]) if name in self.expires else None,
                     on_expiry=CHARGE if name in self.charged else None,
+                    learn_cost=True if name in self.learns else None,
                 )
                 for name, cost in self.costs.items()
             },
@@ -155,10 +235,17 @@ class Terms:
             "budget": amount(self.budget),
             "policy": self.policy,
             "unit": Decimal(self.unit.top) / self.unit.bottom,
-            "default_rewards": self.default_rewards,
+            "default_rewards": self.shown_defaults,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
             "reward_window": self.window_in_words,
+            "learn_cost": self.learn_cost,
+            "risk": self.risk,
+            "reward_range": self.reward_range,
+            "currency": self.currency,
+            "after": self.after,
+            "memory": self.memory,
+            "prior": self.prior,
             "pace": written_pace(self.pace, self.unit),
             "default": self.default,
         }

@@ -25,6 +25,7 @@ __all__ = [
     "Exploration",
     "LoweredPolicy",
     "applicable",
+    "cost_bounds",
     "for_kernels",
     "lower",
 ]
@@ -159,9 +160,7 @@ def lower(
         context_weights=np.array(weights, dtype=np.float64),  # copies: kernels are compiled
         prior=np.array(prior, dtype=np.float64),  # for arrays that can be written to
         costs=grid.costs,
-        cheapest=int(grid.costs.min()),
-        cheapest_paid=int(grid.costs[grid.costs > 0].min(initial=max(1, grid.costs.max()))),
-        dearest=max(1, int(grid.costs.max())),
+        **cost_bounds(grid.costs),
         priced=int(priced),
         default_mode=default_mode,
         defaults=defaults * (default_mode == KNOWN_DEFAULTS),
@@ -171,6 +170,13 @@ def lower(
         windowed=0,
         held=1.0,
     )
+
+
+def cost_bounds(costs: Ints) -> dict[str, Any]:
+    """Return the fields of `LoweredPolicy` on the least and the largest of some costs."""
+    dearest = max(1, int(costs.max()))
+    paid = int(costs[costs > 0].min(initial=dearest))
+    return {"cheapest": int(costs.min()), "cheapest_paid": paid, "dearest": dearest}
 
 
 def for_kernels(lowered: LoweredPolicy) -> LoweredPolicy:

@@ -15,6 +15,8 @@ from almoner.live.closing_time import ClosingTime
 from almoner.live.commands import NOTE_LIMIT
 from almoner.live.names import NAME_LIMIT
 from almoner.live.pace import Pace
+from almoner.live.prior import WEIGHT, Prior
+from almoner.live.reward_scale import CURRENCY_LIMIT
 from almoner.live.terms import LEARNED, PAIRS_LIMIT, Action
 from almoner.policy.base import Policy
 
@@ -29,6 +31,7 @@ __all__ = [
     "Guess",
     "NewCampaign",
     "PaceCaps",
+    "PriorMeans",
     "RewardOf",
     "Rewards",
     "Value",
@@ -69,12 +72,14 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
     """The expected cost of an action, and its reserve: the most it can cost, if that is more.
 
     With expires, such as 7 days, an unsettled reserve ends by itself: it is released, or charged.
+    With learn_cost the expected cost is learned from the bills.
     """
 
     cost: Amount | dict[Name, Amount]
     reserve: Amount | dict[Name, Amount] | None = None
     expires: Name | None = None
     on_expiry: Literal["release", "charge"] | None = None
+    learn_cost: bool | None = None
 
     def action(self) -> Action:
         """Return the action of the library."""
@@ -94,6 +99,16 @@ class PaceCaps(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
         return Pace(**{name: getattr(self, name) for name in self.__struct_fields__})
 
 
+class PriorMeans(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """Expected mean rewards by context and action, and the number of rewards they count for.
+
+    The action skip is for skipping, where its reward is learned.
+    """
+
+    means: dict[Name, dict[Name, float]]
+    weight: Amount | dict[Name, dict[Name, Amount]] = WEIGHT
+
+
 class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     contexts: Names
     actions: Annotated[dict[Name, Amount | ActionTerms], Meta(min_length=1, max_length=1_000)]
@@ -101,10 +116,17 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     budget: Amount
     policy: Name | dict[str, Any] = "thrifty"
     unit: Cost | None = None
-    default_rewards: dict[Name, Share] | Literal["learned"] | None = None
+    default_rewards: dict[Name, float] | Literal["learned"] | None = None
     new_contexts: bool = False
     reward_window: Duration | None = None
+    learn_cost: bool = False
+    risk: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
     seed: Annotated[float, Meta(ge=0, lt=WHOLE_LIMIT, multiple_of=1)] | None = None
+    reward_range: tuple[float, float] | None = None
+    currency: Annotated[str, Meta(min_length=1, max_length=CURRENCY_LIMIT)] | None = None
+    after: Name | None = None
+    memory: Share | None = None
+    prior: PriorMeans | None = None
     pace: PaceCaps | Literal["even"] | None = None
     default: Name | None = None
 
@@ -130,7 +152,16 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "default_rewards": LEARNED if self.default_rewards == LEARNED else self.default_rewards,
             "new_contexts": self.new_contexts,
             "reward_window": self.reward_window,
+            "learn_cost": self.learn_cost,
+            "risk": self.risk,
             "seed": self.seed,
+            "reward_range": self.reward_range,
+            "currency": self.currency,
+            "after": self.after,
+            "memory": self.memory,
+            "prior": None
+            if self.prior is None
+            else Prior(means=self.prior.means, weight=self.prior.weight),
             "pace": self.pace.pace() if isinstance(self.pace, PaceCaps) else self.pace,
             "default": self.default,
         }
@@ -171,14 +202,15 @@ class NewCampaign(_CampaignTerms, forbid_unknown_fields=True, kw_only=True, froz
 class Guess(_CampaignTerms, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The terms of a campaign to preview, with guesses of its statistics.
 
-    Without guesses, all contexts are equally likely, every action has a mean reward of 0.5, and
+    Without guesses, the means are those of the prior and of the campaign before, if any; else all
+    contexts are equally likely, every action has a mean reward in the middle of its range, and
     skipping, where its reward is learned, 0.
     """
 
     name: Name | None = None
     context_probs: dict[Name, Share] | None = None
-    reward_means: dict[Name, dict[Name, Share]] | None = None
-    default_means: dict[Name, Share] | None = None
+    reward_means: dict[Name, dict[Name, float]] | None = None
+    default_means: dict[Name, float] | None = None
 
 
 class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -204,9 +236,9 @@ class Bill(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 
 class Value(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The reward of an action or a skip."""
+    """The reward of an action or a skip, from 0 to 1 or in the campaign's range."""
 
-    value: Share
+    value: float
 
 
 class RewardOf(Value, forbid_unknown_fields=True, kw_only=True, frozen=True):

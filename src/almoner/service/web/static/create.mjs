@@ -33,8 +33,16 @@ function formValues() {
     default: field("default").value.trim(),
     newContexts: field("new-contexts").checked,
     rewardWindow: field("reward-window").value.trim(),
+    learnCost: field("learn-cost").checked,
+    risk: field("risk").value,
     unit: field("unit").value,
     seed: field("seed").value,
+    currency: field("currency").value.trim(),
+    rewardLow: field("reward-low").value,
+    rewardHigh: field("reward-high").value,
+    after: field("after").value,
+    memory: field("memory").value,
+    weight: field("weight").value,
     ...tableValues(),
   };
 }
@@ -84,6 +92,8 @@ field("start").addEventListener("click", () =>
 form.addEventListener("input", (event) => {
   formChanged();
   if (event.target.dataset.field === "name") rebuildTables();
+  if (event.target.id.startsWith("reward-")) rebuildTables();
+  if (event.target.id === "after") field("memory").disabled = event.target.value === "";
 });
 
 form.addEventListener("click", (event) => {
@@ -103,7 +113,7 @@ form.addEventListener("change", ({ target: { type, name, value } }) => {
   if (type !== "radio") return;
   for (const part of form.querySelectorAll(`[data-when^="${name}="]`)) {
     part.hidden = part.dataset.when !== `${name}=${value}`;
-    for (const input of part.querySelectorAll("input")) input.disabled = part.hidden;
+    for (const input of part.querySelectorAll("input, select")) input.disabled = part.hidden;
   }
 });
 

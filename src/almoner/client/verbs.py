@@ -1,0 +1,162 @@
+"""Verbs of a campaign as HTTP requests, the same for `Client` and `AsyncClient`."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from almoner import checks, errors
+from almoner.client.encoding import as_json, no_less
+from almoner.live.decision import Decision, Settlement, is_id, unknown
+from almoner.live.names import campaign_name
+
+__all__ = ["Call", "Verbs"]
+
+
+def _as_it_is(response: Any) -> Any:
+    return response
+
+
+class Call(NamedTuple):
+    """One request, and how to read the JSON of its response."""
+
+    method: str
+    path: str
+    body: dict[str, Any] | None = None
+    read: Callable[[Any], Any] = _as_it_is
+
+
+class Verbs:
+    """Makes the requests of one campaign."""
+
+    def __init__(self, campaign: Any) -> None:
+        self.campaign = campaign_name(campaign)
+        self.path = f"/api/campaigns/{quote(self.campaign, safe='')}"
+
+    def create(self, terms: dict[str, Any]) -> Call:
+        """Create the campaign on these terms, or check that it has them."""
+        if "name" in terms:
+            raise errors.InvalidTerms(
+                f"the campaign of this client is {self.campaign!r}; leave name out, or open a "
+                "client with campaign=…"
+            )
+        return Call("POST", "/api/campaigns", {"name": self.campaign, **as_json(terms)})
+
+    def show(self) -> Call:
+        """Show the campaign."""
+        return Call("GET", self.path)
+
+    def decide(self, context: str, available: Iterable[str] | None, key: str | None) -> Call:
+        """Decide for one arrival; without a key, a random one lets retries decide once."""
+        body = {
+            "context": context,
+            "available": _actions(available),
+            "key": _new_key() if key is None else key,
+        }
+        return Call("POST", f"{self.path}/decisions", body, lambda answer: Decision(**answer))
+
+    def decide_many(
+        self,
+        contexts: Iterable[str],
+        available: Iterable[str] | None,
+        keys: Iterable[str | None] | None,
+    ) -> Call:
+        """Decide for several arrivals in their order."""
+        arrivals = checks.listed("contexts", contexts)
+        names = [None] * len(arrivals) if keys is None else checks.listed("keys", keys)
+        body = {
+            "contexts": arrivals,
+            "available": _actions(available),
+            "keys": [_new_key() if name is None else name for name in names],
+        }
+        return Call("POST", f"{self.path}/decisions/batch", body, _decisions)
+
+    def settle(self, decision: Any, cost: Any, key: str | None) -> Call:
+        """Replace the reserve of an action by its actual cost."""
+        body = {**_named(decision, key), "cost": no_less(cost)}
+        return Call("POST", f"{self.path}/settlements", body, lambda row: Settlement(**row))
+
+    def cancel(self, decision: Any, key: str | None) -> Call:
+        """Cancel an action that never happened."""
+        path = f"{self.path}/cancellations"
+        return Call("POST", path, _named(decision, key), lambda row: Settlement(**row))
+
+    def reward(self, decision: Any, value: Any, key: str | None) -> Call:
+        """Report the reward of an action or a skip."""
+        return self._rewards([{**_named(decision, key), "value": value}])
+
+    def reward_many(self, values: Any) -> Call:
+        """Report the rewards of several actions or skips by id or key."""
+        if not isinstance(values, Mapping):
+            raise checks.refuse("rewards", "be a table of values by id", values)
+        return self._rewards(
+            [
+                {"key" if isinstance(decision, str) else "id": decision, "value": value}
+                for decision, value in values.items()
+            ]
+        )
+
+    def _rewards(self, rewards: list[dict[str, Any]]) -> Call:
+        return Call("POST", f"{self.path}/rewards", {"rewards": rewards})
+
+    def open_decisions(self, older_than: str | None, limit: int) -> Call:
+        """List the decisions whose reserve is not settled."""
+        query: dict[str, Any] = {"limit": limit}
+        if older_than is not None:
+            query["older_than"] = older_than
+        return self._get(f"/open?{urlencode(query)}", lambda answer: answer["decisions"])
+
+    def amend(self, note: str | None, changes: dict[str, Any]) -> Call:
+        """Change terms of the running campaign."""
+        return Call("PATCH", self.path, as_json({**changes, "note": note}))
+
+    def preview_amendment(self, changes: dict[str, Any]) -> Call:
+        """Report the campaign as it is and with changes."""
+        return Call("POST", f"{self.path}/amendments/preview", as_json(changes))
+
+    def switch(self, verb: str) -> Call:
+        """Pause, resume or close the campaign."""
+        return Call("POST", f"{self.path}/{verb}")
+
+    def report(self) -> Call:
+        """Report how the campaign is doing."""
+        return self._get("/report")
+
+    def latest(self, limit: int) -> Call:
+        """List the latest decisions, newest first."""
+        return self._get(f"/latest?limit={limit}", lambda answer: answer["decisions"])
+
+    def log(self) -> Call:
+        """List all decisions, as JSON lines."""
+        return self._get("/log?format=jsonl")
+
+    def _get(self, rest: str, read: Callable[[Any], Any] = _as_it_is) -> Call:
+        return Call("GET", f"{self.path}{rest}", None, read)
+
+
+def _decisions(answer: dict[str, Any]) -> list[Decision]:
+    return [Decision(**decision) for decision in answer["decisions"]]
+
+
+def _new_key() -> str:
+    return secrets.token_urlsafe(15)
+
+
+def _named(decision: Any, key: str | None) -> dict[str, Any]:
+    """Return the decision of a request, by its id or its key."""
+    if (decision is None) == (key is None):
+        raise errors.InvalidInput(
+            f"a decision is given by its id or by its key, got id={decision!r} and key={key!r}; "
+            "give one of them"
+        )
+    if key is not None:
+        return {"key": key}
+    if not is_id(decision):
+        raise unknown(decision)
+    return {"id": int(decision)}
+
+
+def _actions(available: Iterable[str] | None) -> list[Any] | None:
+    return None if available is None else checks.listed("available", available)
