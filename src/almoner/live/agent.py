@@ -149,6 +149,11 @@ class Agent:
         explore
             The share of the others that is decided at random among all that is affordable, skips
             included, so that other policies can be evaluated on the log.
+        pace
+            Caps by calendar period, as a `Pace` or like ``{"day": 500, "zone": "Europe/Berlin"}``,
+            or ``"even"``: within a fifth of the straight line.
+        default
+            The action taken when nothing dearer is worth it; None to skip then.
 
         A campaign that exists is resumed with its own terms: terms given here may be left out, and
         must equal them otherwise.

@@ -141,7 +141,7 @@ class History:
         """Reserve the money of consecutive decisions, and add points to the curve."""
         latest, stride, reserves, costs = None, self.curve.stride, 0, 0
         for event in decisions:
-            if event[_RESERVE]:
+            if event[_RESERVE] is not None:
                 amount, cost = event[_RESERVE], event[_COST]
                 if not 0 <= cost <= amount:
                     raise BrokenLedger(f"{amount} is reserved for an expected cost of {cost}")
