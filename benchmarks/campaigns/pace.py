@@ -10,7 +10,9 @@ rewards at once; a coupon is charged at its expected cost. The second table is a
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -22,8 +24,9 @@ from almoner.live.transaction import Decide
 from almoner.store.events import REWARDED
 
 DAY = 86_400_000_000
-MONDAY = 1_794_787_200_000_000
-"""2026-11-16 00:00 UTC, in microseconds since 1970."""
+OPENED = datetime(2026, 11, 16, tzinfo=UTC)
+MONDAY = int(OPENED.timestamp()) * 10**6
+"""The beginning of the week, in microseconds since 1970."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +67,7 @@ FIVE_PERCENT = Shop(
     defaults=None,
 )
 
-PACES = {
+PACES: dict[str, Callable[[Shop], Any]] = {
     "none": lambda shop: None,
     "even": lambda shop: "even",
     "day cap 1.0": lambda shop: {"day": round(shop.budget / 7, 6)},
@@ -76,9 +79,7 @@ def week(shop: Shop, pace: Any, seed: int) -> tuple[float, np.ndarray[Any, Any]]
     """Return the uplift of a week, and the share of the budget spent on each day."""
     contexts = [f"segment {row}" for row in range(len(shop.shares))]
     actions = [f"coupon {column}" for column in range(shop.costs.shape[1])]
-    closes = al.ClosingTime(
-        opens="2026-11-16T00:00+00:00", at="2026-11-23T00:00+00:00", arrivals=shop.visits
-    )
+    closes = al.ClosingTime(opens=OPENED, at=OPENED + timedelta(days=7), arrivals=shop.visits)
     terms = make_terms(
         contexts=contexts,
         actions={

@@ -35,9 +35,11 @@ def test_decisions_follow_the_static_problem(
     Exact rates are compared where the decision is sure, frequencies to five standard errors.
     """
     probs = np.array([0.4, 0.6])
-    contexts = al.KnownContexts(probs=probs.tolist()) if known else al.EmpiricalContexts()
+    contexts = al.KnownContexts(probs=(0.4, 0.6)) if known else al.EmpiricalContexts()
     policy = al.Policy(
-        rewards=al.KnownRewards(means=means), contexts=contexts, allocation=al.AdaptiveLP()
+        rewards=al.KnownRewards(means=tuple(map(tuple, means))),
+        contexts=contexts,
+        allocation=al.AdaptiveLP(),
     )
     lowered = lower(policy, horizon=20, budget=float(budget), costs=np.array(costs))
     state = new_state(lowered)

@@ -118,9 +118,9 @@ def test_every_policy_serves_everybody(memory: AgentFactory, policy: str) -> Non
     """Policies that know rewards are told them; those that need equal costs refuse."""
     chosen = al.recipe(policy)
     if isinstance(chosen.rewards, al.KnownRewards):
-        chosen = replace(chosen, rewards=al.KnownRewards(means=[[0.4, 0.6], [0.0, 0.0]]))
+        chosen = replace(chosen, rewards=al.KnownRewards(means=((0.4, 0.6), (0.0, 0.0))))
     if isinstance(chosen.contexts, al.KnownContexts):
-        chosen = replace(chosen, contexts=al.KnownContexts(probs=[0.5, 0.5]))
+        chosen = replace(chosen, contexts=al.KnownContexts(probs=(0.5, 0.5)))
     try:
         terms = {**ROUTES, "horizon": 60, "budget": 90}
         agent = memory.open(**terms, policy=chosen, default="small")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -332,7 +332,7 @@ def test_an_even_spend_follows_the_forecast(memory: AgentFactory) -> None:
     horizon = al.ClosingTime(
         opens=datetime.fromtimestamp(MONDAY, UTC),
         at=datetime.fromtimestamp(MONDAY + 10 * DAY, UTC),
-        profile=[(datetime.fromtimestamp(MONDAY + 9 * DAY, UTC), 0.5)],
+        profile=((datetime.fromtimestamp(MONDAY + 9 * DAY, UTC), 0.5),),
         arrivals=1000,
     )
     agent = one_kind(memory, clock, horizon=horizon, budget=100, pace="even")
@@ -388,7 +388,7 @@ def test_a_pace_goes_with_a_risk_and_learned_costs(memory: AgentFactory, pace: A
         memory, clock, pace=pace, risk=0.01, learn_cost=True, reward_window="2 days",
         actions={"coupon": al.Action(cost=2, reserve=5, expires="2 days")}, budget=600,
     )  # fmt: skip
-    reserved: Counter[float] = Counter()
+    reserved: dict[float, float] = defaultdict(float)
     for arrival in range(600):
         clock.now += 600
         decision = agent.decide("all")

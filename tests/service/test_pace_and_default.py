@@ -40,7 +40,7 @@ def test_a_campaign_shows_its_pace_and_its_default(client: httpx.Client) -> None
     assert made.json()["default"] == "nothing"
     assert made.json()["actions"]["nothing"]["cost"] == 0.0
     path = f"/api/campaigns/{PACED['name']}"
-    decided = client.post(f"{path}/decisions", json={"context": SPRING["contexts"][0]}).json()
+    decided = client.post(f"{path}/decisions", json={"context": "new"}).json()
     assert decided["action"] is not None
     caps = client.get(f"{path}/report").json()["caps"]
     assert (caps[0]["period"], caps[0]["cap"]) == ("day", 12.0)
