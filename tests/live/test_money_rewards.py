@@ -53,8 +53,8 @@ def test_all_figures_are_those_of_the_same_campaign_in_0_to_1_times_the_range(
         share = (index % 7) / 8
         one, other = plain.decide(context), euros.decide(context)
         assert (one.action, one.probability) == (other.action, other.probability)
-        assert (one.price is None) == (other.price is None)
-        assert other.price is None or other.price == pytest.approx(350 * one.price, rel=1e-11)
+        expected = None if one.price is None else pytest.approx(350 * one.price, rel=1e-11)
+        assert other.price == expected
         plain.reward(one.id, share)
         euros.reward(other.id, 350 * share)
     ones, others = asdict(plain.report()), asdict(euros.report())
@@ -114,7 +114,7 @@ def test_a_range_below_0_has_skips_at_0(memory: AgentFactory) -> None:
             {
                 "reward_range": (0, 350),
                 "policy": Policy(
-                    rewards=KnownRewards(means=[[0.5], [0.5]]),
+                    rewards=KnownRewards(means=((0.5,), (0.5,))),
                     contexts=rounded().contexts,
                     allocation=rounded().allocation,
                 ),
