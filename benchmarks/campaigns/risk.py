@@ -11,11 +11,10 @@ import sys
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from rich.console import Console
 from rich.table import Table
-
-from tests.support.shop import Shop, run_coupons
+from support.shop import Shop, run_coupons
 
 __all__ = ["SETTINGS", "run"]
 

@@ -109,13 +109,13 @@ def test_terms_given_again_are_accepted_and_others_refused(memory: AgentFactory)
     memory.create(**terms)
     memory.create(**terms, memory=0.75)
     memory.open(name="second", prior={"means": {"new": {"mail": 0.3}}, "weight": 20})
-    different: list[tuple[dict[str, Any], str]] = [
+    others: list[tuple[dict[str, Any], str]] = [
         ({"memory": 0.5}, "memory=0.75, got memory=0.5"),
         ({"after": "third"}, "got after='third'"),
         ({"prior": al.Prior(means={"new": {"mail": 0.4}}, weight=20)}, "0.3, got"),
         ({"prior": al.Prior(means={"new": {"mail": 0.3}})}, "weight"),
     ]
-    for other, message in different:
+    for other, message in others:
         with pytest.raises(al.DifferentTerms) as raised:
             memory.open(name="second", **other)
         assert_sentence(raised.value)

@@ -78,13 +78,13 @@ def test_bills_that_the_budget_cannot_bear_are_recorded_but_not_charged(
 
 def test_money_is_freed_as_coupons_grow_old_and_expire(memory: AgentFactory) -> None:
     clock = Clock()
-    agent = create(memory, clock, horizon=1_000)
-    while agent.decide("new").action is not None:
+    agent = create(memory, clock, horizon=150)  # a plan that serves everybody
+    while agent.decide("new").reason != "budget":
         clock.now += 1
     clock.now += 3.5 * DAY
     assert agent.decide("new").action == "coupon"
-    expected = agent.look(lambda campaign: campaign.evidence.shared.expected)
-    assert expected < 0.6 * agent.ledger.planned  # half of it, as nothing was billed
+    shared = agent.look(lambda campaign: campaign.evidence.shared)
+    assert shared.expected < 0.6 * agent.ledger.planned  # half of it, as nothing was billed
     clock.now += 4 * DAY
     agent.decide("new")
     assert agent.ledger.reserved == 2 * 500
@@ -95,7 +95,7 @@ def test_a_risk_is_a_small_number(risk: Any, memory: AgentFactory) -> None:
     if risk is None:
         assert create(memory, Clock(), risk=None).terms.risk == 0
         return
-    with pytest.raises(al.InvalidTerms, match=r"risk must be .*0\.5"):
+    with pytest.raises(al.InvalidTerms, match="risk must be"):
         create(memory, Clock(), risk=risk)
 
 

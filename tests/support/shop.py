@@ -144,7 +144,8 @@ def run_week(
     clock = clock or Clock()
     agent = agent or open_campaign(shop, clock, **terms)
     queue: list[Purchase] = []
-    uplift, coupons, options = 0.0, 0, {None: 0, **{name: k + 1 for k, name in enumerate(COUPONS)}}
+    uplift, coupons = 0.0, 0
+    options: dict[str | None, int] = {name: k for k, name in enumerate((None, *COUPONS))}
     for visit, now in enumerate(shop.times().tolist()):
         tell(shop, agent, clock, queue, now, bought)
         clock.now = now

@@ -120,7 +120,7 @@ class Client:
         """Report the reward of an action or a skip, in the campaign's range; it may come late."""
         self._ask(self._verbs.reward(id, value, key))
 
-    def reward_many(self, values: Mapping[int | str, float]) -> None:
+    def reward_many(self, values: Mapping[int, float] | Mapping[str, float]) -> None:
         """Report the rewards of several actions or skips by id or key: all of them or none."""
         self._ask(self._verbs.reward_many(values))
 

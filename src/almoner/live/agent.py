@@ -206,8 +206,8 @@ class Agent:
         """
         self._commits.submit((Reward(id, value, key=key),))
 
-    def reward_many(self, values: Mapping[int, float]) -> None:
-        """Record several rewards by decision id, in one transaction: all of them or none."""
+    def reward_many(self, values: Mapping[int, float] | Mapping[str, float]) -> None:
+        """Record several rewards by decision id or key, in one transaction: all of them or none."""
         self._commits.submit(rewards(values))
 
     def cancel(
