@@ -148,7 +148,7 @@ class Dropping(MemoryStore):
             grown = len(log.rows) > getattr(self, "length", 0)
             self.appends += grown
             if grown and self.appends % 40 == 0:
-                log.undo(len(log.rows) - 1, log.saved)
+                log.undo(len(log.rows) - 1, log.saved, log.persons.version)
             self.length = len(log.rows)
 
 
@@ -162,7 +162,7 @@ class Late(MemoryStore):
             length = len(log.rows)
             yield log
             new = log.rows[length:]
-            log.undo(length, log.saved)
+            log.undo(length, log.saved, log.persons.version)
             log.append(kept)
             self.kept = new
 

@@ -162,6 +162,7 @@ class Arrival:
     context: str
     available: None = None
     key: None = None
+    visitor: None = None
 
 
 def decisions(policy: LivePolicy) -> list[Any]:

@@ -62,6 +62,7 @@ class Arrival:
     context: str
     available: list[str] | None
     key: None = None
+    visitor: None = None
 
 
 def informed(policy: al.Policy, contexts: int) -> al.Policy:

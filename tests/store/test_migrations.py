@@ -43,6 +43,7 @@ def restored(dump: Path, folder: Path) -> str:
         ("version-2", (37_000_000, 16_000_000, 5_000_000), 57, "visit-9"),
         ("version-3", (25_250_000, 48_000_000, 15_000_000), 63, "visit-9"),
         ("version-4", (70_500_000, 24_000_000, 7_500_000), 66, "visit-9"),
+        ("version-5", (9_750_000, 8_000_000, 8_000_000), 43, "visit-9"),
     ],
 )
 def test_a_log_of_an_older_version_opens_and_goes_on(
@@ -56,7 +57,7 @@ def test_a_log_of_an_older_version_opens_and_goes_on(
         (first,) = [event for event in agent.events() if event.key == key]
         again = agent.decide(first.context or "", key=key)
         assert again.id == first.seq  # the key is remembered
-        sealed_from = 1 if dump in ("version-3", "version-4") else None
+        sealed_from = 1 if dump in ("version-3", "version-4", "version-5") else None
         assert audit(agent.store, "spring").sealed_from == sealed_from
         assert agent.decide("returning").id == events + 1
         balance = audit(agent.store, "spring")
@@ -146,13 +147,13 @@ def test_a_database_of_others_is_left_alone(kind: str, tmp_path: Path) -> None:
 
 @pytest.fixture
 def old_postgres(postgres_database: str) -> str:
-    """A PostgreSQL store as version 4 left it."""
+    """A PostgreSQL store as version 5 left it."""
     al.Agent.open(postgres_database, name="spring", **TERMS).close()
     alter(
         postgres_database,
-        "DELETE FROM almoner_schema WHERE version = 5",
-        "ALTER TABLE almoner_events DROP COLUMN detail",
-        "ALTER TABLE almoner_campaigns DROP COLUMN first_id",
+        "DELETE FROM almoner_schema WHERE version = 6",
+        "ALTER TABLE almoner_campaigns DROP COLUMN person_key",
+        "DROP TABLE almoner_persons",
     )
     return postgres_database
 
@@ -165,7 +166,7 @@ def test_a_migration_may_take_longer_than_other_statements(
     steps = (*MIGRATIONS[:-1], ("SELECT pg_sleep(3)", *MIGRATIONS[-1]))
     with closing(PostgresDatabase(old_postgres)) as database:
         with database.transaction() as transaction:
-            assert migrate(transaction, find=database.find, steps=steps) == 5
+            assert migrate(transaction, find=database.find, steps=steps) == 6
         with (
             pytest.raises(StoreError, match="no answer from the server"),
             database.transaction() as transaction,
@@ -179,7 +180,7 @@ def test_a_migration_gives_up_soon_where_others_read(
     """While it waits for the table, nobody else can use that."""
     monkeypatch.setattr(postgres, "MIGRATION_PATIENCE", 1)
     with closing(psycopg.connect(old_postgres)) as reader:
-        reader.execute("SELECT count(*) FROM almoner_events")  # the transaction stays open
+        reader.execute("SELECT count(*) FROM almoner_campaigns")  # the transaction stays open
         with pytest.raises(StoreError, match="while no export or other long read is under way"):
             al.Agent.open(old_postgres, name="spring")
     with al.Agent.open(old_postgres, name="spring") as agent:

@@ -24,8 +24,10 @@ LONG = 5_000
 """Decisions, each of them with a key and a reward."""
 
 INDEXED = {
-    "sqlite": re.compile(r"\((campaign|<expr>)=\? AND (decision=\?|decision>\?.*|key=\?|seq>\?)\)"),
-    "postgres": re.compile(r"Index Cond: .*campaign.* = .* AND \(?\(?(decision|key|seq) "),
+    "sqlite": re.compile(
+        r"\((campaign|<expr>)=\? AND (decision=\?|decision>\?.*|key=\?|seq>\?|person=\?)\)"
+    ),
+    "postgres": re.compile(r"Index Cond: .*campaign.* = .* AND \(?\(?(decision|key|seq|person) "),
 }
 
 
@@ -82,6 +84,7 @@ def fill(store: SqlStore, name: str, decisions: int = LONG) -> None:
         rows.append(Event(seq + 1, REWARDED, 5, 3, seq, reward=1.0))
     with store.writing(name) as writer:
         writer.append(rows)
+        writer.persons.add([(f"p{event.seq}", event.seq, 5) for event in rows[::2]])
 
 
 def use(store: SqlStore, name: str, many: Sequence[int] = range(1, 4)) -> None:
@@ -92,6 +95,10 @@ def use(store: SqlStore, name: str, many: Sequence[int] = range(1, 4)) -> None:
             assert len(writer.histories(numbers)) <= len(numbers)
             assert len(writer.keyed([f"k{number}" for number in numbers])) <= len(numbers)
             assert len(writer.events(2 * LONG - 1)) == 1
+            persons = [f"p{number}" for number in numbers]
+            assert {row[0] for row in writer.persons.actions(persons)} <= {*persons}
+            writer.persons.remove(numbers[:1])
+            writer.persons.forget("p3")
             writer.save_snapshot("snapshot")
             assert writer.snapshot() == "snapshot"
     with store.reading(name) as reader:
@@ -113,7 +120,7 @@ def test_every_statement_finds_what_it_wants_by_an_index(kind: str, known: str) 
         recorder, store = recorded(factory)
         with recorder.database.transaction() as statements:
             if known != "nothing":
-                run(statements, "ANALYZE almoner_events")
+                run(statements, "ANALYZE")
         name = factory.name
         if known == "another one":
             name = f"{name} anew"
@@ -128,7 +135,7 @@ def check_plans(recorder: Recorder, kind: str) -> None:
     explain = "EXPLAIN QUERY PLAN " if kind == "sqlite" else "EXPLAIN "
     seen = 0
     for statement, values in recorder.noted.items():
-        if "almoner_events" not in statement:
+        if "almoner_events" not in statement and "almoner_persons" not in statement:
             continue
         with recorder.database.transaction() as statements:
             rows = run(statements, explain + statement, *values)
@@ -148,7 +155,7 @@ def test_postgres_finds_events_by_an_index_whatever_others_have_written() -> Non
         recorder, store = recorded(factory)
         for number in range(9):
             with recorder.database.transaction() as statements:
-                run(statements, "ANALYZE almoner_events")
+                run(statements, "ANALYZE")
             name = f"{factory.name} {number}"
             fill(store, name)
             recorder.noted.clear()
@@ -164,7 +171,7 @@ def test_postgres_finds_events_by_an_index_where_it_knows_only_a_short_log(decis
         fill(store, "short", decisions)
         recorder = Recorder(store._database)
         with recorder.database.transaction() as statements:
-            run(statements, "ANALYZE almoner_events")
+            run(statements, "ANALYZE")
         fill(store, "long")
         use(SqlStore(recorder), "long", range(1, 800, 2))
         check_plans(recorder, "postgres")

@@ -7,11 +7,12 @@ from almoner.cli.experiments import reproduce, sweep
 from almoner.cli.ledger import ledger
 from almoner.cli.oracle import oracle
 from almoner.cli.plan import plan
+from almoner.cli.report import report
 from almoner.cli.scenarios import scenarios
 from almoner.cli.service import keys, serve
 from almoner.cli.simulate import simulate
 
 __all__ = ["main"]
 
-for command in (plan, simulate, oracle, scenarios, reproduce, sweep, ledger, serve, keys):
+for command in (plan, simulate, oracle, scenarios, reproduce, sweep, ledger, report, serve, keys):
     main.add_command(command)

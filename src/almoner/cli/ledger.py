@@ -13,10 +13,11 @@ from almoner.cli.output import counted
 from almoner.errors import BrokenLedger, UnknownCampaign
 
 if TYPE_CHECKING:
+    from almoner.live.agent import Agent
     from almoner.live.audit import Audit
     from almoner.store import Store
 
-__all__ = ["ledger"]
+__all__ = ["ledger", "opened_campaign"]
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -101,20 +102,42 @@ def _verify(url: str, campaign: str | None) -> None:
 )
 def export(url: str, campaign: str, out: str, form: str | None) -> None:
     """Write the decisions of a campaign, with their probabilities, for off-policy tools."""
-    from almoner import checks
-    from almoner.live.agent import Agent
     from almoner.live.export import export as write
     from almoner.live.export import format_of
 
     form = format_of(out, form)
-    with _opened(url) as store:
-        if campaign not in (names := store.campaigns()):
-            near = checks.nearest(campaign, names) or "see almoner ledger list"
-            raise UnknownCampaign(f"there is no campaign {campaign!r} in this store; {near}")
-        agent = Agent.open(store, name=campaign)
+    with opened_campaign(url, campaign) as agent:
         count = write(agent, out, form=form)
     if out != "-":
         click.echo(f"{counted(count, 'decision')} of {campaign} written to {out}")
+
+
+@ledger.command()
+@click.argument("url", metavar="URL")
+@click.argument("campaign", metavar="NAME")
+@click.option("--person", required=True, help="The person, as decisions have named them.")
+def forget(url: str, campaign: str, person: str) -> None:
+    """Remove everything that can be traced to a person.
+
+    The log has never named them, so it stays as it is, and its checksums hold. Keys of decisions
+    are the caller's: do not put persons into them.
+    """
+    with opened_campaign(url, campaign, read_only=False) as agent:
+        count = agent.forget(person)
+    click.echo(f"{counted(count, 'action')} of that person forgotten in {campaign}")
+
+
+@contextmanager
+def opened_campaign(url: str, campaign: str, *, read_only: bool = True) -> Iterator[Agent]:
+    """Open a campaign that exists, and close its store at the end of the context."""
+    from almoner import checks
+    from almoner.live.agent import Agent
+
+    with _opened(url, read_only=read_only) as store:
+        if campaign not in (names := store.campaigns()):
+            near = checks.nearest(campaign, names) or "see almoner ledger list"
+            raise UnknownCampaign(f"there is no campaign {campaign!r} in this store; {near}")
+        yield Agent.open(store, name=campaign)
 
 
 def _sealing(result: Audit) -> str:
@@ -140,11 +163,11 @@ def _without_scipy() -> Iterator[None]:
 
 
 @contextmanager
-def _opened(url: str) -> Iterator[Store]:
-    """Open a store read-only, and close it at the end of the context."""
+def _opened(url: str, *, read_only: bool = True) -> Iterator[Store]:
+    """Open a store that exists, and close it at the end of the context."""
     from almoner.store import open_store
 
-    store = open_store(url, read_only=True)
+    store = open_store(url, read_only=read_only, create=False)
     try:
         yield store
     finally:

@@ -67,22 +67,28 @@ class AsyncClient:
         return await self._ask(self._verbs.show())  # type: ignore[no-any-return]
 
     async def decide(
-        self, context: str, available: Iterable[str] | None = None, key: str | None = None
+        self,
+        context: str,
+        available: Iterable[str] | None = None,
+        key: str | None = None,
+        person: str | None = None,
     ) -> Decision:
         """Decide what to do for one arrival, and reserve the money for it.
 
         Without a key, a random one is sent, so that retries decide once.
         """
-        return await self._ask(self._verbs.decide(context, available, key))  # type: ignore[no-any-return]
+        call = self._verbs.decide(context, available, key, person)
+        return await self._ask(call)  # type: ignore[no-any-return]
 
     async def decide_many(
         self,
         contexts: Iterable[str],
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
+        persons: Iterable[str | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        call = self._verbs.decide_many(contexts, available, keys)
+        call = self._verbs.decide_many(contexts, available, keys, persons)
         return await self._ask(call)  # type: ignore[no-any-return]
 
     async def settle(
@@ -132,6 +138,10 @@ class AsyncClient:
         """Return changes in words, and the reports of the campaign as it is and with them."""
         return await self._ask(self._verbs.preview_amendment(changes))  # type: ignore[no-any-return]
 
+    async def forget(self, person: str) -> int:
+        """Remove everything that can be traced to a person; return how many actions were kept."""
+        return await self._ask(self._verbs.forget(person))  # type: ignore[no-any-return]
+
     async def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""
         await self._ask(self._verbs.switch("pause"))
@@ -147,6 +157,10 @@ class AsyncClient:
     async def report(self) -> dict[str, Any]:
         """Return how the campaign is doing, and what the optimum would do now."""
         return await self._ask(self._verbs.report())  # type: ignore[no-any-return]
+
+    async def final_report(self) -> dict[str, Any]:
+        """Return whether the campaign has worked: its lift, its cost, and other budgets."""
+        return await self._ask(self._verbs.final_report())  # type: ignore[no-any-return]
 
     async def latest(self, limit: int = 20) -> list[dict[str, Any]]:
         """Return the latest decisions, newest first, with their outcomes."""

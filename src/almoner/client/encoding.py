@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -14,6 +15,8 @@ import numpy as np
 
 from almoner.errors import InvalidInput
 from almoner.live.closing_time import ClosingTime
+from almoner.live.pace import Pace
+from almoner.live.per_person import PerPerson
 from almoner.live.prior import Prior
 from almoner.live.terms import Action
 from almoner.policy.base import Policy
@@ -33,6 +36,7 @@ def as_json(terms: Mapping[str, Any]) -> dict[str, Any]:
         **dict.fromkeys(("contexts", "stop", "restart"), _listed),
         **dict.fromkeys(("actions", "add", "costs"), _actions),
         **dict.fromkeys(("budget", "unit"), _amount),
+        "pace": _pace,
     }
     return {
         term: makers.get(term, _plain)(value) for term, value in terms.items() if value is not None
@@ -86,6 +90,14 @@ def _actions(actions: Any) -> Any:
     }
 
 
+def _pace(pace: Any) -> Any:
+    if isinstance(pace, Pace):
+        pace = {part.name: getattr(pace, part.name) for part in fields(pace)}
+    if not isinstance(pace, Mapping):
+        return _plain(pace)
+    return {name: value if name == "zone" else _amount(value) for name, value in pace.items()}
+
+
 def _costs(cost: Any) -> Any:
     """Return a cost, or a table of costs by context."""
     if isinstance(cost, Mapping):
@@ -101,8 +113,13 @@ def _amount(value: Any) -> Any:
         return value
 
 
+def _per_person(limit: PerPerson) -> dict[str, Any]:
+    return {"actions": limit.actions, "every": _plain(limit.every)}
+
+
 def _plain(value: Any) -> Any:
     makers: dict[type, Callable[[Any], Any]] = {
+        PerPerson: _per_person,
         ClosingTime: ClosingTime.to_dict,
         Prior: Prior.to_dict,
         Policy: Policy.to_dict,

@@ -82,22 +82,28 @@ class Client:
         return self._ask(self._verbs.show())  # type: ignore[no-any-return]
 
     def decide(
-        self, context: str, available: Iterable[str] | None = None, key: str | None = None
+        self,
+        context: str,
+        available: Iterable[str] | None = None,
+        key: str | None = None,
+        person: str | None = None,
     ) -> Decision:
         """Decide what to do for one arrival, and reserve the money for it.
 
         Without a key, a random one is sent, so that retries decide once.
         """
-        return self._ask(self._verbs.decide(context, available, key))  # type: ignore[no-any-return]
+        call = self._verbs.decide(context, available, key, person)
+        return self._ask(call)  # type: ignore[no-any-return]
 
     def decide_many(
         self,
         contexts: Iterable[str],
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
+        persons: Iterable[str | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        call = self._verbs.decide_many(contexts, available, keys)
+        call = self._verbs.decide_many(contexts, available, keys, persons)
         return self._ask(call)  # type: ignore[no-any-return]
 
     def settle(
@@ -147,6 +153,10 @@ class Client:
         """Return changes in words, and the reports of the campaign as it is and with them."""
         return self._ask(self._verbs.preview_amendment(changes))  # type: ignore[no-any-return]
 
+    def forget(self, person: str) -> int:
+        """Remove everything that can be traced to a person; return how many actions were kept."""
+        return self._ask(self._verbs.forget(person))  # type: ignore[no-any-return]
+
     def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""
         self._ask(self._verbs.switch("pause"))
@@ -162,6 +172,10 @@ class Client:
     def report(self) -> dict[str, Any]:
         """Return how the campaign is doing, and what the optimum would do now."""
         return self._ask(self._verbs.report())  # type: ignore[no-any-return]
+
+    def final_report(self) -> dict[str, Any]:
+        """Return whether the campaign has worked: its lift, its cost, and other budgets."""
+        return self._ask(self._verbs.final_report())  # type: ignore[no-any-return]
 
     def latest(self, limit: int = 20) -> list[dict[str, Any]]:
         """Return the latest decisions, newest first, with their outcomes."""

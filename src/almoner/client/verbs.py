@@ -48,12 +48,19 @@ class Verbs:
         """Show the campaign."""
         return Call("GET", self.path)
 
-    def decide(self, context: str, available: Iterable[str] | None, key: str | None) -> Call:
+    def decide(
+        self,
+        context: str,
+        available: Iterable[str] | None,
+        key: str | None,
+        person: str | None = None,
+    ) -> Call:
         """Decide for one arrival; without a key, a random one lets retries decide once."""
         body = {
             "context": context,
             "available": _actions(available),
             "key": _new_key() if key is None else key,
+            **({} if person is None else {"person": person}),
         }
         return Call("POST", f"{self.path}/decisions", body, lambda answer: Decision(**answer))
 
@@ -62,6 +69,7 @@ class Verbs:
         contexts: Iterable[str],
         available: Iterable[str] | None,
         keys: Iterable[str | None] | None,
+        persons: Iterable[str | None] | None = None,
     ) -> Call:
         """Decide for several arrivals in their order."""
         arrivals = checks.listed("contexts", contexts)
@@ -70,6 +78,7 @@ class Verbs:
             "contexts": arrivals,
             "available": _actions(available),
             "keys": [_new_key() if name is None else name for name in names],
+            **({} if persons is None else {"persons": checks.listed("persons", persons)}),
         }
         return Call("POST", f"{self.path}/decisions/batch", body, _decisions)
 
@@ -123,6 +132,15 @@ class Verbs:
     def report(self) -> Call:
         """Report how the campaign is doing."""
         return self._get("/report")
+
+    def final_report(self) -> Call:
+        """Report whether the campaign has worked."""
+        return self._get("/final-report")
+
+    def forget(self, person: Any) -> Call:
+        """Forget a person."""
+        path, body = f"{self.path}/persons", {"person": person}
+        return Call("DELETE", path, body, lambda answer: answer["actions"])
 
     def latest(self, limit: int) -> Call:
         """List the latest decisions, newest first."""

@@ -18,7 +18,10 @@ from almoner.jit import jit, jit_callable
 __all__ = [
     "BINARISE_LANE",
     "CONTEXTS",
+    "EXPLORE_LANE",
+    "HOLDOUT_LANE",
     "ONLY_LANE",
+    "PICK_LANE",
     "POLICY",
     "REDRAW_LANE",
     "REWARDS",
@@ -39,6 +42,10 @@ ONLY_LANE = 0
 
 SERVE_LANE, TIE_LANE, BINARISE_LANE = 0, 1, 2
 """Lanes of the stream POLICY: whether to serve, which of the tied actions, success of a reward."""
+
+HOLDOUT_LANE, EXPLORE_LANE, PICK_LANE = 3, 4, 5
+"""Lanes of the stream POLICY in a live campaign: whether an arrival is held out, whether it is
+decided at random, and which option is then taken."""
 
 THOMPSON_LANE = 8
 """First of the lanes of Thompson's indices in the stream POLICY: one per pair, then one per context

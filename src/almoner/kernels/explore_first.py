@@ -23,7 +23,7 @@ from almoner.kernels.priced import SKIP
 from almoner.kernels.state import LEFT, ROUND, TESTED, Hulls, Memo, State
 from almoner.lp import TOLERANCE
 from almoner.policy.lowering import LEARNED_DEFAULTS, LITERAL_TEST, USABLE_TEST, LoweredPolicy
-from almoner.types import Mask
+from almoner.types import Floats, Mask
 
 __all__ = ["exploration_over", "least_tried"]
 
@@ -33,11 +33,17 @@ RISK_FACTOR = 3.0
 
 @jit_inline
 def least_tried(
-    policy: LoweredPolicy, state: State, context: int, key: np.uint64, available: Mask | None
+    policy: LoweredPolicy,
+    state: State,
+    context: int,
+    key: np.uint64,
+    available: Mask | None,
+    spread: Floats | None,
 ) -> tuple[int, float]:
     """Return the least tried available action of a context, ties broken at random.
 
-    Skipping counts as an action where its reward must be learned.
+    Skipping counts as an action where its reward must be learned. For ``spread`` see
+    `almoner.kernels.steps.decide`.
     """
     first = SKIP if policy.default_mode == LEARNED_DEFAULTS else 0
     fewest, ties = math.inf, 0
@@ -46,6 +52,11 @@ def least_tried(
             count = _tries(state, context, action)
             ties = ties + 1 if count == fewest else (1 if count < fewest else ties)
             fewest = min(fewest, count)
+    if spread is not None:
+        for action in range(policy.costs.shape[1]):
+            fits = _is_available(policy, state, context, action, available)
+            if fits and _tries(state, context, action) == fewest:
+                spread[action] = 1.0 / ties
     pick = int(uniform(key, TIE_LANE) * ties)
     for action in range(first, policy.costs.shape[1]):
         fits = _is_available(policy, state, context, action, available)

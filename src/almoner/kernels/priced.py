@@ -21,7 +21,7 @@ from almoner.kernels.state import LEFT, ROUND, UNIT_PRICE, Hulls, Memo, State
 from almoner.lp import TOLERANCE
 from almoner.policy.allocation import AdaptiveLP, EagerRounding, FixedLP, RoundedLP, SkipAlways
 from almoner.policy.lowering import LoweredPolicy
-from almoner.types import Mask
+from almoner.types import Floats, Mask
 
 __all__ = ["SKIP", "allocate", "options_at", "priced_ratio"]
 
@@ -41,11 +41,12 @@ def allocate(
     context: int,
     key: np.uint64,
     available: Mask | None,
+    spread: Floats | None,
 ) -> tuple[int, float]:
     """Return the action for the context that has arrived, or SKIP, and its probability.
 
     The price is that of all actions in all contexts; the actions available to this arrival are then
-    compared at that price.
+    compared at that price. For ``spread`` see `almoner.kernels.steps.decide`.
     """
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     remaining = policy.horizon - t + 1
@@ -58,6 +59,9 @@ def allocate(
     if available is not None and restrict(policy, hulls, context, available):
         price, rate = _next_unit_price(hulls, price, rate)
     base, step, rate = options_at(policy, hulls, context, price, rate)
+    if spread is not None:
+        _write_spread(policy, hulls, context, step, rate, spread)
+        _write_spread(policy, hulls, context, base, 1.0 - rate, spread)
     if uniform(key, SERVE_LANE) < rate:
         return _break_tie(policy, hulls, context, step, rate, key)
     return _break_tie(policy, hulls, context, base, 1.0 - rate, key)
@@ -102,12 +106,33 @@ def priced_ratio(policy: LoweredPolicy, left: int, remaining: int) -> float:
     """Return the budget per round of the LP: b/τ, or B/T for a fixed LP.
 
     With ``override`` a fixed LP uses b/τ once that affords the dearest action in every round left.
+    A plan that is held back uses a share of it.
     """
     if policy.rule != _FIXED:
-        return left / remaining
+        return policy.held * (left / remaining)
     if policy.override == 1 and left // policy.dearest >= remaining:  # the product may not fit
-        return left / remaining
-    return policy.budget / policy.horizon
+        return policy.held * (left / remaining)
+    return policy.held * (policy.budget / policy.horizon)
+
+
+@jit_inline
+def _write_spread(
+    policy: LoweredPolicy,
+    hulls: Hulls,
+    context: int,
+    action: int,
+    probability: float,
+    spread: Floats,
+) -> None:
+    """Divide the probability of an action among those with the same cost and gain."""
+    if action == SKIP or probability <= 0.0:
+        return
+    ties = 0
+    for other in range(policy.costs.shape[1]):
+        ties += _is_tied(policy, hulls, context, action, other)
+    for other in range(policy.costs.shape[1]):
+        if _is_tied(policy, hulls, context, action, other):
+            spread[other] = probability / ties
 
 
 @jit_inline

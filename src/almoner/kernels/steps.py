@@ -34,7 +34,7 @@ from almoner.policy.allocation import (
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
 from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
 from almoner.policy.rewards import ExploreFirst, KnownRewards, Thompson
-from almoner.types import Mask
+from almoner.types import Floats, Mask
 
 __all__ = ["SKIP", "count_in_window", "decide", "learn", "ratio_of", "serve_share", "take"]
 
@@ -56,10 +56,13 @@ def decide(
     context: int,
     key: np.uint64,
     available: Mask | None = None,
+    spread: Floats | None = None,
 ) -> tuple[int, float]:
     """Return the action for the context that has arrived, or SKIP, and its probability.
 
     ``available`` restricts the actions of this arrival; other arrivals are taken to have all.
+    ``spread``, if given, receives the probability of every action that may be drawn, given the
+    indices; the rest is that of skipping.
     """
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     remaining = policy.horizon - t + 1
@@ -67,9 +70,9 @@ def decide(
         return SKIP, 1.0
     if hulls is not None:
         if policy.reward == _EXPLORE and state.progress[EXPLORED] == 0:
-            return least_tried(policy, state, context, key, available)
-        return allocate(policy, state, memo, hulls, context, key, available)
-    return serve_or_skip(policy, state, memo, context, key, available)
+            return least_tried(policy, state, context, key, available, spread)
+        return allocate(policy, state, memo, hulls, context, key, available, spread)
+    return serve_or_skip(policy, state, memo, context, key, available, spread)
 
 
 @jit_inline
@@ -80,10 +83,10 @@ def serve_or_skip(
     context: int,
     key: np.uint64,
     available: Mask | None,
+    spread: Floats | None,
 ) -> tuple[int, float]:
     """Decide at equal costs: take the best action of the context, or skip."""
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
-    remaining = policy.horizon - t + 1
     weights, total, arrival = weights_of(policy, state, t)
     own = weights[context] + arrival
     common = level_at(policy, memo, t)
@@ -92,6 +95,40 @@ def serve_or_skip(
     value, action, ties = choose(policy, state, memo, context, level, key, available)
     if value <= 0.0:  # an action without a gain is not worth its cost
         return SKIP, 1.0
+    weight = (own, total, arrival)
+    if spread is not None:
+        for tied in range(policy.costs.shape[1]):
+            if memo.row[tied] >= value - TOLERANCE:
+                share = _share(policy, state, memo, context, key, available, weight, value, tied)
+                spread[tied] = share / ties
+    share = _share(policy, state, memo, context, key, available, weight, value, action)
+    if uniform(key, SERVE_LANE) < share:
+        return action, share / ties
+    return SKIP, 1.0 - share
+
+
+@jit_inline
+def _share(
+    policy: LoweredPolicy,
+    state: State,
+    memo: Memo,
+    context: int,
+    key: np.uint64,
+    available: Mask | None,
+    weight: tuple[float, float, float],
+    value: float,
+    action: int,
+) -> float:
+    """Return the probability of serving the context that has arrived, if ``action`` is its best.
+
+    ``weight`` is that of the context, of all contexts, and of an arrival; ``value`` the index of
+    the action.
+    """
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
+    remaining = policy.horizon - t + 1
+    own, total, arrival = weight
+    common = level_at(policy, memo, t)
+    level = level_of(policy, common, own / total, t, float(left))
     ahead, tied = rank(policy, state, memo, context, value, common, key)
     if available is not None and _ranks_lower(policy, state, memo, context, level, key, value):
         counted = memo.low[context] > value + TOLERANCE
@@ -101,19 +138,19 @@ def serve_or_skip(
     if policy.rule == _EAGER and _awaits_rewards(state, context, action):
         share = _adaptive_share(room, own, tied)
     else:
-        share = serve_share(policy, left >= remaining, room, own, ahead, tied)
+        share = serve_share(policy, policy.held * left >= remaining, room, own, ahead, tied)
     if policy.rule == _EAGER and share == 0.0 and room > TOLERANCE * total:
         floor = _best_mean(policy, state, memo, context, available)
         share = 1.0 if is_between(policy, state, memo, context, floor, value, common, key) else 0.0
-    if uniform(key, SERVE_LANE) < share:
-        return action, share / ties
-    return SKIP, 1.0 - share
+    return share
 
 
 @jit_inline
 def ratio_of(policy: LoweredPolicy, left: int, remaining: int) -> float:
-    """Return the budget per round of the LP: b/τ, or B/T for a fixed LP."""
-    return policy.budget / policy.horizon if policy.rule == _FIXED else left / remaining
+    """Return the budget per round of the LP: b/τ, or B/T for a fixed LP; less if held back."""
+    if policy.rule == _FIXED:
+        return policy.held * (policy.budget / policy.horizon)
+    return policy.held * (left / remaining)
 
 
 @jit_inline

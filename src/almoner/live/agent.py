@@ -19,9 +19,20 @@ from almoner.errors import InvalidTerms
 from almoner.live.amendment import Changes, amended_terms
 from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import TransactionRunner, closed
-from almoner.live.commands import Amend, Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
+from almoner.live.commands import (
+    Amend,
+    Cancel,
+    Forget,
+    Read,
+    Reward,
+    SetStatus,
+    Settle,
+    arrivals,
+    rewards,
+)
 from almoner.live.compare_terms import refuse_differences
 from almoner.live.decision import Decision, Settlement
+from almoner.live.final_report import FinalReport
 from almoner.live.group_commit import GroupCommit
 from almoner.live.ledger import Ledger
 from almoner.live.names import campaign_name
@@ -130,6 +141,19 @@ class Agent:
             weight from 0 to 1; 0.75 if left out.
         prior
             A `Prior`: mean rewards that are expected, and how sure they are.
+        per_person
+            The most actions for one person in a time, as a `PerPerson`; no limit if left out.
+        holdout
+            The share of arrivals that get nothing, to compare with: 0.1, for instance. Held out are
+            persons, where ``decide`` is told who arrives, and single arrivals otherwise.
+        explore
+            The share of the others that is decided at random among all that is affordable, skips
+            included, so that other policies can be evaluated on the log.
+        pace
+            Caps by calendar period, as a `Pace` or like ``{"day": 500, "zone": "Europe/Berlin"}``,
+            or ``"even"``: within a fifth of the straight line.
+        default
+            The action taken when nothing dearer is worth it; None to skip then.
 
         A campaign that exists is resumed with its own terms: terms given here may be left out, and
         must equal them otherwise.
@@ -154,7 +178,11 @@ class Agent:
         return agent
 
     def decide(
-        self, context: str, available: Iterable[str] | None = None, key: str | None = None
+        self,
+        context: str,
+        available: Iterable[str] | None = None,
+        key: str | None = None,
+        person: str | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action.
 
@@ -166,17 +194,21 @@ class Agent:
             The actions that this arrival allows; all of them if left out.
         key
             An idempotency key: a repeated call returns the same decision and is charged once.
+        person
+            The person who has arrived, for ``per_person`` and a hold-out that stays the same for
+            each; stored as a keyed hash, and only while the campaign limits persons.
         """
-        return self._commits.submit((Decide(context, available, key),))[0]  # type: ignore[no-any-return]
+        return self._commits.submit((Decide(context, available, key, person),))[0]  # type: ignore[no-any-return]
 
     def decide_many(
         self,
         contexts: Iterable[str],
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
+        persons: Iterable[str | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order, in one transaction: all of them or none."""
-        return self._commits.submit(arrivals(contexts, available, keys))  # type: ignore[no-any-return]
+        return self._commits.submit(arrivals(contexts, available, keys, persons))  # type: ignore[no-any-return]
 
     def settle(
         self,
@@ -218,6 +250,14 @@ class Agent:
     ) -> Settlement:
         """Cancel an action that never happened, and release its reserve."""
         return self._commits.submit((Cancel(id, key=key),))[0]  # type: ignore[no-any-return]
+
+    def forget(self, person: str) -> int:
+        """Remove everything that can be traced to a person; return how many actions were kept.
+
+        The log stays as it is: it has never named them. Whether a person is held out does not
+        change, and actions from before count no more.
+        """
+        return self._commits.submit((Forget(person),))[0]  # type: ignore[no-any-return]
 
     def pause(self) -> None:
         """Skip all arrivals, without counting them, until the campaign is resumed."""
@@ -308,6 +348,12 @@ class Agent:
         if self._transactions.closed:
             raise closed(self.name)
         return self.reporter.report()
+
+    def final_report(self) -> FinalReport:
+        """Return whether the campaign has worked: its lift, what that cost, and other budgets."""
+        if self._transactions.closed:
+            raise closed(self.name)
+        return self.reporter.final_report()
 
     def open_decisions(self, older_than: Any = None, *, limit: int = LIMIT) -> list[OpenReserve]:
         """Return the decisions whose reserve is not settled, oldest first.

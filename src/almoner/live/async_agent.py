@@ -15,8 +15,9 @@ from almoner.live.agent import Agent
 from almoner.live.async_group_commit import AsyncGroupCommit
 from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import closed
-from almoner.live.commands import Cancel, Read, Reward, SetStatus, Settle, arrivals, rewards
+from almoner.live.commands import Cancel, Forget, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.decision import Decision, Settlement
+from almoner.live.final_report import FinalReport
 from almoner.live.report import Report
 from almoner.live.terms import Terms
 from almoner.live.transaction import Command, Decide
@@ -86,10 +87,14 @@ class AsyncAgent:
         return cls(await asyncio.to_thread(Agent.open, url, name=name, clock=clock, **terms))
 
     async def decide(
-        self, context: str, available: Iterable[str] | None = None, key: str | None = None
+        self,
+        context: str,
+        available: Iterable[str] | None = None,
+        key: str | None = None,
+        person: str | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action."""
-        (decision,) = await self.ask(Decide(context, available, key))
+        (decision,) = await self.ask(Decide(context, available, key, person))
         return decision  # type: ignore[no-any-return]
 
     async def decide_many(
@@ -97,9 +102,10 @@ class AsyncAgent:
         contexts: Iterable[str],
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
+        persons: Iterable[str | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        return await self.ask(*arrivals(contexts, available, keys))
+        return await self.ask(*arrivals(contexts, available, keys, persons))
 
     async def settle(
         self,
@@ -136,6 +142,11 @@ class AsyncAgent:
         (settlement,) = await self.ask(Cancel(id, key=key))
         return settlement  # type: ignore[no-any-return]
 
+    async def forget(self, person: str) -> int:
+        """Remove everything that can be traced to a person; return how many actions were kept."""
+        (count,) = await self.ask(Forget(person))
+        return count  # type: ignore[no-any-return]
+
     async def amend(
         self, *, note: str | None = None, by: str | None = None, **changes: Any
     ) -> None:
@@ -164,6 +175,11 @@ class AsyncAgent:
         """Return a report: money, arrivals, and each action in each context."""
         self._process.check()
         return await asyncio.to_thread(self.agent.report)
+
+    async def final_report(self) -> FinalReport:
+        """Return whether the campaign has worked: its lift, what that cost, and other budgets."""
+        self._process.check()
+        return await asyncio.to_thread(self.agent.final_report)
 
     async def ask(self, *commands: Command) -> list[Any]:
         """Return the answers to a caller's commands: all are carried out or none."""

@@ -18,6 +18,7 @@ from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Settlement, plain_id
 from almoner.live.durations import in_words
 from almoner.live.names import NAME_LIMIT, is_name, is_text, text_rule
+from almoner.live.persons import person_name
 from almoner.live.reward_window import SILENCE
 from almoner.live.status import Status
 from almoner.live.terms import CHARGE, RELEASE, Terms
@@ -33,7 +34,17 @@ from almoner.store.events import (
     Event,
 )
 
-__all__ = ["Amend", "Cancel", "Read", "Reward", "SetStatus", "Settle", "arrivals", "rewards"]
+__all__ = [
+    "Amend",
+    "Cancel",
+    "Forget",
+    "Read",
+    "Reward",
+    "SetStatus",
+    "Settle",
+    "arrivals",
+    "rewards",
+]
 
 log = logging.getLogger("almoner")
 
@@ -281,14 +292,49 @@ class Read(Command):
         return self.value
 
 
-def arrivals(contexts: Any, available: Any = None, keys: Any = None) -> list[Decide]:
-    """Return the commands to decide for contexts in their order, each with its key if any."""
+@dataclass(slots=True)
+class Forget(Command):
+    """Remove everything that can be traced to a person."""
+
+    person: Any = field(repr=False)
+    count: int = field(init=False, default=0, compare=False)
+
+    def person_names(self) -> list[str]:
+        """Return the person, if it is a name."""
+        self.person = checks.plain(self.person)
+        return [self.person] if is_name(self.person) else []
+
+    def check(self, transaction: Transaction) -> None:
+        """Refuse a value that cannot be a person."""
+        self.person = person_name(self.person)
+
+    def carry_out(self, transaction: Transaction) -> None:
+        """Remove the rows of the person."""
+        self.count = transaction.forget(self.person)
+
+    def answer(self, transaction: Transaction) -> int:
+        """Return the number of actions that were kept of the person."""
+        return self.count
+
+
+def arrivals(
+    contexts: Any, available: Any = None, keys: Any = None, persons: Any = None
+) -> list[Decide]:
+    """Return the commands to decide for contexts in their order, with keys and persons if any."""
     names = checks.listed("contexts", contexts)
     keys = [None] * len(names) if keys is None else checks.listed("keys", keys)
     if len(keys) != len(names):
         raise checks.refuse("keys", f"hold {len(names)} keys, one for each context", keys)
+    persons = [None] * len(names) if persons is None else checks.listed("persons", persons)
+    if len(persons) != len(names):  # whose names must not be in the message
+        raise InvalidInput(
+            f"persons must hold {len(names)} persons, one for each context, got {len(persons)}"
+        )
     allowed = list(available) if isinstance(available, Iterator) else available
-    return [Decide(context, allowed, key) for context, key in zip(names, keys, strict=True)]
+    return [
+        Decide(context, allowed, key, person)
+        for context, key, person in zip(names, keys, persons, strict=True)
+    ]
 
 
 def rewards(values: Any) -> list[Reward]:

@@ -18,6 +18,7 @@ from almoner.live.campaign_state import unreadable
 from almoner.live.curve import CurveBuilder, moment
 from almoner.live.fold import amendment_of, ledger_after
 from almoner.live.ledger import Ledger, new_ledger, reserve
+from almoner.live.lift_tally import LiftTally
 from almoner.live.report import Amendment
 from almoner.live.status import SkipReason
 from almoner.live.terms import Terms
@@ -69,6 +70,8 @@ class History:
         those at the opening first.
     curve
         Money and reward after arrivals.
+    lift
+        The groups that a lift compares; None without a hold-out or exploration.
     """
 
     def __init__(self, terms: Terms) -> None:
@@ -86,6 +89,7 @@ class History:
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
         self._scale, self._zero = terms.scale, max(0.0, terms.scale.zero)
         self.curve = CurveBuilder(terms.unit.amount, terms.scale)
+        self.lift = LiftTally(terms) if terms.spreads else None
         self._latest: tuple[EventRow, Ledger, float] | None = None
 
     @property
@@ -110,6 +114,8 @@ class History:
         except (TypeError, ValueError, OverflowError, BrokenLedger) as reason:
             raise_from_handler(reason)
             raise unreadable(self.seq, reason) from reason
+        if self.lift is not None:
+            self.lift.apply(events)
         self._count(events)
         self._count_idle(events)
         self.tip = Event._make(events[-1])
@@ -135,7 +141,7 @@ class History:
         """Reserve the money of consecutive decisions, and add points to the curve."""
         latest, stride, reserves, costs = None, self.curve.stride, 0, 0
         for event in decisions:
-            if event[_RESERVE]:
+            if event[_RESERVE] is not None:
                 amount, cost = event[_RESERVE], event[_COST]
                 if not 0 <= cost <= amount:
                     raise BrokenLedger(f"{amount} is reserved for an expected cost of {cost}")

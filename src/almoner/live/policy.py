@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
+from math import nan
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,22 +17,33 @@ import numpy as np
 from almoner.errors import InvalidInput, InvalidPolicy
 from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_priors
-from almoner.kernels.draws import POLICY, stream_key
-from almoner.kernels.live import REFIT, advance, advance_without_gil, new_batch, replay
+from almoner.kernels.draws import POLICY, round_key, stream_key, uniform
+from almoner.kernels.live import (
+    REFIT,
+    TAKE,
+    ArrivalBatch,
+    advance,
+    advance_without_gil,
+    new_batch,
+    replay,
+)
 from almoner.kernels.state import (
     LEFT,
     OVERALL_MEAN,
     REFIT_AT,
+    ROUND,
     VALID_UNTIL,
     new_hulls,
     new_memo,
 )
+from almoner.kernels.weigh import weigh
 from almoner.kernels.window import mature
 from almoner.live.closing_time import ClosingTime
+from almoner.live.must_serve import MustServe, improvement_costs
 from almoner.live.terms import LEARNED, SKIP_NAME, Terms
 from almoner.policy.allocation import Procrastinate
 from almoner.policy.base import Policy
-from almoner.policy.lowering import LoweredPolicy, lower
+from almoner.policy.lowering import LoweredPolicy, cost_bounds, lower
 from almoner.policy.rewards import InsuredWilson, KnownRewards, Thompson
 from almoner.types import Floats, Ints
 
@@ -73,11 +85,12 @@ class PairStatistics(NamedTuple):
 
 
 class PendingArrival(Protocol):
-    """An arrival to decide: its context, the actions allowed if not all, the key if any."""
+    """An arrival to decide: its context, the actions allowed if not all, key and person if any."""
 
     context: Any
     available: Any
     key: Any
+    visitor: Any
 
 
 class LivePolicy:
@@ -104,7 +117,8 @@ class LivePolicy:
         self.actions = {name: index for index, name in enumerate(terms.active)}
         self._batch = new_batch(len(terms.active), size=BATCH)
         self._single = np.empty((1, 4), np.int64), np.empty(1)
-        self._advance, self._replay, self._mature = advance, replay, mature
+        self._advance, self._replay, self._weigh = advance, replay, weigh
+        self._weighed, self._mature = np.zeros((2, len(terms.active))), mature
         self.is_warm = False
         self.offers: dict[str, list[Offer]] = {}
         self.stopped: dict[str, Floats] = {}
@@ -123,7 +137,8 @@ class LivePolicy:
         # Kernels compare costs with the units left; reserves matter only where they differ.
         differ = bool((costs != reserves).any()) or bool(self._terms.learned_costs)
         self._reserves = reserves * differ
-        self._buffers = new_buffers(self._lower(contexts, costs.astype(np.float64)))
+        planned = np.array([improvement_costs(self._terms, name) for name in contexts], np.float64)
+        self._buffers = new_buffers(self._lower(contexts, planned))
         # Tells the fit that rows not in use have their priors from.
         self._fit: tuple[float, float] | None = None
         self._use(len(contexts))
@@ -190,6 +205,9 @@ class LivePolicy:
         kernel = advance_without_gil if takes_long else advance
         self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
         self._replay = specialize(replay, *fixed, *self._single)
+        if self._terms.spreads:
+            self.draw(0)
+            self._weigh = specialize(weigh, *fixed, self._batch, self._reserves, 0, self._weighed)
         if self.lowered.windowed:
             self._mature = specialize(mature, *fixed[:3])
         self.is_warm = True
@@ -201,30 +219,75 @@ class LivePolicy:
         horizon: int,
         left: int,
         blocked: Sequence[bool] | None = None,
+        held: float = 1.0,
     ) -> Iterable[Choice]:
         """Decide for up to `BATCH` arrivals and record them as taken.
 
-        ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved. For a
-        single arrival, ``blocked`` says instead which actions the budget cannot bear.
+        ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved, and
+        ``held`` the share of the budget per arrival that the plan may use. For a single arrival,
+        ``blocked`` says instead which actions the budget cannot bear.
         """
-        reserves = self._reserves
-        if blocked is not None:
-            reserves, left = np.zeros_like(reserves), 0
-            reserves[self.contexts[arrivals[0].context]] = blocked
-        if horizon != self._now.horizon:
-            self._now = self.lowered._replace(horizon=horizon)
-        batch, size = self._batch, len(arrivals)
+        batch, size = self._fill(arrivals, horizon, held), len(arrivals)
+        reserves, left = self._limits(arrivals[0], left, blocked)
+        self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
+        choices, figures = batch.choices, batch.figures
+        if size == 1:  # slices would take twice as long
+            return (((choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))),)
+        return zip(choices[:size].tolist(), figures[:size].tolist(), strict=True)
+
+    def _limits(
+        self, arrival: PendingArrival, left: int, blocked: Sequence[bool] | None
+    ) -> tuple[Ints, int]:
+        """Return reserves and the money they must fit, so that blocked actions do not."""
+        if blocked is None:
+            return self._reserves, left
+        reserves = np.zeros_like(self._reserves)
+        reserves[self.contexts[arrival.context]] = blocked
+        return reserves, 0
+
+    def _fill(self, arrivals: Sequence[PendingArrival], horizon: int, held: float) -> ArrivalBatch:
+        """Return the batch with these arrivals, and let the kernels use horizon and share."""
+        if horizon != self._now.horizon or held != self._now.held:
+            self._now = self.lowered._replace(horizon=horizon, held=held)
+        batch = self._batch
         for index, arrival in enumerate(arrivals):  # one by one: there is often just one
             batch.contexts[index] = self.contexts[arrival.context]
             if arrival.available is not None:
                 batch.allowed[index] = False
                 active = [self.actions[name] for name in arrival.available if name in self.actions]
                 batch.allowed[index, active] = True
-        self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
+        return batch
+
+    def weigh(
+        self,
+        arrival: PendingArrival,
+        *,
+        horizon: int,
+        left: int,
+        held: float = 1.0,
+        blocked: Sequence[bool] | None = None,
+    ) -> tuple[Choice, list[float], list[bool]]:
+        """Decide for an arrival, and record nothing.
+
+        Returns the policy's choice, its probability of each action, and which could be taken.
+        """
+        batch = self._fill((arrival,), horizon, held)
+        reserves, left = self._limits(arrival, left, blocked)
+        self._weigh(self._now, *self._working, self._stream, batch, reserves, left, self._weighed)
         choices, figures = batch.choices, batch.figures
-        if size == 1:  # slices would take twice as long
-            return (((choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))),)
-        return zip(choices[:size].tolist(), figures[:size].tolist(), strict=True)
+        choice = (choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))
+        spread, options = self._weighed.tolist()
+        return choice, spread, [*map(bool, options)]
+
+    def draw(self, lane: int) -> float:
+        """Return the uniform draw of a lane for the next arrival."""
+        key = np.uint64(round_key(self._stream, self.state.progress.item(ROUND)))
+        return float(uniform(key, lane))
+
+    def take(self, context: str, action: int) -> None:
+        """Record a decision that was made elsewhere."""
+        row = (TAKE, self.contexts[context], action, self.state.progress.item(ROUND))
+        self.replay([row], [0.0])
 
     def replay(self, rows: Sequence[Row], rewards: Sequence[float]) -> None:
         """Fold events, each with the reward it may carry."""
@@ -283,13 +346,21 @@ class LivePolicy:
         """Compute the least and the largest cost anew, and whatever depends on costs."""
         policy = self._buffers.policy
         costs = policy.costs[: len(self.contexts)]
-        policy = policy._replace(cheapest=int(costs.min()), dearest=int(costs.max()))
+        policy = policy._replace(**cost_bounds(costs))
         self._buffers.memo.validity[VALID_UNTIL] = 0
         self._buffers = self._buffers._replace(policy=policy, hulls=new_hulls(policy))
 
     def set_left(self, units: int) -> None:
         """Set the money that the plan may use, in the kernels' units, as a row SET_LEFT does."""
         self.state.progress[LEFT] = units
+
+    def take_instead(self, context: str, action: str) -> None:
+        """Record an action that costs the plan nothing, in place of the skip just recorded."""
+        pair = self.contexts[context], self.actions[action]
+        self.state.pending[pair] += 1.0
+        memo = self._working[1]
+        if memo.insured.size:
+            memo.insured[pair] = nan
 
     def units(self, money: int) -> int:
         """Return an amount of the ledger in the kernels' units, rounded down."""
@@ -390,8 +461,11 @@ class LivePolicy:
         if lowered.bottom != 1:
             raise InvalidInput("costs are whole numbers of units, so their grid is")
         # A simulation caps the budget at what its actions can cost; live bills may exceed costs.
+        budget = terms.budget
+        if terms.default is not None:  # the plan buys improvements with the rest
+            budget = max(0, budget - MustServe(terms).expected(horizon))
         lowered = lowered._replace(
-            budget=terms.budget // lowered.top, windowed=int(terms.reward_window is not None)
+            budget=budget // lowered.top, windowed=int(terms.reward_window is not None)
         )
         return _with_any_cost(lowered, terms, costs) if terms.learned_costs else lowered
 
@@ -408,9 +482,8 @@ def _with_any_cost(lowered: LoweredPolicy, terms: Terms, costs: Floats) -> Lower
         top=1,
         budget=terms.budget,
         costs=units,
-        cheapest=int(units.min()),
-        dearest=int(units.max()),
         priced=1,
+        **cost_bounds(units),
     )
 
 

@@ -11,6 +11,7 @@ from almoner.live.amendment import Changes, amended_terms
 from almoner.live.amendment_text import changes_in_words
 from almoner.live.campaign_state import Campaign
 from almoner.live.catch_up import Replica
+from almoner.live.final_report import FinalReport, make_final_report
 from almoner.live.history import History
 from almoner.live.make_report import make_report
 from almoner.live.recent_events import RecentEvents, rows_after
@@ -62,6 +63,10 @@ class Reporter:
         """Return the report of the campaign after all events of its log."""
         return self._locked(self._report)
 
+    def final_report(self) -> FinalReport:
+        """Return the final report of the campaign after all events of its log."""
+        return self._locked(lambda: make_final_report(self._name, *self._up_to_date()))
+
     def curve(self) -> list[CurvePoint]:
         """Return the curve of the campaign up to the latest arrival."""
         return self._locked(self._points)
@@ -75,7 +80,7 @@ class Reporter:
         now = self._now()
         terms = amended_terms(campaign, changes, now)
         after = campaign.copy()
-        after.amend(terms)
+        after.amend(terms, now)
         reports = [make_report(self._name, state, history, now) for state in (campaign, after)]
         return changes_in_words(campaign.terms, terms), reports[0], reports[1]
 

@@ -18,9 +18,13 @@ import numpy as np
 from almoner.errors import BrokenLedger
 from almoner.live.closing_time import ClosingTime
 from almoner.live.durations import in_words
+from almoner.live.pace import written_pace
+from almoner.live.per_person import written_per_person
 from almoner.live.reward_scale import UNSCALED, RewardScale
 from almoner.money import Denomination
 from almoner.policy.base import Policy
+from almoner.policy.contexts import TruncatedContexts
+from almoner.policy.rewards import ExploreFirst
 from almoner.types import Floats
 
 __all__ = [
@@ -92,8 +96,10 @@ class Terms:
     then cost their reserve; ``stopped`` actions are neither planned with nor taken.
     ``reward_window`` is the time within which rewards come, in microseconds; ``learns`` has the
     actions whose costs are learned, unless ``learn_cost`` says that all are. Known rewards of
-    skips, ``default_rewards``, are in the kernels' [0, 1]. Fields with a default are stored where
-    they differ from it.
+    skips, ``default_rewards``, are in the kernels' [0, 1]. ``per_person`` has a number of actions
+    and the microseconds in which they count. ``pace`` is ``"even"`` or has caps by period and a
+    time zone; ``default`` is the action taken in place of skipping. Fields with a default are
+    stored where they differ from it.
 
     ``after``, ``memory`` and ``prior`` are what was asked for; ``inherited`` holds the numbers that
     it came to: under ``pairs`` the count and the sum of rewards in [0, 1] by context and action, a
@@ -113,7 +119,12 @@ class Terms:
     expires: dict[str, int] = field(default_factory=dict)
     charged: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
+    per_person: tuple[int, int] | None = None
+    holdout: float = 0.0
+    explore: float = 0.0
     reward_window: int | None = None
+    pace: dict[str, Any] | str | None = None
+    default: str | None = None
     learn_cost: bool = False
     learns: tuple[str, ...] = ()
     risk: float = 0.0
@@ -157,7 +168,12 @@ class Terms:
         return counts if counts.any() else np.ones(len(counts))
 
     def default_in(self, context: str) -> float:
-        """Return the known reward of a skip in [0, 1]; that of 0 if none is given."""
+        """Return the known reward of a skip in [0, 1]; that of 0 if none is given.
+
+        Where a default takes the place of skipping, actions are not compared with it.
+        """
+        if self.default is not None:
+            return 0.0
         defaults = self.default_rewards
         return defaults[context] if isinstance(defaults, dict) else self.scale.zero
 
@@ -173,6 +189,23 @@ class Terms:
     def actions(self) -> tuple[str, ...]:
         """The names of the actions, those that were stopped included."""
         return tuple(self.costs)
+
+    @property
+    def knows_persons(self) -> bool:
+        """Whether a decision depends on the person."""
+        return self.per_person is not None or self.holdout > 0
+
+    @property
+    def counts_rounds(self) -> bool:
+        """Whether the policy tests its knowledge against the number of rounds."""
+        rewards, contexts = self.policy.rewards, self.policy.contexts
+        explores = isinstance(rewards, ExploreFirst) and rewards.test != "none"
+        return explores or contexts == TruncatedContexts()
+
+    @property
+    def spreads(self) -> bool:
+        """Whether the probabilities of all actions are logged: with a hold-out or exploration."""
+        return self.holdout > 0 or self.explore > 0
 
     @property
     def active(self) -> tuple[str, ...]:
@@ -229,6 +262,9 @@ class Terms:
             "default_rewards": self.shown_defaults,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
+            "per_person": written_per_person(self.per_person),
+            "holdout": self.holdout,
+            "explore": self.explore,
             "reward_window": self.window_in_words,
             "learn_cost": self.learn_cost,
             "risk": self.risk,
@@ -237,6 +273,8 @@ class Terms:
             "after": self.after,
             "memory": self.memory,
             "prior": self.prior,
+            "pace": written_pace(self.pace, self.unit),
+            "default": self.default,
         }
 
     def opened(self, now: datetime) -> Terms:

@@ -19,6 +19,7 @@ from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Decision
 from almoner.live.decision_ids import DecisionIds
 from almoner.live.names import NAME_RULE, is_name
+from almoner.live.persons import Visitor, Visitors, person_name
 from almoner.live.terms import Terms
 from almoner.store.base import Writer
 from almoner.store.events import CANCELLED, Event
@@ -33,6 +34,10 @@ class Command:
 
     def look_up(self, transaction: Transaction) -> None:
         """Tell the transaction which keys and decisions the command refers to."""
+
+    def person_names(self) -> list[str]:
+        """Return the persons that the command refers to."""
+        return []
 
     def check(self, transaction: Transaction) -> None:
         """Raise an error if the command cannot be carried out; at most decide earlier arrivals."""
@@ -54,6 +59,8 @@ class Decide(Command):
     context: Any
     available: Any = None
     key: Any = None
+    person: Any = field(default=None, repr=False)
+    visitor: Visitor | None = field(init=False, default=None, repr=False, compare=False)
     new: bool = field(init=False, default=False, compare=False)
     event: Event | None = field(init=False, default=None, repr=False, compare=False)
 
@@ -64,11 +71,18 @@ class Decide(Command):
             if is_name(self.key):
                 transaction.wanted_keys.add(self.key)
 
+    def person_names(self) -> list[str]:
+        """Return the person, if it is a name."""
+        self.person = checks.plain(self.person)
+        return [self.person] if is_name(self.person) else []
+
     def check(self, transaction: Transaction) -> None:
         """Refuse unknown names, and a key that was used for another context."""
         self.context = transaction.known_context(self.context)
         if self.available is not None:
             self.available = transaction.campaign.known_actions(self.available)
+        if self.person is not None:
+            self.visitor = transaction.visitor(person_name(self.person))
         if self.key is None:
             return
         if not is_name(self.key):
@@ -107,6 +121,7 @@ class Transaction:
         self._claimed_keys: dict[str, str] = {}
         self._claimed_decisions: dict[int, list[str]] = {}
         self._new_contexts: set[str] = set()
+        self._visitors: Visitors | None = None
 
     def look_up(self, callers: Sequence[Sequence[Command]]) -> None:
         """Fetch from the log all keys and decisions that the commands refer to, at once."""
@@ -119,6 +134,12 @@ class Transaction:
             self.wanted_decisions.add(self._by_key[key].seq)  # type: ignore[union-attr]
         if self.wanted_decisions:
             self._histories.update(self.writer.histories(sorted(self.wanted_decisions)))
+        if self.campaign.terms.knows_persons:
+            self._visitors = Visitors(self.writer.persons, self.campaign.terms, self.now)
+            everything = (command for commands in callers for command in commands)
+            names = {name for command in everything for name in command.person_names()}
+            if names:
+                self._visitors.look_up(names)
 
     def run(self, callers: Sequence[Sequence[Command]]) -> list[list[Any] | Exception]:
         """Carry out all or none of each caller's commands; return its answers or its error."""
@@ -161,6 +182,20 @@ class Transaction:
             self._new_contexts.add(name)
         return name
 
+    def visitor(self, person: str) -> Visitor | None:
+        """Return a person as known in this transaction; None where persons do not matter."""
+        return None if self._visitors is None else self._visitors.named(person)
+
+    def forget(self, person: str) -> int:
+        """Remove what is kept of a person; return the number of actions that were kept."""
+        self.decide()
+        return 0 if self._visitors is None else self._visitors.forget(person)
+
+    def save_persons(self) -> None:
+        """Write the actions of persons that were decided."""
+        if self._visitors is not None:
+            self._visitors.save()
+
     def claim_key(self, key: str, context: str) -> None:
         """Refuse a key that was used for another context, by this caller or in the log."""
         earlier = self.decided_with(key)
@@ -200,6 +235,8 @@ class Transaction:
             if event.key is not None:
                 self._by_key[event.key] = event
                 self._histories[event.seq] = [event]  # another caller may know it by its key
+            if arrival.visitor is not None and event.action is not None:
+                self._visitors.acted(arrival.visitor, event.seq)  # type: ignore[union-attr]
         self._queue = []  # only on success, so that every caller of the batch sees the failure
 
     def follow_up(self, kind: str, decided: Event, **values: Any) -> Event:
@@ -208,6 +245,8 @@ class Transaction:
         event = self.campaign.follow_up(kind, decided, now=self.now, **values)
         self.added.append(event)
         self._histories[decided.seq] = [*self._histories[decided.seq], event]
+        if kind == CANCELLED and self._visitors is not None:
+            self._visitors.cancelled(decided.seq)
         return event
 
     def set_status(self, kind: str) -> None:
@@ -254,4 +293,6 @@ def execute(
     """Run the commands of callers on a campaign; return their answers and the events to append."""
     transaction = Transaction(campaign, writer, now, ids)
     transaction.look_up(callers)
-    return transaction.run(callers), transaction.added
+    answers = transaction.run(callers)
+    transaction.save_persons()
+    return answers, transaction.added

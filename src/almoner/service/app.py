@@ -15,6 +15,7 @@ from almoner.service.api import (
     campaigns,
     decisions,
     export,
+    lift,
     monitoring,
     openapi,
     preview,
@@ -42,6 +43,7 @@ OPERATIONS = [
     *decisions.OPERATIONS,  # first, as paths are tried in their order
     *campaigns.OPERATIONS,
     *amendments.OPERATIONS,
+    *lift.OPERATIONS,
     *export.OPERATIONS,
     *preview.OPERATIONS,
     *monitoring.OPERATIONS,

@@ -17,7 +17,17 @@ from almoner.errors import StoreError
 from almoner.store.checked_log import CheckedLog
 from almoner.store.events import Event
 
-__all__ = ["ALL", "IDS", "ApiKey", "MissingStore", "Reader", "Store", "Writer"]
+__all__ = [
+    "ALL",
+    "IDS",
+    "ApiKey",
+    "MissingStore",
+    "PersonRow",
+    "Persons",
+    "Reader",
+    "Store",
+    "Writer",
+]
 
 ALL = 2**62
 """A limit of events that no log reaches."""
@@ -51,8 +61,35 @@ class Reader(Protocol):
         """Return the last snapshot, if any."""
 
 
+PersonRow = tuple[str, int, int]
+"""The digest of a person, a decision in which they got an action, and its time."""
+
+
+class Persons(Protocol):
+    """The actions that persons got in a campaign, by digest; no part of its log."""
+
+    def key(self) -> str:
+        """Return the campaign's random key for digests, in hexadecimal digits; never changed."""
+
+    def actions(self, persons: Sequence[str]) -> list[PersonRow]:
+        """Return the rows of these persons."""
+
+    def add(self, rows: Sequence[PersonRow]) -> None:
+        """Add rows, at most one for a decision."""
+
+    def remove(self, decisions: Sequence[int]) -> None:
+        """Remove the rows of these decisions, where they have any."""
+
+    def forget(self, person: str) -> int:
+        """Remove all rows of a person; return their number."""
+
+
 class Writer(Reader, Protocol):
     """The exclusive right to write a campaign's log, for one transaction."""
+
+    @property
+    def persons(self) -> Persons:
+        """The actions of persons, written in the same transaction."""
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
         """Return all events of each existing decision, the decision itself first."""
@@ -116,6 +153,9 @@ class Store(Protocol):
 
     def checked_log(self, name: str) -> CheckedLog:
         """Return all events of a campaign for an audit that checks their checksums, if any."""
+
+    def persons(self, name: str) -> list[PersonRow]:
+        """Return the rows of all persons of a campaign, by person and decision."""
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys of the service, oldest first, revoked ones included."""

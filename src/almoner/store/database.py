@@ -41,9 +41,9 @@ class Database(Protocol):
     """Clause that makes a SELECT lock its rows, if a transaction does not lock everything."""
 
     among: str
-    """Statement that selects events of a campaign by an index: a template for ``{columns}``, the
-    ``{column}`` of the index, its expression ``{lookup}`` of the campaign, and placeholders of the
-    ``{values}``."""
+    """Statement that selects rows of a campaign by an index: a template for ``{columns}``, the
+    ``{table}``, the ``{column}`` of the index, its expression ``{lookup}`` of the campaign, and
+    placeholders of the ``{values}``."""
 
     find: str
     """Query that returns a row if a table of the given name exists."""

@@ -72,16 +72,19 @@ class Event(NamedTuple):
     cost, reserve
         The expected cost of the action, and the money reserved for it.
     probability, price
-        The probability of the action or skip, and the price of a unit of budget.
+        The probability of the action or skip, and the price of a unit of budget; of a reward in a
+        campaign with a hold-out or exploration, the probability of a skip of its decision.
     reason, key, available
-        The reason of a skip, or how the reserve of an action that is settled late has ended; the
-        caller's key; the actions that the arrival allowed (JSON).
+        The reason of a skip, repeated by rewards in such a campaign, or how the reserve of an
+        action that is settled late has ended; the caller's key; the actions that the arrival
+        allowed (JSON).
     bill, charged
         The cost of a settled or expired action, and the part of it that the budget bore.
     reward
         The reward of the action.
     detail
-        The terms that an amendment changes, with who changed them and why (JSON).
+        The terms that an amendment changes, with who changed them and why; the probabilities of
+        all options of a decision in such a campaign (JSON).
     """
 
     seq: int

@@ -9,9 +9,10 @@ from itertools import islice
 from almoner.concurrency.mutex import Mutex, release
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError, UnknownCampaign
-from almoner.store.base import ALL, IDS, ApiKey
+from almoner.store.base import ALL, IDS, ApiKey, PersonRow
 from almoner.store.checked_log import CheckedLog
 from almoner.store.events import DECIDED, ENDS, Event
+from almoner.store.memory_persons import MemoryPersons
 
 __all__ = ["MemoryStore"]
 
@@ -32,7 +33,8 @@ class _Log:
         self.by_decision: dict[int, list[Event]] = {}
         self.by_key: dict[str, Event] = {}
         self.saved: str | None = None
-        self.committed: tuple[int, str | None] = (0, None)
+        self.persons = MemoryPersons()
+        self.committed: tuple[int, str | None, int] = (0, None, 0)
         self.mutex = Mutex()
 
     def events(self, after: int, limit: int = ALL) -> list[Event]:
@@ -58,8 +60,14 @@ class _Log:
     def save_snapshot(self, text: str | None) -> None:
         self.saved = text
 
-    def undo(self, last: int, saved: str | None) -> None:
+    @property
+    def state(self) -> tuple[int, str | None, int]:
+        """What a commit makes valid: the rows, the snapshot and the version of the persons."""
+        return len(self.rows), self.saved, self.persons.version
+
+    def undo(self, last: int, saved: str | None, version: int) -> None:
         """Undo a transaction, of which any part may have been done or undone already."""
+        self.persons.undo(version)
         for event in reversed(self.rows[last:]):
             history = self.by_decision.get(event.decision or 0, [])
             if history and history[-1] is event:
@@ -83,8 +91,9 @@ class _LogTransaction:
     def __enter__(self) -> _Log:
         self.claim = self.log.mutex.acquire()
         # They differ after a transaction that was interrupted.
-        if self.log.committed != (len(self.log.rows), self.log.saved):
+        if self.log.committed != self.log.state:
             self.log.undo(*self.log.committed)
+        self.log.persons.begin()
         return self.log
 
     def __exit__(self, kind: object, error: object, where: object) -> None:
@@ -93,7 +102,7 @@ class _LogTransaction:
                 raise StoreError("a transaction was ended by another one; ask again")
             return
         if kind is None:
-            self.log.committed = len(self.log.rows), self.log.saved
+            self.log.committed = self.log.state
         else:
             self.log.undo(*self.log.committed)
         release(self.claim)
@@ -103,7 +112,7 @@ class _MemoryReader:
     """The committed part of a log, which only grows: no lock is needed to read it."""
 
     def __init__(self, log: _Log) -> None:
-        self._rows, (self._last, self._saved) = log.rows, log.committed
+        self._rows, (self._last, self._saved, _) = log.rows, log.committed
 
     def events(self, after: int, limit: int = ALL) -> list[Event]:
         return self._rows[after : min(after + limit, self._last)]
@@ -192,6 +201,10 @@ class MemoryStore:
         """Return all events of a campaign for an audit; in memory they have no checksums."""
         events = self.events(name)
         return CheckedLog(iter(lambda: [(*event, None) for event in islice(events, CHUNK)], []))
+
+    def persons(self, name: str) -> list[PersonRow]:
+        """Return the rows of all persons of a campaign, by person and decision."""
+        return self._log(name).persons.rows()
 
     def api_keys(self) -> list[ApiKey]:
         """Return all keys of the service, oldest first, revoked ones included."""

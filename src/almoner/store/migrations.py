@@ -21,6 +21,7 @@ __all__ = [
     "KEYED",
     "LOOKUPS",
     "MIGRATIONS",
+    "PERSONS",
     "migrate",
     "no_store",
     "refuse_unreadable",
@@ -112,6 +113,20 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # 0 for campaigns created before this step, whose decisions all have ids from 1 on.
         "ALTER TABLE almoner_campaigns ADD COLUMN first_id BIGINT NOT NULL DEFAULT 0",
     ),
+    (
+        # NULL for campaigns created before this step, which have no terms about persons.
+        "ALTER TABLE almoner_campaigns ADD COLUMN person_key TEXT",
+        """
+        CREATE TABLE almoner_persons (
+            campaign BIGINT NOT NULL REFERENCES almoner_campaigns (id),
+            person TEXT NOT NULL,
+            decision BIGINT NOT NULL,
+            at BIGINT NOT NULL,
+            PRIMARY KEY (campaign, decision)
+        )
+        """,
+        "CREATE INDEX almoner_visits ON almoner_persons ((campaign + 0), person)",
+    ),
 )
 
 KEYED = 2
@@ -126,8 +141,11 @@ INDEXED = 4
 DETAILED = 5
 """The first version whose events have details, and whose campaigns have ids of their own."""
 
-LOOKUPS = {"decision": "campaign + 0", "key": "campaign - 0"}
-"""Expressions of the indexes by which events are found, by column."""
+PERSONS = 6
+"""The first version that keeps the actions of persons."""
+
+LOOKUPS = {"decision": "campaign + 0", "key": "campaign - 0", "person": "campaign + 0"}
+"""Expressions of the indexes by which events and persons are found, by column."""
 
 READABLE = 1
 """The oldest version whose campaigns can be read as they are; a step that alters them raises it."""

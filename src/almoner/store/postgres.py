@@ -62,7 +62,7 @@ class PostgresDatabase:
         SELECT {columns} FROM (SELECT CAST(? AS BIGINT) AS id) AS one
         CROSS JOIN unnest(ARRAY[{values}]) AS wanted (value)
         CROSS JOIN LATERAL (
-            SELECT * FROM almoner_events
+            SELECT * FROM {table}
             WHERE {lookup} = one.id AND {column} = wanted.value OFFSET 0
         ) AS found
     """

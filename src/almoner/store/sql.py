@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from secrets import token_hex
 
 from almoner.store.base import IDS, ApiKey
 from almoner.store.database import Database, Statements, run
@@ -41,13 +42,15 @@ class SqlStore(SqlLogs):
         with self._alone() as transaction:
             created = run(
                 transaction,
-                "INSERT INTO almoner_campaigns (id, name, terms, first_id) "
+                "INSERT INTO almoner_campaigns (id, name, terms, first_id, person_key) "
                 "SELECT coalesce(max(id), 0) + 1, CAST(? AS TEXT), CAST(? AS TEXT), "
-                "coalesce(max(id), 0) * CAST(? AS BIGINT) FROM almoner_campaigns WHERE true "
+                "coalesce(max(id), 0) * CAST(? AS BIGINT), CAST(? AS TEXT) "
+                "FROM almoner_campaigns WHERE true "
                 "ON CONFLICT DO NOTHING RETURNING id",
                 name,
                 terms,
                 IDS,
+                token_hex(),
             )
             for (campaign,) in created:
                 insert = "INSERT INTO almoner_heads (campaign, seq, checksum) VALUES (?, 0, ?)"

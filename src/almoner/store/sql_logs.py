@@ -9,12 +9,13 @@ from typing import Any
 
 from almoner.concurrency.process import Process
 from almoner.errors import BrokenLedger, UnknownCampaign
-from almoner.store.base import ALL
+from almoner.store.base import ALL, PersonRow
 from almoner.store.checked_log import CheckedLog
 from almoner.store.database import Database, Statements, run
 from almoner.store.events import DECIDED, ENDS, Event
 from almoner.store.hash_chain import Head, marked, root
-from almoner.store.migrations import CHAINED, DETAILED, INDEXED, LOOKUPS, MIGRATIONS
+from almoner.store.migrations import CHAINED, DETAILED, INDEXED, LOOKUPS, MIGRATIONS, PERSONS
+from almoner.store.persons import SqlPersons
 
 __all__ = ["LogReader", "LogWriter", "SqlLogs", "run"]
 
@@ -40,6 +41,7 @@ class SqlLogs:
         self._version = len(MIGRATIONS)  # of the tables; earlier ones are only read
         self._process = Process()
         self._ids: dict[str, int] = {}
+        self._person_keys: dict[int, str] = {}
 
     @property
     def _chained(self) -> bool:
@@ -61,7 +63,9 @@ class SqlLogs:
     def writing(self, name: str) -> Iterator[LogWriter]:
         """Begin a transaction on a campaign's log."""
         with self._database.transaction(name) as transaction:
-            yield LogWriter(transaction, self._database.among, *self._lock(transaction, name))
+            campaign, head = self._lock(transaction, name)
+            persons = SqlPersons(transaction, self._database.among, campaign, self._person_keys)
+            yield LogWriter(transaction, self._database.among, campaign, head, persons)
 
     @contextmanager
     def reading(self, name: str) -> Iterator[LogReader]:
@@ -97,6 +101,18 @@ class SqlLogs:
         with self._database.reading() as transaction:
             rows = run(transaction, query, campaign, after, through, last)
         return [Event._make(row) for row in rows]
+
+    def persons(self, name: str) -> list[PersonRow]:
+        """Return the rows of all persons of a campaign, by person and decision."""
+        if self._version < PERSONS:
+            return []
+        campaign = self._id(name)
+        query = f"""
+            SELECT person, decision, at FROM almoner_persons
+            WHERE {LOOKUPS["person"]} = ? ORDER BY person, decision
+        """  # noqa: S608
+        with self._database.reading() as transaction:
+            return [tuple(row) for row in run(transaction, query, campaign)]
 
     def unsettled(self, name: str, *, until: int, after: int, limit: int) -> list[Event]:
         """Return decisions with a reserve that were made until a time, oldest first."""
@@ -185,10 +201,15 @@ class LogWriter(LogReader):
     """Reads and appends to the log of a campaign within a transaction."""
 
     def __init__(
-        self, transaction: Statements, among: str, campaign: int, head: Head | None
+        self,
+        transaction: Statements,
+        among: str,
+        campaign: int,
+        head: Head | None,
+        persons: SqlPersons,
     ) -> None:
         super().__init__(transaction, campaign)
-        self._find, self._head = among, head
+        self._find, self._head, self.persons = among, head, persons
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
         """Return the events of decisions by id, in their order."""
@@ -235,7 +256,11 @@ class LogWriter(LogReader):
             part = wanted[start : start + CHUNK]
             values = ", ".join("?" * len(part))
             query = self._find.format(
-                columns=_COLUMNS, lookup=LOOKUPS[column], column=column, values=values
+                columns=_COLUMNS,
+                table="almoner_events",
+                lookup=LOOKUPS[column],
+                column=column,
+                values=values,
             )
             rows += self._run(query, self._campaign, *part)
         return [Event._make(row) for row in rows]

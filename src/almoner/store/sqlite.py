@@ -38,7 +38,7 @@ class SqliteDatabase:
     """
 
     locking = ""
-    among = "SELECT {columns} FROM almoner_events WHERE {lookup} = ? AND {column} IN ({values})"
+    among = "SELECT {columns} FROM {table} WHERE {lookup} = ? AND {column} IN ({values})"
     find = "SELECT 1 FROM sqlite_master WHERE name = ?"
     alone: tuple[str, ...] = ()
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from almoner.errors import BrokenLedger, UnknownCampaign
+from almoner.live.audit.assignment import person_fault
 from almoner.live.audit.auditor import Audit, Auditor
 from almoner.live.audit.inheritance import inheritance_fault
 from almoner.live.audit.keys import first_repetition
@@ -49,6 +50,7 @@ def audit(store: Store, name: str) -> Audit:
     with store.reading(name) as reader:  # before the log, which must have come at least as far
         snapshot = reader.snapshot()
     comparison = _Comparison(terms, snapshot)
+    persons = store.persons(name)  # before the log, too
     log = store.checked_log(name)
     with _without_garbage_collection():
         for rows in log.rows():
@@ -56,7 +58,8 @@ def audit(store: Store, name: str) -> Audit:
             comparison.check(rows)
     digests = auditor.keys.repeated()
     repetition = first_repetition(store.events(name), digests) if digests else None
-    fault = comparison.fault or log.fault
+    kept = sorted({*persons} & {*store.persons(name)}) if persons else []  # others: cancelled since
+    fault = comparison.fault or log.fault or person_fault(kept, terms, auditor.acted)
     if repetition is not None:
         fault = f"event {repetition.seq} ({repetition.kind}) uses the key {repetition.key!r} again"
     if fault is not None:

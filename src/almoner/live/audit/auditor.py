@@ -18,7 +18,9 @@ from operator import itemgetter
 from typing import Any, NoReturn
 
 from almoner.errors import BrokenLedger
+from almoner.live.audit.assignment import AssignmentAuditor
 from almoner.live.audit.keys import KeyDigests
+from almoner.live.audit.pace import AuditedPace
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import CHARGE, RELEASE, Terms
 from almoner.store.events import (
@@ -57,6 +59,9 @@ UNUSED = {
 }
 """Columns that a row of each kind leaves empty."""
 
+_ASSIGNED = {DECIDED: ("detail",), REWARDED: ("probability", "reason")}
+"""Columns of `UNUSED` that `AssignmentAuditor` checks."""
+
 _OUTCOMES = {SETTLED: 1, REWARDED: 2, CANCELLED: 4, EXPIRED: 8}
 """Outcomes of a decision, as bits."""
 
@@ -70,15 +75,9 @@ TIMES = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
 """Microseconds since 1970 in the years 1 to 9999, as dates can be."""
 
 UNCHANGING = (
-    "contexts",
-    "policy",
-    "unit",
-    "default_rewards",
-    "new_contexts",
-    "seed",
-    "reward_window",
-    "learn_cost",
-    "risk",
+    *("contexts", "policy", "unit", "default_rewards", "new_contexts", "seed"),
+    *("reward_window", "learn_cost", "risk", "per_person", "holdout", "explore"),
+    *("pace", "default"),
 )
 """Fields of the terms that no amendment changes."""
 
@@ -134,10 +133,18 @@ class Auditor:
         self._expired_bills: dict[int, int] = {}
         # Times of the decisions, if rewards must come within a window.
         self._decided_at = array("q", [0])
+        self._pace = AuditedPace(terms)
         # Offers with their numbers, and those of them that the present terms have.
         self._numbers: dict[AuditedOffer, int] = {}
         self._valid: dict[AuditedOffer, int] = {}
         self._offers: list[AuditedOffer] = []
+        self._assignment = AssignmentAuditor(terms)
+        self._unused = {
+            kind: [name for name in names if name not in _ASSIGNED.get(kind, ())]
+            if self._assignment.is_needed
+            else names
+            for kind, names in UNUSED.items()
+        }
         check = {
             DECIDED: self._decide,
             **dict.fromkeys(_OUTCOMES, self._follow_up),
@@ -147,7 +154,7 @@ class Auditor:
         # By kind: the check of a row, its unused columns, and their values.
         self._kinds = {
             kind: (check[kind], _getter([*map(Event._fields.index, names)]), (None,) * len(names))
-            for kind, names in UNUSED.items()
+            for kind, names in self._unused.items()
         }
 
     def check(self, rows: Sequence[EventRow]) -> None:
@@ -168,6 +175,8 @@ class Auditor:
             except (TypeError, ValueError, LookupError) as reason:  # a value of another type
                 self._broken(row, f"cannot be booked on these terms: {reason}")
             left = self.terms.budget - self.spent - (0 if self._shared else self.reserved)
+            if problem := self._pace.check(row, self.terms, self.spent + self.reserved):
+                self._broken(row, problem)
             if left < 0:
                 self._broken(row, f"overspends the budget by {-left}")
             if self._shared:
@@ -175,7 +184,7 @@ class Auditor:
             if row[3] != left:
                 self._broken(row, f"says that {row[3]} is left, where {left} is")
             if unused(row) != empty:
-                values = zip(UNUSED[kind], unused(row), strict=True)
+                values = zip(self._unused[kind], unused(row), strict=True)
                 field, value = next(pair for pair in values if pair[1] is not None)
                 self._broken(row, f"must have no {field}, has {value!r}")
 
@@ -221,6 +230,13 @@ class Auditor:
             sealed_from=sealed_from,
         )
 
+    def acted(self, decision: int) -> bool:
+        """Return whether a decision was an action that was not cancelled."""
+        number = self._offered[decision] if 0 < decision <= self.last else -1
+        if number < 0 or self._offers[number][1] is None:
+            return False
+        return not self._outcomes[decision] & _OUTCOMES[CANCELLED]
+
     def _switch(self, row: EventRow) -> None:
         if self.switched == CLOSED:
             self._broken(row, "comes after the campaign was closed for good")
@@ -239,7 +255,7 @@ class Auditor:
             self._broken(row, f"sets a horizon of {terms.horizon} after {self.rounds} arrivals")
         if not {*self.terms.actions} <= {*terms.actions} or not terms.active:
             self._broken(row, "removes actions")
-        self.terms = terms
+        self.terms = self._assignment.terms = terms
         self._valid.clear()
 
     def _decide(self, row: EventRow) -> None:
@@ -271,6 +287,8 @@ class Auditor:
                 self._broken(row, f"takes {action!r}, which was not available")
         if action is not None:
             self._act(row, at, counted)
+        elif self.terms.default is not None and counted is not None:
+            self._refuse_skip(row)
         if self.switched == RESUMED:  # arrivals are counted, one after the other
             if counted != self.rounds:
                 self._broken(row, f"is arrival {counted}, where {self.rounds} was due")
@@ -281,6 +299,10 @@ class Auditor:
             self.keys.add(key)
         if not 0.0 < (probability or 0.0) <= 1.0:
             self._broken(row, f"has the probability {probability}")
+        if self._assignment.is_needed:
+            fault = self._assignment.decision_fault(row, self.left)
+            if fault is not None:
+                self._broken(row, fault)
         self.reserved += reserve or 0
         self._expected += row[_COST] or 0
         self.decisions += 1
@@ -330,6 +352,20 @@ class Auditor:
         elif counted is not None and counted >= horizon:
             self._broken(row, f"takes an action in arrival {counted}, beyond the {horizon}")
 
+    def _refuse_skip(self, row: EventRow) -> None:
+        """Refuse a skip for want of money, where the budget would have paid for the default."""
+        event, default = Event._make(row), self.terms.default
+        offered = event.available is None or default in _listed(event.available)
+        reserves = dict(
+            zip(self.terms.actions, self.terms.reserves_in(event.context or ""), strict=True)
+        )
+        if (
+            offered
+            and event.reason in ("policy", "budget")
+            and reserves[default or ""] <= self.left
+        ):
+            self._broken(row, f"skips an arrival that {default!r} would have served")
+
     def _follow_up(self, row: EventRow) -> None:
         _, kind, _, _, decision, counted, _, _, _, reserve = row[:10]
         bill, charged, reward = row[OUTCOME]
@@ -351,6 +387,9 @@ class Auditor:
         if kind == REWARDED:
             if reward is None or not 0.0 <= reward <= 1.0:
                 self._broken(row, f"has the reward {reward}")
+            fault = self._assignment.reward_fault(row) if self._assignment.is_needed else None
+            if fault is not None:
+                self._broken(row, fault)
             self._check_window(row, decision, reward)
         elif reserve is None:
             self._broken(row, f"speaks of decision {decision}, a skip, which has no reserve")
@@ -368,18 +407,19 @@ class Auditor:
     def _check_window(self, row: EventRow, decision: int, reward: float) -> None:
         """Refuse a reward after the window of its decision, and a silence before its end."""
         window, said = self.terms.reward_window, row[_REASON]
-        if said not in (None, _SILENCE):
+        silent = said == _SILENCE
+        if not (silent or said is None or self.terms.spreads):  # which repeat the decision's
             self._broken(row, f"has the reason {said!r}")
         if window is None:
-            if said is not None:
+            if silent:
                 self._broken(row, "speaks of a window, which the terms do not have")
             return
         over = row[2] >= self._decided_at[decision] + window
-        if said is None and over:
+        if not silent and over:
             self._broken(row, f"rewards decision {decision} after its window has ended")
-        if said is not None and not over:
+        if silent and not over:
             self._broken(row, f"ends the window of decision {decision} before its time")
-        if said is not None and reward != 0.0:
+        if silent and reward != 0.0:
             self._broken(row, f"has the reward {reward} for silence, which is 0")
 
     def _refuse_difference(self, row: EventRow, number: int, counted: int) -> NoReturn:

@@ -24,7 +24,8 @@ class LoggedDecision:
     """A decision with its outcome so far; the action of a skip is ``skip``.
 
     ``cost`` is the money charged, or reserved so far; ``reward`` and ``price`` are in the unit of
-    the campaign's rewards.
+    the campaign's rewards; ``probabilities`` are those of all options that had one, by name (JSON),
+    in a campaign with a hold-out or exploration.
     """
 
     decision: int
@@ -43,6 +44,7 @@ class LoggedDecision:
     cancelled: bool
     reason: str | None
     key: str | None
+    probabilities: str | None
 
 
 _TYPES = {"int": "int64", "str": "string", "float": "float64", "bool": "bool"}
@@ -124,6 +126,7 @@ class _Rows:
             cancelled=cancelled,
             reason=event.reason,
             key=event.key,
+            probabilities=_probabilities(event.detail),
         )
 
     def _available(self, event: Event) -> str:
@@ -138,3 +141,8 @@ class _Rows:
 @lru_cache(100)
 def _listed(actions: tuple[str, ...]) -> str:
     return json.dumps([SKIP_NAME, *actions])
+
+
+def _probabilities(detail: str | None) -> str | None:
+    """Return the probabilities of a decision's options as JSON."""
+    return None if detail is None else json.dumps(json.loads(detail)["probabilities"])

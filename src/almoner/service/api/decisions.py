@@ -19,14 +19,16 @@ PATH = f"{CAMPAIGN}/decisions"
 @post(PATH)
 async def decide(services: Services, name: str, body: Visit) -> Decision:
     """Decide what to do for one arrival, and reserve the money for it."""
-    (decision,) = await _decide(services, name, Decide(body.context, body.available, body.key))
+    (decision,) = await _decide(
+        services, name, Decide(body.context, body.available, body.key, body.person)
+    )
     return decision
 
 
 @post(f"{PATH}/batch")
 async def decide_batch(services: Services, name: str, body: Batch) -> Decisions:
     """Decide for several arrivals in their order: all of them or none."""
-    commands = arrivals(body.contexts, body.available, body.keys)
+    commands = arrivals(body.contexts, body.available, body.keys, body.persons)
     return Decisions(decisions=await _decide(services, name, *commands))
 
 

@@ -21,7 +21,7 @@ from almoner.service.api.decoding import BodyDecoder, decode_query
 from almoner.service.api.json_io import JsonResponse, send_json
 from almoner.service.endpoint import Endpoint
 
-__all__ = ["ERRORS", "Operation", "get", "patch", "post"]
+__all__ = ["ERRORS", "Operation", "delete", "get", "patch", "post"]
 
 Handler = Callable[..., Awaitable[Any]]
 
@@ -111,6 +111,11 @@ def _decision_id(text: str) -> int:
     except ValueError:  # more digits than Python converts
         pass
     raise UnknownDecision(f"there is no decision {text[:60]!r}; an id is written in digits")
+
+
+def delete(path: str, **options: Any) -> Callable[[Handler], Operation]:
+    """Declare a handler as the DELETE operation of a path, with the attributes of `Operation`."""
+    return lambda handler: Operation(method="DELETE", path=path, handler=handler, **options)
 
 
 def get(path: str, **options: Any) -> Callable[[Handler], Operation]:

@@ -30,6 +30,7 @@ __all__ = [
     "Curve",
     "Decisions",
     "ErrorAnswer",
+    "Forgotten",
     "Health",
     "Latest",
     "ListedCampaign",
@@ -103,6 +104,9 @@ class CampaignView(Struct, kw_only=True):
     default_rewards: dict[str, float] | str | None
     new_contexts: bool
     seed: int
+    per_person: dict[str, int | str] | None
+    holdout: float
+    explore: float
     reward_window: str | None
     risk: float
     reward_range: tuple[float, float] | None = None
@@ -111,6 +115,8 @@ class CampaignView(Struct, kw_only=True):
     memory: float | None = None
     prior: dict[str, Any] | None = None
     inherited: float = 0.0
+    pace: dict[str, float | str] | str | None
+    default: str | None
 
     @classmethod
     def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
@@ -134,6 +140,9 @@ class CampaignView(Struct, kw_only=True):
             default_rewards=terms.shown_defaults,
             new_contexts=terms.new_contexts,
             seed=terms.seed,
+            per_person=_per_person(terms),
+            holdout=terms.holdout,
+            explore=terms.explore,
             reward_window=terms.window_in_words,
             risk=terms.risk,
             reward_range=terms.reward_range,
@@ -142,7 +151,21 @@ class CampaignView(Struct, kw_only=True):
             memory=terms.memory,
             prior=terms.prior,
             inherited=terms.inherited_rewards,
+            pace=_pace(terms),
+            default=terms.default,
         )
+
+
+def _per_person(terms: Terms) -> dict[str, int | str] | None:
+    if terms.per_person is None:
+        return None
+    return {"actions": terms.per_person[0], "every": in_words(terms.per_person[1])}
+
+
+class Forgotten(Struct, kw_only=True):
+    """A person was forgotten: how many actions had been kept of them."""
+
+    actions: int
 
 
 class ListedCampaign(Struct, kw_only=True):
@@ -194,6 +217,13 @@ def _action_cost(terms: Terms, action: str) -> ActionCost:
         stopped=action in terms.stopped,
         learn_cost=action in terms.learned_costs,
     )
+
+
+def _pace(terms: Terms) -> dict[str, float | str] | str | None:
+    if not isinstance(terms.pace, dict):
+        return terms.pace
+    caps = {period: terms.unit.amount(cap) for period, cap in terms.pace["caps"].items()}
+    return {**caps, "zone": terms.pace["zone"]}
 
 
 def _amounts(terms: Terms, cost: PerContext) -> float | dict[str, float]:

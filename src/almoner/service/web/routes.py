@@ -58,9 +58,10 @@ async def campaign_page(request: Request, name: str) -> Response:
     agent: AsyncAgent = await request.app.services.agents.get(name)
     report, curve = await agent.report(), await asyncio.to_thread(agent.agent.reporter.curve)
     latest = await latest_decisions(agent, LATEST)
+    final = await agent.final_report() if agent.terms.spreads else None
 
     def render() -> Response:
-        view = views.campaign_view(report, _horizon(report), curve, latest)
+        view = views.campaign_view(report, _horizon(report), curve, latest, final)
         return html(request, "campaign.html", **view)
 
     return await asyncio.to_thread(render)

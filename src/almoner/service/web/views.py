@@ -10,10 +10,12 @@ from typing import Any
 from markupsafe import Markup
 
 from almoner.live.export import LoggedDecision
+from almoner.live.final_report import FinalReport
 from almoner.live.report import Amendment, ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
 from almoner.service.web import (
     borrowing,
+    cap_text,
     chart_series,
     charts,
     formatting,
@@ -25,6 +27,7 @@ from almoner.service.web import (
 from almoner.service.web.action_colours import ActionColours, action_colours
 from almoner.service.web.estimate_rows import estimate_rows, shown_actions
 from almoner.service.web.formatting import Money
+from almoner.service.web.lift_view import lift_view
 from almoner.service.web.reward_format import RewardFormat
 
 __all__ = [
@@ -90,8 +93,12 @@ def campaign_view(
     horizon: float,
     curve: Sequence[CurvePoint],
     latest: Sequence[LoggedDecision],
+    final: FinalReport | None = None,
 ) -> dict[str, Any]:
-    """Return the context of the template ``campaign.html``; the horizon may be a forecast."""
+    """Return the context of the template ``campaign.html``; the horizon may be a forecast.
+
+    With a final report, the page shows the lift.
+    """
     money = _money(report)
     by_arrivals = sorted(report.contexts, key=lambda context: -context.arrivals)
     shown = {context.context for context in by_arrivals[:CONTEXTS_SHOWN]}
@@ -120,6 +127,7 @@ def campaign_view(
         "skipped": sentences.skipped(report),
         "waiting": sentences.waiting(report),
         "bar": svg.budget_bar(report),
+        "caps": cap_text.cap_figures(report, money),
         "charts": charts.charts(report, horizon, curve, money),
         "chart_data": Markup(chart_series.chart_data(report, horizon, curve)),  # noqa: S704  # numbers only
         "colours": colours,
@@ -132,6 +140,7 @@ def campaign_view(
         "rewards_counted": borrowing.rewards_counted,
         "hidden_contexts": len(report.contexts) - len(contexts),
         "hidden_actions": any(row.hidden for row in rows),
+        "lift": None if final is None else lift_view(final, money),
         "latest": [_decision(row, rewards) for row in latest],
         "amendments": [_amendment(amendment) for amendment in reversed(report.amendments)],
         "open": sentences.open_reserves(report),

@@ -24,6 +24,9 @@ const FORM = {
   closes: "",
   expected: "",
   skipping: "nothing",
+  pace: "free",
+  caps: { hour: "", day: "", week: "", zone: "" },
+  default: "",
   defaults: ["", ""],
   defaultGuesses: ["0", "0"],
   guesses: [
@@ -42,6 +45,10 @@ const FORM = {
   after: "",
   memory: "0.75",
   weight: "50",
+  holdout: "",
+  explore: "",
+  personActions: "",
+  personEvery: "30 days",
 };
 
 const sent = (body) => JSON.parse(JSON.stringify(body));
@@ -81,6 +88,18 @@ test("rewards in money, and the campaign before", () => {
 test("unit and seed are sent if they are filled in, 0 too", () => {
   const { unit, seed } = campaignTerms({ ...FORM, unit: "0.01", seed: "0" });
   assert.deepEqual([unit, seed], [0.01, 0]);
+});
+
+test("hold-out, exploration and a limit for persons are sent if they are filled in", () => {
+  const { holdout, explore, per_person } = campaignTerms({
+    ...FORM,
+    holdout: "0.1",
+    explore: "0.02",
+    personActions: "1",
+    personEvery: " 30 days ",
+  });
+  assert.deepEqual([holdout, explore], [0.1, 0.02]);
+  assert.deepEqual(per_person, { actions: 1, every: "30 days" });
 });
 
 test("a reward window is sent as it was typed", () => {
@@ -138,4 +157,16 @@ test("repeated names are rejected by kind", () => {
   });
   const actions = [...FORM.actions, { name: "call", cost: "1", reserve: "" }];
   assert.throws(() => rejectDuplicateNames({ ...FORM, actions }), { message: /Two actions are called “\u2068call\u2069”/ });
+});
+
+test("a pace is sent with the caps that are filled in", () => {
+  assert.equal(campaignTerms({ ...FORM, pace: "even" }).pace, "even");
+  const caps = { hour: "", day: "500", week: "", zone: "Europe/Berlin" };
+  assert.deepEqual(sent(campaignTerms({ ...FORM, pace: "caps", caps })).pace, { day: 500, zone: "Europe/Berlin" });
+  assert.equal("pace" in sent(campaignTerms(FORM)), false);
+});
+
+test("a default action is sent if there is one", () => {
+  assert.equal(campaignTerms({ ...FORM, default: "mail" }).default, "mail");
+  assert.equal("default" in sent(campaignTerms(FORM)), false);
 });

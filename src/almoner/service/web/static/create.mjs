@@ -23,6 +23,14 @@ function formValues() {
     closes: field("closes").value,
     expected: field("expected").value,
     skipping: form.elements.skipping.value,
+    pace: form.elements.pace.value,
+    caps: {
+      hour: field("cap-hour").value,
+      day: field("cap-day").value,
+      week: field("cap-week").value,
+      zone: field("zone").value.trim(),
+    },
+    default: field("default").value.trim(),
     newContexts: field("new-contexts").checked,
     rewardWindow: field("reward-window").value.trim(),
     learnCost: field("learn-cost").checked,
@@ -35,6 +43,10 @@ function formValues() {
     after: field("after").value,
     memory: field("memory").value,
     weight: field("weight").value,
+    holdout: field("holdout").value,
+    explore: field("explore").value,
+    personActions: field("person-actions").value,
+    personEvery: field("person-every").value,
     ...tableValues(),
   };
 }

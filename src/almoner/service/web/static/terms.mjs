@@ -26,6 +26,11 @@ export function campaignTerms(form) {
     after: form.after === "" ? undefined : form.after,
     memory: form.after === "" ? undefined : optionalNumber(form.memory),
     prior: prior(form),
+    holdout: optionalNumber(form.holdout),
+    explore: optionalNumber(form.explore),
+    per_person: perPerson(form),
+    pace: pace(form),
+    default: form.default || undefined,
   };
 }
 
@@ -83,6 +88,17 @@ function horizon({ ends, horizon: arrivals, closes, expected }) {
   return { at: new Date(closes).toISOString(), arrivals: Number(expected) };
 }
 
+function pace(form) {
+  if (form.pace !== "caps") return form.pace === "even" ? "even" : undefined;
+  const { hour, day, week, zone } = form.caps;
+  return {
+    hour: optionalNumber(hour),
+    day: optionalNumber(day),
+    week: optionalNumber(week),
+    zone: zone || undefined,
+  };
+}
+
 function defaultRewards(form) {
   if (form.skipping === "known") return byContext(form, form.defaults.map(Number));
   return form.skipping === "learned" ? "learned" : null;
@@ -90,6 +106,12 @@ function defaultRewards(form) {
 
 function byContext({ contexts }, values) {
   return Object.fromEntries(contexts.map(({ name }, index) => [name, values[index]]));
+}
+
+// A limit for each person, if a number of actions is given.
+function perPerson({ personActions, personEvery }) {
+  if (personActions === "") return undefined;
+  return { actions: Number(personActions), every: personEvery.trim() };
 }
 
 // An empty field is undefined, which JSON leaves out.

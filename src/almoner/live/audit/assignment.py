@@ -1,0 +1,122 @@
+"""Audit of hold-out, exploration and persons: probabilities of all options, rows of persons."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterable
+from itertools import groupby
+from math import fsum
+from operator import itemgetter
+from typing import Any
+
+from almoner.live.terms import Terms
+from almoner.store.base import PersonRow
+from almoner.store.events import Event, EventRow
+
+__all__ = ["AssignmentAuditor", "person_fault"]
+
+TOLERANCE = 1e-9
+"""Rounding errors of a sum of probabilities, at most."""
+
+
+class AssignmentAuditor:
+    """Checks the decisions of a campaign with a hold-out, exploration or limited persons."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.is_needed = terms.spreads or terms.per_person is not None
+        # By decision: the probability of a skip, and the number of the reason.
+        self._probabilities, self._reasons = array("d"), bytearray()
+        self._numbers: list[str | None] = []
+
+    def decision_fault(self, row: EventRow, left: int) -> str | None:
+        """Return what is wrong with a decision made when ``left`` could be reserved, if anything.
+
+        Every option that could be taken must have a probability above 0 if the campaign explores,
+        and no other one may have one.
+        """
+        event, terms = Event._make(row), self.terms
+        needed = {
+            "person": terms.per_person is not None,
+            "holdout": terms.holdout > 0,
+            "explore": terms.explore > 0,
+        }
+        if not needed.get(event.reason or "", True):
+            return f"is a skip for the reason {event.reason!r}, which the terms do not have"
+        if not terms.spreads or event.round is None:
+            return None if event.detail is None else f"must have no detail, has {event.detail!r}"
+        shares = json.loads(event.detail or "{}").get("probabilities", {})
+        self._note(event, shares.get("skip", 0.0))
+        if abs(fsum(shares.values()) - 1) > TOLERANCE or min(shares.values()) <= 0:
+            return f"has probabilities that do not add up to 1: {event.detail}"
+        if shares.get(event.action or "skip") != event.probability:
+            return f"has the probability {event.probability}, and lists {event.detail}"
+        if event.reason in ("person", "horizon"):
+            return None if set(shares) == {"skip"} else "could have been more than a skip"
+        return self._spread_fault(event, shares, left)
+
+    def _note(self, event: Event, skip: float) -> None:
+        gap = event.seq + 1 - len(self._reasons)
+        self._probabilities.extend([0.0] * gap)
+        self._reasons.extend(bytes(gap))
+        if event.reason not in self._numbers:
+            self._numbers.append(event.reason)
+        self._probabilities[event.seq] = skip
+        self._reasons[event.seq] = self._numbers.index(event.reason)
+
+    def _spread_fault(self, event: Event, shares: dict[str, float], left: int) -> str | None:
+        terms = self.terms
+        allowed = terms.actions if event.available is None else json.loads(event.available)
+        offers = zip(terms.actions, terms.reserves_in(event.context or ""), strict=True)
+        affordable = {action for action, reserve in offers if reserve <= left}
+        fitting = affordable & {*allowed} - {*terms.stopped}
+        likely = set(shares) - {"skip"}
+        if not likely <= fitting:
+            return f"gives a probability to {min(likely - fitting)!r}, which could not be taken"
+        if terms.explore > 0 and likely != fitting:
+            return f"gives no probability to {min(fitting - likely)!r}, which could be taken"
+        least = (1 - terms.holdout) * terms.explore / (1 + len(fitting))
+        if shares.get("skip", 0.0) < terms.holdout + least - TOLERANCE:
+            return f"skips with a probability of less than {terms.holdout + least}"
+        if min((shares[action] for action in likely), default=1.0) < least - TOLERANCE:
+            return f"has a probability below {least}, the least"
+        return None
+
+    def reward_fault(self, row: EventRow) -> str | None:
+        """Return what is wrong with a reward: it repeats a reason and the probability of a skip."""
+        event = Event._make(row)
+        if event.reason == "window":  # of the campaign itself, as nobody has told one
+            return None if event.probability is None else "must have no probability"
+        if not self.terms.spreads:
+            expected: tuple[Any, Any] = None, None
+        elif event.round is None:  # of a decision while the campaign was not running
+            expected = event.reason, event.probability
+        else:
+            decision = event.decision or 0
+            expected = self._numbers[self._reasons[decision]], self._probabilities[decision]
+        if (event.reason, event.probability) == expected:
+            return None
+        return (
+            f"has the reason {event.reason!r} and the probability {event.probability}, where its "
+            f"decision has {expected[0]!r} and {expected[1]}"
+        )
+
+
+def person_fault(rows: Iterable[PersonRow], terms: Terms, acted: Any) -> str | None:
+    """Return what is wrong with the rows of persons, if anything.
+
+    ``acted`` returns whether a decision was an action that was not cancelled.
+    """
+    for _, actions in groupby(rows, itemgetter(0)):
+        times = []
+        for _, decision, at in actions:
+            if terms.per_person is None or not acted(decision):
+                return f"a row of a person speaks of decision {decision}, which was no action"
+            times.append(at)
+        limit, every = terms.per_person or (0, 0)
+        times.sort()
+        for first, last in zip(times, times[limit:], strict=False):
+            if last - first < every:
+                return f"a person got more than {limit} actions within {every / 1e6:g} seconds"
+    return None

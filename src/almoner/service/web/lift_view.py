@@ -1,0 +1,57 @@
+"""Values of the panel on the worth of a campaign: groups, lift and other budgets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from almoner.live.final_report import FinalReport, sentences
+from almoner.service.web.formatting import Money, count, total
+
+__all__ = ["lift_view"]
+
+_GROUPS = {"with_campaign": "With the campaign", "without": "Without it"}
+_METHODS = {
+    "holdout": "Some arrivals are held out and get nothing; they are compared with the others.",
+    "explore": "Some arrivals are decided at random: actions are compared with skips of arrivals "
+    "that were about as likely to be skipped.",
+}
+
+
+def lift_view(report: FinalReport, money: Money) -> dict[str, Any]:
+    """Return the values of the panel."""
+    lift, groups = report.lift, []
+    for field, label in _GROUPS.items() if lift is not None else ():
+        group = getattr(lift, field)
+        groups.append(
+            {
+                "label": label,
+                "arrivals": count(group.arrivals),
+                "open": count(group.open),
+                "mean": f"{group.mean:.4g}",
+                "interval": f"{group.low:.4g}–{group.high:.4g}",
+            }
+        )
+    return {
+        "method": "" if lift is None else _METHODS[lift.method],
+        "verdict": "" if lift is None else lift.verdict,
+        "sentences": list(sentences(report)),
+        "groups": groups,
+        "budgets": [
+            {
+                "multiple": f"{point.multiple:.0%}".replace("%", "\N{NO-BREAK SPACE}%"),
+                "budget": money(point.budget),
+                "reward": total(point.reward),
+                "extra": "–" if point.multiple == 1 else _signed(point.extra),
+            }
+            for point in report.budgets
+        ],
+    }
+
+
+def _signed(value: float) -> str:
+    """Return a difference with its sign.
+
+    >>> _signed(12.34), _signed(-1234.5)
+    ('+12.3', '−1,234.5')
+    """
+    return ("\N{MINUS SIGN}" if value < 0 else "+") + total(abs(round(value, 1)))

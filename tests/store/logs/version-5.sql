@@ -1,0 +1,104 @@
+BEGIN TRANSACTION;
+CREATE TABLE almoner_api_keys (
+            name TEXT PRIMARY KEY,
+            digest TEXT NOT NULL UNIQUE,
+            permits TEXT NOT NULL,
+            created BIGINT NOT NULL,
+            revoked BIGINT
+        );
+INSERT INTO "almoner_api_keys" VALUES('shop','0000000000000000000000000000000000000000000000000000000000000000','admin',1,NULL);
+CREATE TABLE almoner_campaigns (
+            id BIGINT PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            terms TEXT NOT NULL
+        , first_id BIGINT NOT NULL DEFAULT 0);
+INSERT INTO "almoner_campaigns" VALUES(1,'spring','{"contexts": ["new", "returning"], "costs": {"coupon": 5000000, "call": 2500000}, "reserves": {"coupon": 5000000, "call": 8000000}, "horizon": 60, "budget": 100000000, "policy": {"rewards": {"kind": "Wilson"}, "contexts": {"kind": "EmpiricalContexts"}, "allocation": {"kind": "EagerRounding"}}, "unit": [1, 1000000], "default_rewards": null, "new_contexts": true, "seed": 7, "expires": {"call": 7200000000}}',0);
+INSERT INTO "almoner_campaigns" VALUES(2,'autumn','{"contexts": ["new"], "costs": {"mail": 100}, "reserves": {"mail": 100}, "horizon": 5, "budget": 100, "policy": {"rewards": {"kind": "Wilson"}, "contexts": {"kind": "EmpiricalContexts"}, "allocation": {"kind": "EagerRounding"}}, "unit": [1, 100], "default_rewards": null, "new_contexts": false, "seed": 2}',1000000000);
+CREATE TABLE almoner_events (
+            campaign BIGINT NOT NULL REFERENCES almoner_campaigns (id),
+            seq BIGINT NOT NULL CHECK (seq > 0),
+            kind TEXT NOT NULL,
+            at BIGINT NOT NULL,
+            "left" BIGINT NOT NULL CHECK ("left" >= 0),
+            decision BIGINT,
+            round BIGINT,
+            context TEXT,
+            action TEXT,
+            cost BIGINT CHECK (cost >= 0),
+            reserve BIGINT CHECK (reserve >= cost),
+            probability DOUBLE PRECISION CHECK (probability > 0 AND probability <= 1),
+            price DOUBLE PRECISION,
+            reason TEXT,
+            key TEXT,
+            available TEXT,
+            bill BIGINT CHECK (bill >= 0),
+            charged BIGINT CHECK (charged >= 0 AND charged <= bill),
+            reward DOUBLE PRECISION CHECK (reward >= 0 AND reward <= 1), checksum TEXT, detail TEXT,
+            PRIMARY KEY (campaign, seq)
+        );
+INSERT INTO "almoner_events" VALUES(1,1,'decided',1790000600000000,92000000,1,0,'returning','call',2500000,8000000,6.66666666666666629659e-01,0.4,NULL,'visit-0',NULL,NULL,NULL,NULL,'deefcf3e472869b4e84d70778376ae02',NULL);
+INSERT INTO "almoner_events" VALUES(1,2,'rewarded',1790000600000000,92000000,1,0,'returning','call',2500000,8000000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0.0,'a53b33d98c4b19cc33a21095450d9b34',NULL);
+INSERT INTO "almoner_events" VALUES(1,3,'decided',1790001200000000,84000000,3,1,'new','call',2500000,8000000,1.0,2.92723183883475956967e-01,NULL,'visit-1',NULL,NULL,NULL,NULL,'4a31bb1c34d94a291d86b9d34af34d2a',NULL);
+INSERT INTO "almoner_events" VALUES(1,4,'settled',1790001200000000,88750000,3,1,'new','call',2500000,8000000,NULL,NULL,NULL,NULL,NULL,3250000,3250000,NULL,'73021a432a7d4c37dce907c023dea7d8',NULL);
+INSERT INTO "almoner_events" VALUES(1,5,'decided',1790001800000000,80750000,5,2,'lapsed','call',2500000,8000000,0.956896551724138,0.4,NULL,'visit-2',NULL,NULL,NULL,NULL,'bb9e5db11a9fc5a82192b3b3fd1392fa',NULL);
+INSERT INTO "almoner_events" VALUES(1,6,'decided',1790002400000000,80750000,6,3,'returning',NULL,NULL,NULL,0.736842105263158,2.91447769020216462809e-01,'policy','visit-3',NULL,NULL,NULL,NULL,'a356230a1877e56fcfd06b5c5b9bc3f9',NULL);
+INSERT INTO "almoner_events" VALUES(1,7,'rewarded',1790002400000000,80750000,6,3,'returning',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0.0,'32094f5716ce454e04089f90a9e4a22b',NULL);
+INSERT INTO "almoner_events" VALUES(1,8,'decided',1790003000000000,80750000,8,4,'returning',NULL,NULL,NULL,5.95238095238095121786e-01,2.97362151262734852874e-01,'policy','visit-4',NULL,NULL,NULL,NULL,'667222e3dec04ea0ecbe48a15c425b11',NULL);
+INSERT INTO "almoner_events" VALUES(1,9,'decided',1790003600000000,72750000,9,5,'new','call',2500000,8000000,1.0,2.90106020966341693334e-01,NULL,'visit-5',NULL,NULL,NULL,NULL,'d2a4a1575d8f1398a4ae8cb5b6e8f810',NULL);
+INSERT INTO "almoner_events" VALUES(1,10,'settled',1790003600000000,77500000,9,5,'new','call',2500000,8000000,NULL,NULL,NULL,NULL,NULL,3250000,3250000,NULL,'6e25b76e58f26f4294f95cd48d5ae569',NULL);
+INSERT INTO "almoner_events" VALUES(1,11,'decided',1790004200000000,69500000,11,6,'returning','call',2500000,8000000,3.84259259259259300378e-01,0.294357350914079,NULL,'visit-6',NULL,NULL,NULL,NULL,'4d28775ad5ea83272edf9d902064c446',NULL);
+INSERT INTO "almoner_events" VALUES(1,12,'rewarded',1790004200000000,69500000,11,6,'returning','call',2500000,8000000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0.0,'27245a1afd122623b38ad6c62ecd7c0c',NULL);
+INSERT INTO "almoner_events" VALUES(1,13,'decided',1790004800000000,69500000,13,7,'returning',NULL,NULL,NULL,5.73584905660377453173e-01,2.0226140663389921559e-01,'policy','visit-7',NULL,NULL,NULL,NULL,'1c760e08729d165bcd578aca60a5bd49',NULL);
+INSERT INTO "almoner_events" VALUES(1,14,'paused',1790004800000000,69500000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'2d58179ae3b4cb03bde914532d76a7aa',NULL);
+INSERT INTO "almoner_events" VALUES(1,15,'decided',1790004800000000,69500000,15,NULL,'new',NULL,NULL,NULL,1.0,NULL,'paused',NULL,NULL,NULL,NULL,NULL,'06b1c02eeb59247efb734ba88f24d55c',NULL);
+INSERT INTO "almoner_events" VALUES(1,16,'resumed',1790004800000000,69500000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'ab7f672f2846911e0ff4ad456472d53b',NULL);
+INSERT INTO "almoner_events" VALUES(1,17,'decided',1790005400000000,61500000,17,8,'lapsed','call',2500000,8000000,1.0,0.2,NULL,'visit-8',NULL,NULL,NULL,NULL,'bbda19715b023f46220a91b872166710',NULL);
+INSERT INTO "almoner_events" VALUES(1,18,'decided',1790006000000000,53500000,18,9,'new','call',2500000,8000000,1.0,0.2,NULL,'visit-9',NULL,NULL,NULL,NULL,'45c96f5f08273b57714f9ee00f1626bc',NULL);
+INSERT INTO "almoner_events" VALUES(1,19,'rewarded',1790006000000000,53500000,18,9,'new','call',2500000,8000000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0.0,'8592a7046c1e6ea3ba799b6a5b0097a2',NULL);
+INSERT INTO "almoner_events" VALUES(1,20,'settled',1790006000000000,58250000,18,9,'new','call',2500000,8000000,NULL,NULL,NULL,NULL,NULL,3250000,3250000,NULL,'04f4556c82729a35e2385687d55713e1',NULL);
+INSERT INTO "almoner_events" VALUES(1,21,'decided',1790006600000000,50250000,21,10,'new','call',2500000,8000000,1.0,0.2,NULL,'visit-10',NULL,NULL,NULL,NULL,'34acee82086a4b46d610b8f8a8fcaef6',NULL);
+INSERT INTO "almoner_events" VALUES(1,22,'decided',1790007200000000,50250000,22,11,'returning',NULL,NULL,NULL,8.67346938775510167829e-01,0.2,'policy','visit-11',NULL,NULL,NULL,NULL,'2e7fc99a24fb903b748cde56ba9235a8',NULL);
+INSERT INTO "almoner_events" VALUES(1,23,'amended',1790007200000000,70250000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'c13cca8138b0f4e2b4367d2756259dd5','{"terms": {"costs": {"coupon": 5000000, "call": 2500000, "mail": 1000000}, "reserves": {"coupon": 5000000, "call": 8000000, "mail": 1000000}, "budget": 120000000}, "by": null, "note": "boss"}');
+INSERT INTO "almoner_events" VALUES(1,24,'expired',1790007800000000,78250000,1,0,'returning','call',2500000,8000000,NULL,NULL,NULL,NULL,NULL,0,0,NULL,'',NULL);
+INSERT INTO "almoner_events" VALUES(1,25,'decided',1790007800000000,77250000,25,12,'lapsed','mail',1000000,1000000,1.0,0.0,NULL,'visit-12',NULL,NULL,NULL,NULL,'26896016c130cc11bf112924db5825b9',NULL);
+INSERT INTO "almoner_events" VALUES(1,26,'rewarded',1790007800000000,77250000,25,12,'lapsed','mail',1000000,1000000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1.0,'77d9e1df602d285345f7392b1ca5b549',NULL);
+INSERT INTO "almoner_events" VALUES(1,27,'decided',1790008400000000,76250000,27,13,'lapsed','mail',1000000,1000000,1.0,0.0,NULL,'visit-13',NULL,NULL,NULL,NULL,'fdcabf78a803a93925e341fb57eca547',NULL);
+INSERT INTO "almoner_events" VALUES(1,28,'expired',1790009000000000,84250000,5,2,'lapsed','call',2500000,8000000,NULL,NULL,NULL,NULL,NULL,0,0,NULL,'',NULL);
+INSERT INTO "almoner_events" VALUES(1,29,'decided',1790009000000000,83250000,29,14,'returning','mail',1000000,1000000,1.0,0.0,NULL,'visit-14',NULL,NULL,NULL,NULL,'668671ebb7785ef70e89e7052ef8c01a',NULL);
+INSERT INTO "almoner_events" VALUES(1,30,'decided',1790009600000000,82250000,30,15,'new','mail',1000000,1000000,1.0,0.0,NULL,'visit-15',NULL,NULL,NULL,NULL,'8c724b77842a04d60e5847af5dc39c2f',NULL);
+INSERT INTO "almoner_events" VALUES(1,31,'rewarded',1790009600000000,82250000,30,15,'new','mail',1000000,1000000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1.0,'67cfe3d5ad4e46678e4f1d1bf9e9d28f',NULL);
+INSERT INTO "almoner_events" VALUES(1,32,'decided',1790009600000000,77250000,32,16,'new','coupon',5000000,5000000,1.0,0.0,NULL,NULL,'["coupon"]',NULL,NULL,NULL,'62690234993b1195010085d5cf40efb5',NULL);
+INSERT INTO "almoner_events" VALUES(1,33,'cancelled',1790009600000000,82250000,32,16,'new','coupon',5000000,5000000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'614702e44e6a41d64e93ce1f41bdae5f',NULL);
+INSERT INTO "almoner_events" VALUES(1,34,'decided',1790010200000000,81250000,34,17,'lapsed','mail',1000000,1000000,1.0,0.0,NULL,'visit-16',NULL,NULL,NULL,NULL,'1ad7a231daf500ecf625fa185baf2e11',NULL);
+INSERT INTO "almoner_events" VALUES(1,35,'decided',1790010800000000,80250000,35,18,'returning','mail',1000000,1000000,1.0,0.0,NULL,'visit-17',NULL,NULL,NULL,NULL,'42007a9dd481c9d397bb934c11b6c307',NULL);
+INSERT INTO "almoner_events" VALUES(1,36,'expired',1790011400000000,88250000,11,6,'returning','call',2500000,8000000,NULL,NULL,NULL,NULL,NULL,0,0,NULL,'',NULL);
+INSERT INTO "almoner_events" VALUES(1,37,'decided',1790011400000000,87250000,37,19,'returning','mail',1000000,1000000,1.0,0.0,NULL,'visit-18',NULL,NULL,NULL,NULL,'6549e4af4185f56dbecc0f3de39af118',NULL);
+INSERT INTO "almoner_events" VALUES(1,38,'rewarded',1790011400000000,87250000,37,19,'returning','mail',1000000,1000000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,1.0,'4c23f133648053933942f05523301016',NULL);
+INSERT INTO "almoner_events" VALUES(1,39,'decided',1790012000000000,86250000,39,20,'new','mail',1000000,1000000,1.0,0.0,NULL,'visit-19',NULL,NULL,NULL,NULL,'0c9583a66a6050f8433e1be07f325911',NULL);
+INSERT INTO "almoner_events" VALUES(1,40,'expired',1790022800000000,94250000,17,8,'lapsed','call',2500000,8000000,NULL,NULL,NULL,NULL,NULL,0,0,NULL,'',NULL);
+INSERT INTO "almoner_events" VALUES(1,41,'expired',1790022800000000,102250000,21,10,'new','call',2500000,8000000,NULL,NULL,NULL,NULL,NULL,0,0,NULL,'',NULL);
+INSERT INTO "almoner_events" VALUES(1,42,'paused',1790022800000000,102250000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'db4179fefcb483aa1c9ebef9b445b28a',NULL);
+INSERT INTO "almoner_events" VALUES(1,43,'resumed',1790022800000000,102250000,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'5fe1a832a16e1eece1c1805e502c030d',NULL);
+INSERT INTO "almoner_events" VALUES(2,1,'decided',1790022800000000,0,1,0,'new','mail',100,100,1.0,1.0,NULL,NULL,NULL,NULL,NULL,NULL,'413bd070fca35553bdf798b638eef663',NULL);
+CREATE TABLE almoner_heads (
+            campaign BIGINT PRIMARY KEY REFERENCES almoner_campaigns (id),
+            seq BIGINT NOT NULL,
+            checksum TEXT
+        );
+INSERT INTO "almoner_heads" VALUES(1,43,'5fe1a832a16e1eece1c1805e502c030d');
+INSERT INTO "almoner_heads" VALUES(2,1,'413bd070fca35553bdf798b638eef663');
+CREATE TABLE almoner_schema (version BIGINT PRIMARY KEY);
+INSERT INTO "almoner_schema" VALUES(1);
+INSERT INTO "almoner_schema" VALUES(2);
+INSERT INTO "almoner_schema" VALUES(3);
+INSERT INTO "almoner_schema" VALUES(4);
+INSERT INTO "almoner_schema" VALUES(5);
+CREATE TABLE almoner_snapshots (
+            campaign BIGINT PRIMARY KEY REFERENCES almoner_campaigns (id),
+            body TEXT NOT NULL
+        );
+CREATE UNIQUE INDEX almoner_once ON almoner_events ((campaign + 0), decision, kind);
+CREATE UNIQUE INDEX almoner_keys ON almoner_events ((campaign - 0), key)
+        WHERE key IS NOT NULL
+        ;
+COMMIT;
