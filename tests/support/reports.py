@@ -38,7 +38,6 @@ def report(**changes: Any) -> Report:
             blocked=None,
             arrivals=50,
             arrivals_left=150,
-            horizon=200.0,
             closes=None,
             horizon=200.0,
             served=7,
