@@ -130,7 +130,7 @@ def test_it_is_plain_text_with_a_version_and_a_checksum(memory: AgentFactory) ->
     assert (table["version"], len(table["checksum"])) == (VERSION, 64)
     assert sorted(json.loads(table["body"])) == [
         "attendance", "contexts", "expiring", "ledger", "overrun", "seq", "spending", "state",
-        "status", "stopped", "terms", "window",
+        "status", "stopped", "terms",
     ]  # fmt: skip
 
 
