@@ -11,11 +11,10 @@ import sys
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed  # type: ignore[import-untyped]
 from rich.console import Console
 from rich.table import Table
-
-from tests.support.shop import Shop, random_uplift, run_week
+from support.shop import Shop, random_uplift, run_week
 
 __all__ = ["WORLDS", "run"]
 

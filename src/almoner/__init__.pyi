@@ -22,6 +22,7 @@ from .live.closing_time import ClosingTime as ClosingTime
 from .live.decision import Decision as Decision
 from .live.decision import Settlement as Settlement
 from .live.per_person import PerPerson as PerPerson
+from .live.prior import Prior as Prior
 from .live.terms import Action as Action
 from .lp import Solution as Solution
 from .lp import solve as solve

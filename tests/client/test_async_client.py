@@ -47,7 +47,8 @@ def test_it_answers_what_a_client_answers(url: str) -> None:
             assert len({decision.id for decision in decisions}) == 20
             assert await campaign.decide("new", key="visit-3") == decisions[3]
             batch = await campaign.decide_many(["new", "returning"], available=["coupon"])
-            await campaign.reward_many({"visit-1": 1.0, batch[0].id: 0.0})
+            await campaign.reward_many({"visit-1": 1.0})
+            await campaign.reward_many({batch[0].id: 0.0})
             await campaign.reward(key="visit-2", value=1.0)
             assert (await campaign.settle(batch[0].id, cost=1.5)).refunded == 0.5
             assert (await campaign.cancel(batch[1].id)).refunded == 2

@@ -145,7 +145,7 @@ def test_errors_are_those_of_the_library(url: str) -> None:
             campaign.settle(999_999 * 10**9, cost=1)
         with pytest.raises(errors.InvalidInput, match="finite numbers"):
             campaign.reward(1, float("nan"))
-        with pytest.raises(errors.InvalidInput, match="value must be a number from 0 to 1"):
+        with pytest.raises(errors.InvalidInput, match="reward must be between 0 and 1"):
             campaign.reward(1, 2)
         decision = campaign.decide("new", key="once")
         campaign.reward(decision.id, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -123,7 +123,7 @@ def test_a_closing_time_moves_and_the_forecast_goes_on() -> None:
         name="week",
         contexts=["new"],
         actions={"mail": 1},
-        horizon=ClosingTime(at="2026-11-23T00:00+00:00", arrivals=700, trust=1e9),
+        horizon=ClosingTime(at=MONDAY + timedelta(days=7), arrivals=700, trust=1e9),
         budget=70,
         clock=lambda: now[0],
     )
@@ -145,9 +145,9 @@ def test_a_closing_time_moves_and_the_forecast_goes_on() -> None:
 
 
 def test_a_profile_is_kept_when_the_end_moves() -> None:
-    points = [("2026-11-17T00:00+00:00", 0.5)]
+    points = ((MONDAY + timedelta(days=1), 0.5),)
     week = ClosingTime(
-        opens=MONDAY, at="2026-11-20T00:00+00:00", arrivals=800, profile=points, trust=1e9
+        opens=MONDAY, at=MONDAY + timedelta(days=4), arrivals=800, profile=points, trust=1e9
     )
     noon = MONDAY.timestamp() + DAY / 2
     longer = week.moved("2026-11-24T00:00+00:00")

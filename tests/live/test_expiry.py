@@ -246,10 +246,10 @@ def test_any_order_of_bills_and_deadlines_stays_within_the_budget(
             paid[decision] = round(charged * 10**6)
         elif step in ("coupon", "call"):
             lapse()
-            decision = agent.decide("new", available=[step])
-            if decision.action is not None:
+            made = agent.decide("new", available=[step])
+            if made.action is not None:
                 reserve, hours, bill = (5, 168, 0) if step == "coupon" else (2, 1.5, 2)
-                reserved[decision.id] = (
+                reserved[made.id] = (
                     reserve * 10**6, clock.now + hours * HOUR, bill * 10**6
                 )  # fmt: skip
         lapse()

@@ -85,13 +85,13 @@ CLOSING = {"at": "2030-01-01T00:00Z", "arrivals": 5}
 MESSAGES: list[tuple[str, dict[str, Any], str]] = [
     (
         f"{DECIDE}/1/reward",
-        {"value": 2},
-        "value must be a number from 0 to 1, got value=2",
+        {"value": "2"},
+        'value must be a number, got value="2"',
     ),
     (
         f"{DECIDE}/1/reward",
         {"value": None},
-        "value must be a number from 0 to 1, got value=null",
+        "value must be a number, got value=null",
     ),
     (f"{DECIDE}/1/settle", {"cost": -1}, "cost must be a number of at least 0, got cost=-1"),
     (
@@ -130,7 +130,7 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
     (
         f"{DECIDE}/1/reward",
         {"value": True},
-        "value must be a number from 0 to 1, got value=true",
+        "value must be a number, got value=true",
     ),
     (
         "/api/plan",
@@ -154,9 +154,9 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
     ),
     (
         "/api/plan",
-        {**SPRING, "reward_means": {"new": {"call": 1}, "x" * 99: {"call": 2}}},
-        f"reward_means['{'x' * 60}…']['call'] must be a number from 0 to 1, "
-        f"got reward_means['{'x' * 60}…']['call']=2",
+        {**SPRING, "reward_means": {"new": {"call": 1}, "x" * 99: {"call": "2"}}},
+        f"reward_means['{'x' * 60}…']['call'] must be a number, "
+        f"got reward_means['{'x' * 60}…']['call']=\"2\"",
     ),
 ]
 
@@ -420,7 +420,7 @@ def test_hostile_rewards_change_nothing(client: httpx.Client, rewards: Any) -> N
     client.post(DECIDE, json={"context": "new"})
     before = client.get("/api/campaigns/spring/report").json()["rewarded"]
     answer = client.post("/api/campaigns/spring/rewards", json={"rewards": rewards})
-    assert refused(answer)["error"] in {"malformed", "conflict"}
+    assert refused(answer)["error"] in {"malformed", "conflict", "invalid_input"}
     assert client.get("/api/campaigns/spring/report").json()["rewarded"] == before
 
 

@@ -38,6 +38,7 @@ def report(**changes: Any) -> Report:
             blocked=None,
             arrivals=50,
             arrivals_left=150,
+            horizon=200.0,
             closes=None,
             served=7,
             skips={"policy": 43},

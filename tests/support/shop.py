@@ -39,6 +39,9 @@ MEAN_BASKETS = np.array([44.84, 59.47, 78.38, 92.00])
 """Means of the baskets by segment, of which none is above the largest."""
 
 DAY = 86_400.0
+VALID = 7 * DAY
+"""Time in which a coupon can be redeemed."""
+
 OPENED = 1_790_000_000.0
 """Time of the first visit, in seconds since 1970."""
 
@@ -49,7 +52,7 @@ Purchase = tuple[float, int, al.Decision, float]
 
 @dataclass(kw_only=True)
 class Outcome:
-    """Expected uplift of a campaign, its coupons, the money spent or reserved, its agent.
+    """Expected uplift of a campaign, its coupons, its money spent or reserved, purchases to come.
 
     The uplift is in purchases, or in money where rewards are baskets.
     """
@@ -58,6 +61,7 @@ class Outcome:
     coupons: int
     spent: float
     agent: al.Agent
+    to_come: list[Purchase]
 
 
 class Shop:
@@ -140,7 +144,8 @@ def run_week(
     clock = clock or Clock()
     agent = agent or open_campaign(shop, clock, **terms)
     queue: list[Purchase] = []
-    uplift, coupons, options = 0.0, 0, {None: 0, **{name: k + 1 for k, name in enumerate(COUPONS)}}
+    uplift, coupons = 0.0, 0
+    options: dict[str | None, int] = {name: k for k, name in enumerate((None, *COUPONS))}
     for visit, now in enumerate(shop.times().tolist()):
         tell(shop, agent, clock, queue, now, bought)
         clock.now = now
@@ -159,7 +164,7 @@ def run_week(
             heappush(queue, (due, visit, decision, reward))
     ledger = agent.ledger
     spent = agent.terms.unit.amount(ledger.spent + ledger.reserved)
-    return Outcome(uplift=uplift, coupons=coupons, spent=spent, agent=agent)
+    return Outcome(uplift=uplift, coupons=coupons, spent=spent, agent=agent, to_come=queue)
 
 
 def tell(
@@ -177,8 +182,42 @@ def tell(
         late = window is not None and float(shop.delays[visit]) * 1e6 >= window - 1
         if not late:
             agent.reward(decision.id, reward)
-        if bought is not None:
+        if bought is not None and float(shop.delays[visit]) < VALID:
             bought(agent, visit, decision)
+
+
+def run_coupons(
+    shop: Shop, *, budget: float = 1_500, declared: float = 1.0, **terms: Any
+) -> Outcome:
+    """Run a campaign whose coupons cost their face value, and only if they are redeemed in time.
+
+    Costs are ``declared`` times the true ones. Afterwards all purchases have come, and all coupons
+    have expired.
+    """
+    clock = Clock()
+    costs = [
+        {name: round(float(COSTS[row, k]) * declared, 4) for row, name in enumerate(SEGMENTS)}
+        for k in range(len(COUPONS))
+    ]
+    actions = {
+        name: al.Action(cost=costs[k], reserve=float(FACES[k]), expires="7 days")
+        for k, name in enumerate(COUPONS)
+    }
+    agent = open_campaign(
+        shop, clock, budget=budget, actions=actions, reward_window="7 days", **terms
+    )
+
+    def bought(agent: al.Agent, visit: int, decision: al.Decision) -> None:
+        if decision.action is not None:
+            face = float(FACES[COUPONS.index(decision.action)])
+            agent.settle(decision.id, cost=face if shop.redeems[visit] else 0.0)
+
+    week = run_week(shop, agent=agent, clock=clock, bought=bought)
+    after = OPENED + shop.days * DAY + VALID
+    tell(shop, agent, clock, week.to_come, after, bought)
+    clock.now = after
+    week.spent = agent.terms.unit.amount(agent.ledger.spent)
+    return week
 
 
 def random_uplift(visits: int, budget: float, *, baskets: bool = False) -> float:

@@ -66,11 +66,16 @@ def _verify(url: str, campaign: str | None) -> None:
             except BrokenLedger as fault:  # the other campaigns are still to be verified
                 faults.append(str(fault))
                 continue
-            amount = Terms.from_json(store.terms(name) or "").unit.amount
+            terms = Terms.from_json(store.terms(name) or "")
+            amount = terms.unit.amount
+            # With a risk reserves may exceed the budget: then the three do not add up to it.
+            shared = result.spent + result.reserved + result.left != result.budget
+            plus, equals = (",", " of") if shared else (" +", " =")
             click.echo(
                 f"{name}: {counted(result.events, 'event')} verified; "
-                f"spent {amount(result.spent):,} + reserved {amount(result.reserved):,} + "
-                f"left {amount(result.left):,} = budget {amount(result.budget):,}"
+                f"spent {amount(result.spent):,}{plus} reserved {amount(result.reserved):,}{plus} "
+                f"left {amount(result.left):,}{equals} budget {amount(result.budget):,}"
+                + (f" {terms.currency}" if terms.currency else "")
                 + (f"; overruns {amount(result.overrun):,}" if result.overrun else "")
                 + f"; {_sealing(result)}"
             )

@@ -108,10 +108,10 @@ class AsyncClient:
         *,
         key: str | None = None,
     ) -> None:
-        """Report the reward of an action or a skip, a number from 0 to 1; it may come late."""
+        """Report the reward of an action or a skip, in the campaign's range; it may come late."""
         await self._ask(self._verbs.reward(id, value, key))
 
-    async def reward_many(self, values: Mapping[int | str, float]) -> None:
+    async def reward_many(self, values: Mapping[int, float] | Mapping[str, float]) -> None:
         """Report the rewards of several actions or skips by id or key: all of them or none."""
         await self._ask(self._verbs.reward_many(values))
 

@@ -15,6 +15,7 @@ import numpy as np
 from almoner.errors import InvalidInput
 from almoner.live.closing_time import ClosingTime
 from almoner.live.per_person import PerPerson
+from almoner.live.prior import Prior
 from almoner.live.terms import Action
 from almoner.policy.base import Policy
 
@@ -78,6 +79,7 @@ def _actions(actions: Any) -> Any:
             "reserve": _costs(action.reserve),
             "expires": _plain(action.expires),
             "on_expiry": action.on_expiry,
+            "learn_cost": action.learn_cost,
         }
         if isinstance(action, Action)
         else _costs(action)
@@ -108,6 +110,7 @@ def _plain(value: Any) -> Any:
     makers: dict[type, Callable[[Any], Any]] = {
         PerPerson: _per_person,
         ClosingTime: ClosingTime.to_dict,
+        Prior: Prior.to_dict,
         Policy: Policy.to_dict,
         Decimal: float,
         Fraction: float,

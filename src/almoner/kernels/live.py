@@ -185,6 +185,16 @@ def _reason(
     return UNAFFORDABLE
 
 
+@jit_inline
+def _has_counts(state: State) -> bool:
+    """Return whether any pair has rewards, inherited ones included."""
+    for context in range(state.counts.shape[0]):
+        for action in range(state.counts.shape[1]):
+            if state.counts[context, action] > 0.0:
+                return True
+    return False
+
+
 @jit_entry
 def replay(
     policy: LoweredPolicy,
@@ -213,7 +223,7 @@ def replay(
                 count_in_window(policy, state, memo, context, action)
             state.progress[LEFT] = rows[row, 3]
         elif kind == REFIT:
-            learned = state.fit[REWARDS] > 0.0 or policy.windowed == 1
+            learned = state.fit[REWARDS] > 0.0 or policy.windowed == 1 or _has_counts(state)
             if learned and (policy.pooled == 1 or policy.reward == _INSURED):
                 refit(policy, state, memo)
         else:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from almoner.jit import jit_entry
 from almoner.kernels.refit import refit, update_mean
-from almoner.kernels.state import VALID_UNTIL, Memo, State
+from almoner.kernels.state import REWARDS, VALID_UNTIL, Memo, State
 from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import InsuredWilson, KnownRewards
 
@@ -34,6 +34,7 @@ def mature(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     for context in range(policy.costs.shape[0]):
         for action in range(policy.costs.shape[1]):
             update_mean(policy, state, memo, context, action)
+    state.fit[REWARDS] += 1.0  # so that every fit has another number
     if policy.pooled == 1 or policy.reward == _INSURED:
         refit(policy, state, memo)
     memo.validity[VALID_UNTIL] = 0

@@ -122,6 +122,13 @@ class Agent:
             The time within which rewards come, such as ``"7 days"``: silence until its end is a
             reward of 0, recorded by the campaign itself, and young decisions count by their age. If
             it is left out, only told rewards count, the zeros too.
+        learn_cost
+            Whether expected costs are learned from bills; a declared cost is worth 50 of them. For
+            a single action see `Action`.
+        risk
+            The probability, such as 0.01, with which bills may exceed the budget: reserves are then
+            admitted together, by what they will cost but for this risk. With 0, the default, all of
+            them fit the budget. Less than 0.01 was not shown to hold in simulations.
         seed
             Determines all random draws; random itself if left out.
         per_person
@@ -132,6 +139,16 @@ class Agent:
         explore
             The share of the others that is decided at random among all that is affordable, skips
             included, so that other policies can be evaluated on the log.
+        reward_range
+            The least and the largest reward, 0 and 1 if left out; default rewards, means, sums and
+            prices are then in the same unit.
+        currency
+            The currency of money, and of rewards with a range, to show beside them.
+        after, memory
+            The campaign of the same store before this one, whose rewards count here too, and their
+            weight from 0 to 1; 0.75 if left out.
+        prior
+            A `Prior`: mean rewards that are expected, and how sure they are.
 
         A campaign that exists is resumed with its own terms: terms given here may be left out, and
         must equal them otherwise.
@@ -209,15 +226,15 @@ class Agent:
         *,
         key: str | None = None,
     ) -> None:
-        """Record the reward of an action or a skip, a number from 0 to 1; it may come late.
+        """Record the reward of an action or a skip, from 0 to 1 or in its range; it may come late.
 
         The decision is given by its id, or by the key with which it was made. Record 0 too, unless
         the campaign has a reward window: without the zeros, all means are too high.
         """
         self._commits.submit((Reward(id, value, key=key),))
 
-    def reward_many(self, values: Mapping[int, float]) -> None:
-        """Record several rewards by decision id, in one transaction: all of them or none."""
+    def reward_many(self, values: Mapping[int, float] | Mapping[str, float]) -> None:
+        """Record several rewards by decision id or key, in one transaction: all of them or none."""
         self._commits.submit(rewards(values))
 
     def cancel(

@@ -76,10 +76,13 @@ def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
 def _budget(terms: Terms, ledger: Ledger, value: Any) -> int:
     money = terms.unit
     budget = money.units("budget", value, error=InvalidTerms)
-    least = ledger.spent + ledger.reserved
+    shared = terms.risk > 0.0  # then what open decisions are expected to cost is kept
+    kept = ledger.planned if shared else ledger.reserved
+    least = ledger.spent + kept
     if budget < least:
-        spent, reserved = money.amounts(ledger.spent, ledger.reserved)
-        rule = f"be at least the {spent!r} spent and {reserved!r} reserved"
+        spent, held = money.amounts(ledger.spent, kept)
+        how = "expected to be" if shared else "reserved"
+        rule = f"be at least the {spent!r} spent and {held!r} {how}"
         remedy = f"the least possible now is {money.amount(least)!r}"
         raise checks.refuse("budget", rule, value, remedy, InvalidTerms)
     return budget

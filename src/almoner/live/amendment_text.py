@@ -25,7 +25,7 @@ def _budget(before: Terms, after: Terms) -> list[str]:
     if before.budget == after.budget:
         return []
     was, now = before.unit.amounts(before.budget, after.budget)
-    return [f"budget {was:,g} → {now:,g}"]
+    return [f"budget {was:,g} → {now:,g}{_currency(after)}"]
 
 
 def _horizon(before: Terms, after: Terms) -> list[str]:
@@ -58,4 +58,8 @@ def _action(name: str, before: Terms, after: Terms) -> list[str]:
 def _amount(terms: Terms, units: PerContext) -> str:
     if isinstance(units, dict):
         return "by context"
-    return f"{terms.unit.amount(units):,g}"
+    return f"{terms.unit.amount(units):,g}{_currency(terms)}"
+
+
+def _currency(terms: Terms) -> str:
+    return f" {terms.currency}" if terms.currency else ""

@@ -35,24 +35,25 @@ NEGLIGIBLE = 1e-12
 
 
 def assign(
-    campaign: Campaign, arrival: PendingArrival, *, horizon: int, left: int
+    campaign: Campaign, arrival: PendingArrival, *, horizon: int
 ) -> tuple[Choice, str | None]:
     """Decide for one arrival, and record it as taken.
 
     Returns the choice, and the probabilities of all options as JSON if the campaign logs them.
-    ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved.
+    ``horizon`` is the total number of arrivals.
     """
     terms, policy, visitor = campaign.terms, campaign.policy, arrival.visitor
     if visitor is not None and visitor.has_enough and campaign.arrivals < horizon:
         policy.take(arrival.context, SKIP)
         detail = detail_of({SKIP_NAME: 1.0}) if terms.spreads else None
         return ((SKIP, HAS_ENOUGH), (1.0, nan)), detail
+    left, blocked = campaign.ledger.left, campaign.blocked(arrival.context)
     if not terms.spreads:
-        (choice,) = policy.choose((arrival,), horizon=horizon, left=left)
+        (choice,) = policy.choose((arrival,), horizon=horizon, left=left, blocked=blocked)
         return choice, None
     planned = _planned_horizon(terms, campaign.arrivals, horizon)
     ((action, reason), (_, price)), spread, options = policy.weigh(
-        arrival, horizon=planned, left=left
+        arrival, horizon=planned, left=left, blocked=blocked
     )
     if reason == PAST_HORIZON:
         shares = [1.0] + [0.0] * len(spread)

@@ -125,11 +125,11 @@ class AsyncAgent:
         *,
         key: str | None = None,
     ) -> None:
-        """Record the reward of an action or a skip, a number from 0 to 1; it may come late."""
+        """Record the reward of an action or a skip, from 0 to 1 or in its range; maybe late."""
         await self.ask(Reward(id, value, key=key))
 
-    async def reward_many(self, values: Mapping[int, float]) -> None:
-        """Record several rewards by decision id: all of them or none."""
+    async def reward_many(self, values: Mapping[int, float] | Mapping[str, float]) -> None:
+        """Record several rewards by decision id or key: all of them or none."""
         await self.ask(*rewards(values))
 
     async def cancel(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from itertools import repeat
-from math import isnan, nan
+from math import ceil, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,9 @@ from almoner.live.assignment import (
 )
 from almoner.live.closing_time import ClosingTime, ForecastCorrections
 from almoner.live.deadlines import Deadlines, OpenDecision
+from almoner.live.evidence import Evidence
 from almoner.live.fold import fold, ledger_after
-from almoner.live.ledger import Ledger, reserve
+from almoner.live.ledger import Ledger, SharedLedger, new_ledger, reserve
 from almoner.live.names import NAME_RULE, is_name
 from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival
 from almoner.live.reward_window import SILENCE, RewardWindow
@@ -93,21 +94,19 @@ class Campaign:
         Arrivals and periods excluded when scaling the forecast of a closing time.
     expiring
         The open decisions whose reserves end by themselves.
-    window
-        The decisions that wait for rewards, if these come within a window.
+    evidence
+        Evidence that comes with time: rewards within a window, bills of reserves that expire.
     """
 
     def __init__(self, terms: Terms) -> None:
         self.terms = self._opened_with = terms
         self.seq = 0
-        self.ledger = Ledger(budget=terms.budget)
+        self.ledger = new_ledger(terms.budget, risk=terms.risk)
         self.status: str = _RUNNING
         self.overrun = 0
         self.corrections = ForecastCorrections()
         self.expiring = Deadlines()
-        self.window: RewardWindow | None = None
-        if terms.reward_window is not None:
-            self.window = RewardWindow(terms, terms.reward_window)
+        self.evidence = Evidence(terms)
         self._use(LivePolicy(terms))
 
     def _use(self, policy: LivePolicy) -> None:
@@ -126,11 +125,10 @@ class Campaign:
         self.terms = terms
         self._use(LivePolicy(terms, tuple(self.contexts)))
         self.policy.take_over(before)
-        if self.window is not None:
-            self.window.amend(terms)
         if before.is_warm:
             self.policy.warm_up()
         self.ledger = self.ledger._replace(budget=terms.budget)
+        self.evidence.amend(self)
         self.policy.replay([(SET_LEFT, self.units_left, SKIP, -1)], [0.0])
         if isinstance(horizon, ClosingTime) and isinstance(terms.horizon, ClosingTime):
             scale = horizon.arrivals / terms.horizon.arrivals
@@ -139,7 +137,20 @@ class Campaign:
     @property
     def units_left(self) -> int:
         """The money left after expected costs, in the kernels' units."""
-        return self.policy.units(self.ledger.budget - self.ledger.committed)
+        committed = self.ledger.committed
+        if self.evidence.shared is not None:
+            committed = self.ledger.spent + ceil(self.evidence.shared.expected)
+        return self.policy.units(max(0, self.ledger.budget - committed))
+
+    @property
+    def deadlines(self) -> int:
+        """The number of decisions that wait for deadlines, counted once for each of them."""
+        return len(self.expiring) + (len(self.window.waiting) if self.window is not None else 0)
+
+    @property
+    def window(self) -> RewardWindow | None:
+        """The decisions that wait for rewards, if these come within a window."""
+        return self.evidence.window
 
     @property
     def state(self) -> State:
@@ -163,9 +174,9 @@ class Campaign:
     def _one_by_one(self) -> bool:
         """Whether each arrival changes something for the next one that the kernels do not know.
 
-        With a closing time that is the forecast.
+        With a closing time that is the forecast, with shared reserves what they may cost.
         """
-        return isinstance(self.terms.horizon, ClosingTime)
+        return isinstance(self.terms.horizon, ClosingTime) or self.evidence.shared is not None
 
     def follow_up(
         self,
@@ -290,7 +301,7 @@ class Campaign:
             seq=self.seq + 1,
             kind=AMENDED,
             at=now,
-            left=terms.budget - self.ledger.budget + self.ledger.left,
+            left=self.ledger._replace(budget=terms.budget).left,
             detail=json.dumps(detail),
         )
         fold(self, [event], compare=True)
@@ -363,7 +374,7 @@ class Campaign:
             "attendance": list(self.corrections),
             "ledger": list(self.ledger),
             "expiring": self.expiring.to_list(),
-            "window": self.window and self.window.to_dict(len(self.contexts)),
+            **self.evidence.to_dict(self),
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
             "terms": None if self.terms is self._opened_with else self.terms.to_dict(),
@@ -385,11 +396,10 @@ class Campaign:
         self._use(LivePolicy(self.terms, tuple(table["contexts"])))
         self.policy.restore(table["state"])
         self.policy.stopped = {name: np.array(rows) for name, rows in table["stopped"].items()}
-        self.ledger = Ledger(*table["ledger"])
+        self.ledger = type(self.ledger)(*table["ledger"])
         self.expiring.restore(table["expiring"])
-        if self.window is not None:
-            self.window.amend(self.terms)
-            self.window.restore(table["window"])
+        self.evidence = Evidence(self.terms)
+        self.evidence.restore(self, table)
         self.corrections = ForecastCorrections(*table["attendance"])
         self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
 
@@ -411,10 +421,10 @@ class Campaign:
         """Decide for one arrival of a campaign with a hold-out, exploration or limited persons."""
         if self.status != _RUNNING:
             return self._decide((arrival,), now)[0]
-        self.age(now)
+        if self.evidence.is_due(now):
+            self.evidence.age(self, now)
         self.correct_forecast(now)
-        horizon = self._horizon_at(now)
-        choice, detail = assign(self, arrival, horizon=horizon, left=self.ledger.left)
+        choice, detail = assign(self, arrival, horizon=self._horizon_at(now))
         (event,) = self._decide((arrival,), now, (choice,), self.arrivals - 1)
         if event.action is not None and arrival.visitor is not None:
             arrival.visitor.actions[event.seq] = now
@@ -432,12 +442,14 @@ class Campaign:
         With ``choices``, which are recorded as taken, ``counted`` is the number of the first one.
         """
         seq, counted = self.seq, self.arrivals if counted is None else counted
-        budget, spent, reserved, _ = self.ledger
-        left = budget - spent - reserved
+        budget, spent, reserved, planned = self.ledger
+        shared = isinstance(self.ledger, SharedLedger)  # then there is one arrival
+        left = budget - spent - (planned if shared else reserved)
         running = self.status == _RUNNING
         per_unit, offers = self.policy.per_unit, self.policy.offers
         if choices is None:
-            self.age(now)
+            if self.evidence.is_due(now):
+                self.evidence.age(self, now)
             choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
         reserves = costs = 0
         events = []
@@ -453,7 +465,7 @@ class Campaign:
                     seq,
                     DECIDED,
                     now,
-                    left - reserves,
+                    max(0, left - costs) if shared else left - reserves,
                     seq,
                     counted if running else None,
                     arrival.context,
@@ -470,25 +482,32 @@ class Campaign:
             counted += 1
             if self.terms.expires and name is not None:
                 self.open(events[-1])
-            if self.window is not None:
-                self.window.add(events[-1], self.contexts[arrival.context])
+            if self.evidence.ageing is not None:
+                self.evidence.add(self, events[-1])
         self.reserve(reserves, costs)
         self.seq = seq
         return events
 
     def _choose(self, arrivals: Sequence[PendingArrival], now: int, left: int) -> Iterable[Choice]:
         self.correct_forecast(now)
-        return self.policy.choose(arrivals, horizon=self._horizon_at(now), left=left)
+        blocked = self.blocked(arrivals[0].context)
+        horizon = self._horizon_at(now)
+        return self.policy.choose(arrivals, horizon=horizon, left=left, blocked=blocked)
+
+    def blocked(self, context: str) -> list[bool] | None:
+        """Return which actions the budget cannot bear, where reserves are admitted together."""
+        shared = self.evidence.shared
+        if shared is None:
+            return None
+        return [
+            not shared.admits(self.ledger, cost=cost, reserve=reserve)
+            for _, cost, reserve in self.policy.offers[context]
+        ]
 
     def reserve(self, amount: int, cost: int) -> None:
         """Reserve money for decisions, given their reserves and expected costs in all."""
         if amount or cost:
             self.ledger = reserve(self.ledger, reserve=amount, cost=cost)
-
-    def age(self, now: int) -> None:
-        """Let the evidence of a reward window age before a decision, if that is due."""
-        if self.window is not None and self.window.is_stale(now):
-            self.window.age(now, self.policy)
 
     def correct_forecast(self, now: int) -> None:
         """Count an arrival for the forecast, if there is one."""

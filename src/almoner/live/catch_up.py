@@ -32,7 +32,11 @@ CATCH_UP = 1_000
 """Events to fold inside a transaction, while other writers wait; more are folded before it."""
 
 SNAPSHOT_EVERY = 5_000
-"""Events between two snapshots: opening a campaign folds no more than these."""
+"""Events between two snapshots: opening a campaign folds no more than these.
+
+If more decisions than these wait for deadlines, which a snapshot lists, it is as many events as
+decisions: so that a snapshot takes no more time per event.
+"""
 
 log = logging.getLogger("almoner")
 
@@ -111,7 +115,7 @@ class Replica:
     def keep_snapshot(self) -> None:
         """Save a snapshot of the folded campaign, if `SNAPSHOT_EVERY` events or more have none."""
         campaign = self.campaign
-        if campaign is None or campaign.seq - self.saved < SNAPSHOT_EVERY:
+        if campaign is None or not self._snapshot_is_due(campaign):
             return
         snapshot = write_snapshot(campaign)
         try:
@@ -127,9 +131,14 @@ class Replica:
         self.tip = events[-1]
         self.latest += events
         writer.append(events)
-        if campaign.seq - self.saved >= SNAPSHOT_EVERY:
+        if self._snapshot_is_due(campaign):
             writer.save_snapshot(write_snapshot(campaign))
             self.saved = campaign.seq
+
+    def _snapshot_is_due(self, campaign: Campaign) -> bool:
+        """Return whether enough events have no snapshot yet."""
+        events = campaign.seq - self.saved
+        return events >= SNAPSHOT_EVERY and events >= campaign.deadlines
 
     def _read(self, reader: Reader) -> Campaign:
         """Return the campaign of the last snapshot, or without any event."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from almoner.types import Floats
 
-__all__ = ["Cohorts"]
+__all__ = ["EDGES", "Cohorts"]
 
 COHORTS = 14
 """Cohorts in a window."""
@@ -103,14 +103,14 @@ class Cohorts:
         delays = self._past_delays if slot is None else self._delays[slot]
         delays[place] += 1.0
 
-    def shares(self, now: int) -> Floats:
-        """Return F at the edges of the bins, learned from the outcomes so far."""
+    def shares(self, now: int, guess: Floats = GUESS) -> Floats:
+        """Return F at the edges of the bins, learned from the outcomes so far and a guess."""
         ages = self._ages(now) - 0.5 / COHORTS
         shares = np.ones(len(EDGES))
         for b in range(len(EDGES) - 2, 0, -1):
             delays = self._past_delays + self._delays[ages >= EDGES[b + 1]].sum(axis=0)
-            guess = 1.0 - GUESS[b] / GUESS[b + 1]
-            h = (delays[b] + GUESS_COUNT * guess) / (delays[: b + 1].sum() + GUESS_COUNT)
+            guessed = 1.0 - guess[b] / guess[b + 1]
+            h = (delays[b] + GUESS_COUNT * guessed) / (delays[: b + 1].sum() + GUESS_COUNT)
             shares[b] = shares[b + 1] * (1.0 - h)
         shares[0] = 0.0
         return shares
@@ -120,9 +120,13 @@ class Cohorts:
         if rows > len(self._matured):
             self.resize(rows, self._matured.shape[1])
         counts, matured = self._counts[:rows], self._matured[:rows]
-        ages = self._ages(now) - self._offsets[:rows] / np.maximum(counts, 1.0)
-        came = counts * np.interp(ages, EDGES, self.shares(now))
+        came = counts * np.interp(self.ages(now, rows)[0], EDGES, self.shares(now))
         return matured + came.sum(axis=2), matured + counts.sum(axis=2)
+
+    def ages(self, now: int, rows: int) -> tuple[Floats, Floats]:
+        """Return mean age (in windows) and number of the decisions of each pair and cohort."""
+        counts = self._counts[:rows]
+        return self._ages(now) - self._offsets[:rows] / np.maximum(counts, 1.0), counts
 
     def resize(self, rows: int, columns: int) -> None:
         """Make room for more contexts and actions."""

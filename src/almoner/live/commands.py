@@ -51,8 +51,6 @@ log = logging.getLogger("almoner")
 NOTE_LIMIT = 1_000
 """Characters of a note, at most."""
 
-REWARD_REMEDY = "scale rewards to [0, 1]; for yes and no give 1 and 0"
-
 
 @dataclass(slots=True)
 class _FollowUp(Command):
@@ -160,22 +158,25 @@ class Reward(_FollowUp):
     """Record the reward of an action or a skip."""
 
     value: Any
+    unit: float = field(init=False, default=0.0, repr=False, compare=False)
 
     def check(self, transaction: Transaction) -> None:
         """Refuse a value out of range, and a value other than the one recorded before."""
-        self.value = checks.number("reward", self.value, low=0, high=1, remedy=REWARD_REMEDY)
+        scale = transaction.campaign.terms.scale
+        self.unit = scale.reward(self.value)
         self._claim(transaction, REWARDED)
         self._refuse_late(transaction)
-        if self.event is not None and self.event.reward != self.value:
+        before = None if self.event is None else scale.value(self.event.reward or 0.0)
+        if before is not None and before != scale.value(self.unit):
             raise Conflict(
-                f"decision {self.id} was rewarded with {self.event.reward!r}, got "
-                f"reward={self.value!r}; a reward is final"
+                f"decision {self.id} was rewarded with {before!r}, got "
+                f"reward={scale.value(self.unit)!r}; a reward is final"
             )
 
     def _refuse_late(self, transaction: Transaction) -> None:
         """Refuse a reward that comes when its window has ended, unless it says the same."""
         window, event = transaction.campaign.window, self.event
-        if window is None or (event is not None and event.reward == self.value):
+        if window is None or (event is not None and event.reward == self.unit):
             return
         end = self.decided.at + window.length  # type: ignore[union-attr]
         if event.reason == SILENCE if event is not None else transaction.now >= end:
@@ -189,7 +190,7 @@ class Reward(_FollowUp):
     def carry_out(self, transaction: Transaction) -> None:
         """Learn from the reward, once."""
         if self.event is None:
-            self._follow_up(transaction, REWARDED, reward=self.value)
+            self._follow_up(transaction, REWARDED, reward=self.unit)
 
     def answer(self, transaction: Transaction) -> None:
         """Return None: a reward moves no money."""

@@ -31,10 +31,11 @@ def refuse_differences(
     checks.known_keys(
         "the campaign", terms, required=(), optional=list(written), error=InvalidTerms
     )
-    for term in ("unit", "contexts", *terms):  # these two first: the others are read in them
+    first = ("unit", "contexts", "reward_range", "currency")  # the others are read in them
+    for term in (*first, *terms):
         if terms.get(term) is None:
             continue
-        fields = parse_term(term, terms[term], stored.contexts, stored.unit)
+        fields = parse_term(term, terms[term], stored.contexts, stored.unit, stored.scale)
         changed = replace(stored, **fields)
         if isinstance(stored.horizon, ClosingTime) and stored.horizon.opens is not None:
             changed = changed.opened(stored.horizon.opens)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from almoner.live.ledger import Ledger
 from almoner.live.report import CurvePoint
+from almoner.live.reward_scale import UNSCALED, RewardScale
 from almoner.store.events import Event, EventRow
 
 __all__ = ["CurveBuilder", "moment"]
@@ -30,10 +31,12 @@ class CurveBuilder:
     ----------
     amount
         Returns the amount of money of whole units.
+    rewards
+        The scale of rewards; sums of them are given in its unit.
     """
 
-    def __init__(self, amount: Callable[[int], float]) -> None:
-        self._amount = amount
+    def __init__(self, amount: Callable[[int], float], rewards: RewardScale = UNSCALED) -> None:
+        self._amount, self._gain = amount, rewards.gain
         self._points: list[CurvePoint] = []
         self._end: CurvePoint | None = None
         self.stride = 1
@@ -64,5 +67,5 @@ class CurveBuilder:
             reserved=self._amount(ledger.reserved),
             planned=self._amount(ledger.planned),
             reward=reward,
-            price=event.price,
+            price=None if event.price is None else self._gain(event.price),
         )

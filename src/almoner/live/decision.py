@@ -8,6 +8,7 @@ from typing import Any
 
 from almoner.errors import UnknownDecision
 from almoner.live.ledger import overrun
+from almoner.live.reward_scale import UNSCALED, RewardScale
 from almoner.live.status import EXPLANATIONS
 from almoner.live.terms import RELEASE
 from almoner.money import Denomination
@@ -33,7 +34,7 @@ class Decision:
     reserved
         The money reserved for the action until it is settled.
     price
-        The price of a unit of budget; None where the policy has no price.
+        The price of a unit of budget, in the unit of rewards; None where the policy has no price.
     budget_left
         The money that further actions could reserve after this decision.
     reason
@@ -62,16 +63,21 @@ class Decision:
         return "" if self.reason is None else EXPLANATIONS[self.reason]
 
     @classmethod
-    def of(cls, event: Event, money: Denomination, first: int = 0) -> Decision:
+    def of(
+        cls, event: Event, money: Denomination, first: int = 0, rewards: RewardScale = UNSCALED
+    ) -> Decision:
         """Return the decision that an event records; ids add ``first`` to the event's number."""
         reserved, left = money.amounts(event.reserve or 0, event.left)
+        price = event.price
+        if price is not None and rewards is not UNSCALED:
+            price = rewards.gain(price)
         return cls(  # positional arguments, as this is called for every decision
             event.seq + first,
             event.context or "",
             event.action,
             event.probability or 0.0,
             reserved,
-            event.price,
+            price,
             left,
             event.reason,
         )

@@ -15,6 +15,7 @@ from almoner.live.history import History
 from almoner.live.lift import Difference, Estimate, compare, group_mean, stratified_lift
 from almoner.live.lift_tally import LiftTally
 from almoner.live.make_report import present_estimates
+from almoner.live.reward_scale import RewardScale
 from almoner.live.terms import Terms
 
 __all__ = [
@@ -156,7 +157,7 @@ def make_final_report(name: str, campaign: Campaign, history: History) -> FinalR
         arrivals=campaign.arrivals,
         served=history.taken.total(),
         rewarded=history.rewarded,
-        reward=history.reward,
+        reward=campaign.terms.scale.total(history.reward, count=history.rewarded),
         budget=amount(ledger.budget),
         spent=amount(ledger.spent),
         planned=amount(ledger.planned),
@@ -168,7 +169,7 @@ def make_final_report(name: str, campaign: Campaign, history: History) -> FinalR
 
 def _lift(tally: LiftTally, terms: Terms, money: float) -> LiftReport | None:
     """Return the lift, for which ``money`` was spent or is planned."""
-    reached, held_out = tally.reached, tally.held_out
+    reached, held_out, scale = tally.reached, tally.held_out, terms.scale
     if reached.arrivals == 0:
         return None
     first = group_mean(reached)
@@ -176,15 +177,16 @@ def _lift(tally: LiftTally, terms: Terms, money: float) -> LiftReport | None:
         if held_out.arrivals == 0:
             return None
         lift = compare(reached, held_out)
-        without = _group(group_mean(held_out), held_out.arrivals, tally.rewarded_held_out)
+        without = _group(group_mean(held_out), held_out.arrivals, tally.rewarded_held_out, scale)
     else:
         stratified = stratified_lift(tally.actions, tally.skips, reached.arrivals)
         if stratified is None:
             return None
         lift = stratified
         ends = Estimate(first.mean - lift.value, first.mean - lift.high, first.mean - lift.low)
-        without = _group(ends, reached.arrivals, tally.rewarded)
-    with_campaign = _group(first, reached.arrivals, tally.rewarded)
+        without = _group(ends, reached.arrivals, tally.rewarded, scale)
+    with_campaign = _group(first, reached.arrivals, tally.rewarded, scale)
+    lift = Difference(*map(scale.gain, lift))
     extra = Difference(*(value * reached.arrivals for value in lift))
     return LiftReport(
         method="holdout" if terms.holdout > 0 else "explore",
@@ -204,14 +206,14 @@ def _lift(tally: LiftTally, terms: Terms, money: float) -> LiftReport | None:
     )
 
 
-def _group(estimate: Estimate, arrivals: int, rewarded: int) -> GroupReport:
+def _group(estimate: Estimate, arrivals: int, rewarded: int, scale: RewardScale) -> GroupReport:
     return GroupReport(
         arrivals=arrivals,
         rewarded=rewarded,
         open=arrivals - rewarded,
-        mean=estimate.mean,
-        low=estimate.low,
-        high=estimate.high,
+        mean=scale.value(estimate.mean),
+        low=scale.value(estimate.low),
+        high=scale.value(estimate.high),
     )
 
 
@@ -245,7 +247,7 @@ def _budgets(campaign: Campaign, history: History) -> list[BudgetPoint]:
     def reward(multiple: float) -> float:
         ratio = amount(budget) * multiple / (share * arrivals)
         plan = optimum(estimates, reserves=reserves, funds=int(budget * multiple), ratio=ratio)
-        return arrivals * (share * plan.value + (1 - share) * idle)
+        return arrivals * terms.scale.value(share * plan.value + (1 - share) * idle)
 
     own = reward(1.0)
     return [

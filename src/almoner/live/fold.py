@@ -52,7 +52,7 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
     rewards: list[float] = []
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
     forecast = isinstance(campaign.terms.horizon, ClosingTime)
-    reserves, costs, window = 0, 0, campaign.window
+    reserves, costs, evidence = 0, 0, campaign.evidence
     for event in events:
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
         if context is not None and context not in contexts:
@@ -63,12 +63,15 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                     raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
                 reserves, costs = reserves + reserve, costs + cost
                 campaign.open(event)
-            if window is not None:
-                if window.is_stale(at):
+                if evidence.shared is not None:
+                    campaign.reserve(reserves, costs)
+                    reserves, costs, left = 0, 0, campaign.ledger.left
+            if evidence.ageing is not None:
+                if evidence.ageing.is_due(at):
                     campaign.policy.replay(rows, rewards)
                     rows, rewards = [], []
-                    campaign.age(at)
-                window.add(event, contexts[context])
+                    evidence.age(campaign, at)
+                evidence.add(campaign, event)
             if counted is not None:
                 if forecast:
                     campaign.correct_forecast(at)
@@ -84,7 +87,6 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
             campaign.amend(campaign.terms.amended(amendment_of(event)["terms"]))
             rows, rewards, reserves, costs = [], [], 0, 0
             contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
-            window = campaign.window
         else:
             campaign.reserve(reserves, costs)
             changes = _change(campaign, Event._make(event))
@@ -149,13 +151,12 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
         return []
     bill = event.bill or 0
     campaign.ledger, _ = ledger_after(campaign.ledger, kind, event, bill, event.reason)
+    if campaign.evidence.ageing is not None:
+        campaign.evidence.end(campaign, event)
     campaign.expiring.discard(event.decision or 0)
     if kind == EXPIRED:
         return [(SET_LEFT, campaign.units_left, SKIP, -1)]
     if kind == CANCELLED:
-        if campaign.window is not None:
-            row = campaign.contexts[event.context or ""]
-            campaign.window.cancel(event.decision or 0, row, event.action)
         return _cancel(campaign, event.context or "", event.action or "")
     if kind == SETTLED:
         reserve = 0 if event.reason == RELEASE else event.reserve or 0

@@ -17,7 +17,7 @@ from almoner.live.amendment_text import changes_in_words
 from almoner.live.campaign_state import unreadable
 from almoner.live.curve import CurveBuilder, moment
 from almoner.live.fold import amendment_of, ledger_after
-from almoner.live.ledger import Ledger, reserve
+from almoner.live.ledger import Ledger, new_ledger, reserve
 from almoner.live.lift_tally import LiftTally
 from almoner.live.report import Amendment
 from almoner.live.status import SkipReason
@@ -55,9 +55,9 @@ class History:
     idle
         Skips of counted arrivals since an action was last taken, by reason.
     rewarded, reward
-        How many rewards have come, and their sum.
+        How many rewards have come, and their sum in [0, 1].
     zeros
-        How many of them were 0.
+        How many of them were 0, or less in their unit.
     rewards
         The same by context and action (None for a skip), whether or not the policy learned from
         them.
@@ -76,7 +76,7 @@ class History:
 
     def __init__(self, terms: Terms) -> None:
         self.tip: Event | None = None
-        self._ledger = Ledger(budget=terms.budget)
+        self._ledger = new_ledger(terms.budget, risk=terms.risk)
         self.arrivals: Counter[str] = Counter()
         self.taken: Counter[tuple[str, str]] = Counter()
         self.skips: Counter[str] = Counter()
@@ -87,9 +87,15 @@ class History:
         self.amendments: list[Amendment] = []
         self.offered = [(0, terms.active)]
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
-        self.curve = CurveBuilder(terms.unit.amount)
         self.lift = LiftTally(terms) if terms.spreads else None
+        self._scale, self._zero = terms.scale, max(0.0, terms.scale.zero)
+        self.curve = CurveBuilder(terms.unit.amount, terms.scale)
         self._latest: tuple[EventRow, Ledger, float] | None = None
+
+    @property
+    def total(self) -> float:
+        """The sum of the rewards in their unit."""
+        return self._scale.total(self.reward, count=self.rewarded)
 
     @property
     def seq(self) -> int:
@@ -145,11 +151,11 @@ class History:
                 latest = event
                 if event[_ROUND] % stride == 0:
                     self._ledger = reserve(self._ledger, reserve=reserves, cost=costs)
-                    self.curve.add(event, self._ledger, self.reward)
+                    self.curve.add(event, self._ledger, self.total)
                     stride, reserves, costs = self.curve.stride, 0, 0
         self._ledger = reserve(self._ledger, reserve=reserves, cost=costs)
         if latest is not None:
-            self._latest = latest, self._ledger, self.reward
+            self._latest = latest, self._ledger, self.total
 
     def _amend(self, event: Event) -> None:
         """Fold in an amendment, and list it."""
@@ -170,7 +176,7 @@ class History:
     def _add(self, context: str, action: str | None, reward: float) -> None:
         self.rewarded += 1
         self.reward += reward
-        self.zeros += reward == 0.0
+        self.zeros += reward <= self._zero
         count, total = self.rewards.get((context, action), (0, 0.0))
         self.rewards[context, action] = count + 1, total + reward
 

@@ -1,7 +1,8 @@
 """Budget arithmetic: money spent, reserved and left, and overruns, in whole units. No I/O.
 
 ``spent + reserved + left == budget`` and ``left >= 0`` hold by construction: every function here
-returns a ledger for which they hold, or raises.
+returns a ledger for which they hold, or raises. In a campaign with a risk reserves are shared, and
+only ``spent <= budget`` holds (`SharedLedger`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,16 @@ from typing import NamedTuple
 
 from almoner.errors import BrokenLedger
 
-__all__ = ["Ledger", "overrun", "refund", "release", "reserve", "settle"]
+__all__ = [
+    "Ledger",
+    "SharedLedger",
+    "new_ledger",
+    "overrun",
+    "refund",
+    "release",
+    "reserve",
+    "settle",
+]
 
 
 class Ledger(NamedTuple):
@@ -31,9 +41,39 @@ class Ledger(NamedTuple):
         return self.budget - self.spent - self.reserved
 
     @property
+    def payable(self) -> int:
+        """The most that a bill may charge once its own reserve is released."""
+        return self.left
+
+    @property
     def committed(self) -> int:
         """The money that policies treat as spent: actual and expected costs."""
         return self.spent + self.planned
+
+
+class SharedLedger(Ledger):
+    """A ledger of a campaign with a risk: its reserves may add up to more than the budget.
+
+    ``left`` is then the money neither spent nor expected to be; ``spent`` still never exceeds the
+    budget, as no more is charged.
+    """
+
+    __slots__ = ()
+
+    @property
+    def left(self) -> int:
+        """The money neither spent nor expected to be."""
+        return max(0, self.budget - self.spent - self.planned)
+
+    @property
+    def payable(self) -> int:
+        """The money that is not spent: reserves do not keep it from a bill."""
+        return self.budget - self.spent
+
+
+def new_ledger(budget: int, *, risk: float) -> Ledger:
+    """Return the ledger of a new campaign."""
+    return SharedLedger(budget) if risk > 0.0 else Ledger(budget)
 
 
 def reserve(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
@@ -45,12 +85,13 @@ def reserve(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
     >>> ledger.left, ledger.committed
     (6, 1)
     """
-    budget, spent, reserved, planned = ledger
-    if not 0 <= cost <= reserve <= budget - spent - reserved:
+    shared = isinstance(ledger, SharedLedger)
+    if not (0 <= cost <= reserve and (shared or reserve <= ledger.left)):
         raise BrokenLedger(
             f"a reserve of {reserve} for an expected {cost} does not fit the {ledger.left} left"
         )
-    return Ledger(budget, spent, reserved + reserve, planned + cost)
+    budget, spent, reserved, planned = ledger
+    return type(ledger)(budget, spent, reserved + reserve, planned + cost)
 
 
 def release(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
@@ -58,7 +99,7 @@ def release(ledger: Ledger, *, reserve: int, cost: int) -> Ledger:
     if not (0 <= reserve <= ledger.reserved and 0 <= cost <= ledger.planned):
         raise BrokenLedger(f"a reserve of {reserve} was never made: {ledger.reserved} is reserved")
     budget, spent, reserved, planned = ledger
-    return Ledger(budget, spent, reserved - reserve, planned - cost)
+    return type(ledger)(budget, spent, reserved - reserve, planned - cost)
 
 
 def settle(ledger: Ledger, *, reserve: int, cost: int, bill: int) -> tuple[Ledger, int]:
@@ -78,7 +119,7 @@ def settle(ledger: Ledger, *, reserve: int, cost: int, bill: int) -> tuple[Ledge
     if bill < 0:
         raise BrokenLedger(f"a bill of {bill} is below 0")
     freed = release(ledger, reserve=reserve, cost=cost)
-    charged = min(bill, freed.left)
+    charged = min(bill, freed.payable)
     return freed._replace(spent=freed.spent + charged), charged
 
 

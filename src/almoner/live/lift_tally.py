@@ -39,6 +39,7 @@ class LiftTally:
     def __init__(self, terms: Terms) -> None:
         defaults = terms.default_rewards
         self._defaults = defaults if isinstance(defaults, dict) else {}
+        self._zero = min(1.0, max(0.0, terms.scale.zero))
         self.reached, self.held_out = GroupSums(), GroupSums()
         self.rewarded = self.rewarded_held_out = 0
         self._windowed, self._waiting = terms.reward_window is not None, set[int]()
@@ -61,7 +62,9 @@ class LiftTally:
 
     def _silent(self, event: Event) -> float:
         """Return the reward of a decision without one."""
-        return self._defaults.get(event.context or "", 0.0) if event.action is None else 0.0
+        if event.action is not None:
+            return self._zero
+        return self._defaults.get(event.context or "", self._zero)
 
     def _decided(self, event: Event) -> None:
         reward = self._silent(event)

@@ -11,10 +11,11 @@ from almoner.live.curve import moment
 from almoner.live.estimates import Estimates, PairMeans, interval, optimum, pair_means
 from almoner.live.history import History
 from almoner.live.ledger import Ledger
+from almoner.live.pair_costs import expected_costs, learned_costs
 from almoner.live.pair_evidence import PairEvidence
 from almoner.live.report import RESERVED, ActionReport, ContextReport, Report
 from almoner.live.status import SkipReason, Status
-from almoner.live.terms import Terms
+from almoner.live.terms import LEARNED, Terms
 from almoner.lp import Solution
 from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts
@@ -47,6 +48,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     first = optimum(estimates, reserves=reserves, funds=ledger.budget, ratio=ratio_start)
     gone = arrivals / (arrivals + coming) if arrivals + coming > 0 else 1.0
     waiting, reward_low, reward_high = _awaited(terms, history, evidence)
+    scale = terms.scale
     return Report(
         name=name,
         status=campaign.status,
@@ -69,26 +71,33 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         skips=dict(history.skips),
         idle=dict(history.idle),
         rewarded=history.rewarded,
-        reward=history.reward,
+        reward=history.total,
         waiting=waiting,
         reward_low=reward_low,
         reward_high=reward_high,
-        promised=min(arrivals, expected) * first.value * (1.0 - evidence.still_expected),
+        promised=min(arrivals, expected)
+        * scale.value(first.value)
+        * (1.0 - evidence.still_expected),
         guessed=_guessed(campaign, estimates, learned, first),
         ratio_start=ratio_start,
         ratio_now=ratio_now,
         pace=ledger.committed / ledger.budget - gone if ledger.budget else 0.0,
-        price=plan.price,
-        value=plan.value,
+        price=scale.gain(plan.price),
+        value=scale.value(plan.value),
         boundaries=plan.boundaries.tolist(),
-        contexts=_contexts(campaign, history, estimates, learned, plan, evidence),
+        contexts=_contexts(campaign, history, estimates, learned, plan, evidence, now),
         open=history.open - len(campaign.expiring.due(now)),
         expiring=len(campaign.expiring) - len(campaign.expiring.due(now)),
         next_expiry=_next_expiry(campaign, now),
         amendments=history.amendments[:],
         reward_window=terms.window_in_words,
         still_expected=evidence.still_expected,
+        risk=terms.risk,
         only_good_news=terms.reward_window is None and _has_only_good_news(history, waiting),
+        reward_range=terms.reward_range,
+        currency=terms.currency,
+        inherited=terms.inherited_rewards,
+        inherited_from=terms.after,
     )
 
 
@@ -116,8 +125,8 @@ def _blocked(campaign: Campaign, ledger: Ledger, coming: float, cheapest: int) -
 
 def _awaited(terms: Terms, history: History, evidence: PairEvidence) -> tuple[int, float, float]:
     """Return the number of decisions without a reward, and bounds of the sum of all rewards."""
-    waiting, low, high = 0, history.reward, history.reward
-    defaults = terms.default_rewards
+    waiting, low, high = 0, history.total, history.total
+    defaults, value = terms.default_rewards, terms.scale.value
     pairs: list[tuple[str, str | None, int]] = [(*pair, n) for pair, n in history.taken.items()]
     if defaults is not None:
         pairs += [(context, None, n) for context, n in history.skipped.items()]
@@ -129,7 +138,7 @@ def _awaited(terms: Terms, history: History, evidence: PairEvidence) -> tuple[in
             least = most = defaults[context]
         else:
             waiting += max(0, count - rewarded)
-        low, high = low + to_come * least, high + to_come * most
+        low, high = low + to_come * value(least), high + to_come * value(most)
     return waiting, low, high
 
 
@@ -149,17 +158,21 @@ def _contexts(
     learned: PairMeans,
     plan: Solution,
     evidence: PairEvidence,
+    now: int,
 ) -> list[ContextReport]:
     terms = campaign.terms
     costs, planned = estimates.costs.tolist(), plan.probabilities.tolist()
     means, borrowed = learned.means.tolist(), learned.borrowed.tolist()
-    amount, names = terms.unit.amount, terms.actions
-    reports = []
+    amount, value, names = terms.unit.amount, terms.scale.value, terms.actions
+    reports, learnt = [], learned_costs(campaign, now)
     for row, context in enumerate(campaign.contexts):
         reserves, actions = terms.reserves_in(context), []
+        inherited = terms.inherited_in(context)
         for column, action in enumerate(names):
             count, total, _ = evidence.of(context, action, 0)
             low, high = interval(total, count)
+            before = inherited.get(action, (0.0, 0.0))[0]
+            lent = borrowed[row][column]
             actions.append(
                 ActionReport(
                     action=action,
@@ -167,14 +180,16 @@ def _contexts(
                     reserve=amount(reserves[column]),
                     taken=history.taken[context, action],
                     rewarded=history.rewards.get((context, action), (0, 0.0))[0],
-                    mean=min(1.0, total / count) if count else None,
-                    low=low,
-                    high=high,
+                    mean=value(min(1.0, total / count)) if count else None,
+                    low=value(low),
+                    high=value(high),
                     planned=planned[row][column],
-                    pooled=means[row][column] if borrowed[row][column] else None,
-                    borrowed=borrowed[row][column] or None,
+                    pooled=value(means[row][column]) if lent or before else None,
+                    borrowed=lent or None,
+                    inherited=before,
                     stopped=action in terms.stopped,
                     evidence=count if evidence.windowed else None,
+                    **learnt.get((row, action), {}),
                 )
             )
         reports.append(
@@ -202,17 +217,19 @@ def present_estimates(
     if isinstance(contexts, KnownContexts) and contexts.probs is not None:
         shares = np.array(contexts.probs)
     elif shares.sum() == 0:
-        shares = np.ones(len(shares))
-    defaults = np.zeros(len(shares))
-    if isinstance(terms.default_rewards, dict):
-        defaults = np.array([terms.default_rewards[name] for name in campaign.contexts])
-    elif terms.default_rewards is not None:
-        defaults = state.skip_sums / np.maximum(state.skip_counts, 1)
+        shares = terms.inherited_arrivals(campaign.contexts)
+    defaults = np.array([terms.default_in(name) for name in campaign.contexts])
+    if terms.default_rewards == LEARNED:
+        seen = state.skip_counts > 0
+        unseen = min(1.0, max(0.0, terms.scale.zero))
+        defaults = np.where(seen, state.skip_sums / np.where(seen, state.skip_counts, 1.0), unseen)
         if campaign.window is not None:  # as in `almoner.kernels.hulls`
             total = state.skip_sums + state.fit[OVERALL_MEAN]
             defaults = np.minimum(1.0, total / (state.skip_counts + 1))
     amount = terms.unit.amount
-    costs = [[amount(cost) for cost in terms.costs_in(name)] for name in campaign.contexts]
+    costs = [
+        [amount(cost) for cost in expected_costs(campaign, name)] for name in campaign.contexts
+    ]
     return Estimates(shares / shares.sum(), means, np.array(costs), defaults, ratio)
 
 

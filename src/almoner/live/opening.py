@@ -14,6 +14,7 @@ from typing import Any
 from almoner import checks
 from almoner.errors import InvalidTerms, UnknownCampaign
 from almoner.live.campaign_state import Campaign
+from almoner.live.carry_over import inherit
 from almoner.live.compare_terms import refuse_differences
 from almoner.live.names import campaign_name
 from almoner.live.parse_terms import make_terms
@@ -64,11 +65,19 @@ def agreed_terms(
         raise _unknown(name, store.campaigns())
     if not name.strip():  # an existing campaign of such a name can still be opened
         raise checks.refuse("name", "have a visible character", name, error=InvalidTerms)
-    return new_terms(arguments, clock=clock), False
+    return new_terms(arguments, store, clock=clock), False
 
 
-def new_terms(arguments: dict[str, Any], *, clock: Callable[[], float] = time.time) -> Terms:
-    """Return the checked terms of a new campaign; optional ones may be left out or None."""
+def new_terms(
+    arguments: dict[str, Any],
+    store: Store | None = None,
+    *,
+    clock: Callable[[], float] = time.time,
+) -> Terms:
+    """Return the checked terms of a new campaign; optional ones may be left out or None.
+
+    The campaign that ``after`` names is read from the store.
+    """
     missing = [term for term in REQUIRED if arguments.get(term) is None]
     if missing:
         it = "it" if len(missing) == 1 else "them"
@@ -77,6 +86,7 @@ def new_terms(arguments: dict[str, Any], *, clock: Callable[[], float] = time.ti
     checks.known_keys("the campaign", arguments, required=(), optional=optional, error=InvalidTerms)
     values = {term: value for term, value in arguments.items() if value is not None}
     terms = make_terms(**{"seed": secrets.randbits(48), **values})
+    terms = inherit(terms, store, round(clock() * 1e6))
     Campaign(terms)  # refuses a policy that does not fit
     return terms.opened(datetime.fromtimestamp(clock(), UTC))
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from almoner.errors import InvalidInput
+from almoner.errors import InvalidInput, InvalidPolicy
 from almoner.jit import specialize
 from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_priors
 from almoner.kernels.draws import POLICY, round_key, stream_key, uniform
@@ -26,15 +26,24 @@ from almoner.kernels.live import (
     new_batch,
     replay,
 )
-from almoner.kernels.state import OVERALL_MEAN, REFIT_AT, ROUND, new_hulls, new_memo
+from almoner.kernels.state import (
+    LEFT,
+    OVERALL_MEAN,
+    REFIT_AT,
+    ROUND,
+    VALID_UNTIL,
+    new_hulls,
+    new_memo,
+)
 from almoner.kernels.weigh import weigh
 from almoner.kernels.window import mature
 from almoner.live.closing_time import ClosingTime
-from almoner.live.terms import LEARNED, Terms
+from almoner.live.terms import LEARNED, SKIP_NAME, Terms
+from almoner.policy.allocation import Procrastinate
 from almoner.policy.base import Policy
 from almoner.policy.lowering import LoweredPolicy, lower
 from almoner.policy.rewards import InsuredWilson, KnownRewards, Thompson
-from almoner.types import Floats
+from almoner.types import Floats, Ints
 
 __all__ = ["BATCH", "Choice", "LivePolicy", "PairStatistics", "PendingArrival", "Row"]
 
@@ -111,7 +120,9 @@ class LivePolicy:
         self.is_warm = False
         self.offers: dict[str, list[Offer]] = {}
         self.stopped: dict[str, Floats] = {}
-        self.reset(terms.contexts if contexts is None else contexts)
+        self.reset(terms.known_contexts if contexts is None else contexts)
+        if contexts is None and terms.inherited is not None:
+            self._inherit()
 
     def reset(self, contexts: tuple[str, ...]) -> None:
         """Start with these contexts and empty statistics."""
@@ -122,12 +133,43 @@ class LivePolicy:
         )
         costs, reserves = offers[:, :, 0], offers[:, :, 1]
         # Kernels compare costs with the units left; reserves matter only where they differ.
-        self._reserves = reserves * bool((costs != reserves).any())
+        differ = bool((costs != reserves).any()) or bool(self._terms.learned_costs)
+        self._reserves = reserves * differ
         self._buffers = new_buffers(self._lower(contexts, costs.astype(np.float64)))
         # Tells the fit that rows not in use have their priors from.
         self._fit: tuple[float, float] | None = None
         self._use(len(contexts))
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.lowered.top)
+
+    def _inherit(self) -> None:
+        """Take inherited counts and sums for rewards that were seen, and fit the prior to them."""
+        state = self.state
+        for context, row in self.contexts.items():
+            for action, (count, total) in self._terms.inherited_in(context).items():
+                if action == SKIP_NAME:
+                    state.skip_counts[row], state.skip_sums[row] = count, total
+                elif action in self.actions:  # it is not where an amendment has stopped it
+                    column = self.actions[action]
+                    state.counts[row, column], state.sums[row, column] = count, total
+        if self.lowered.windowed:
+            self._set_overall_mean(float(state.counts.sum() + state.skip_counts.sum()))
+        self._rebuild()
+        self._refit()
+
+    def _refit(self) -> None:
+        """Fit the prior and the insurance anew to the rewards seen and inherited, if there are any.
+
+        Before the first arrival nothing is known of the contexts' shares but those of the campaign
+        before; without one, all are taken for equal.
+        """
+        counts = self.state.context_counts
+        unknown = not counts.any()
+        if unknown:
+            shares = self._terms.inherited_arrivals(self.contexts)
+            counts[:] = shares / shares.sum()
+        self.replay([(REFIT, 0, 0, 0)], [0.0])
+        if unknown:
+            counts[:] = 0.0
 
     def admit(self, context: str) -> None:
         """Add a context without rewards; costs, and a prior if there is one, are the others'."""
@@ -141,6 +183,10 @@ class LivePolicy:
         if fit != self._fit:  # all rows at once: one takes as long
             set_new_priors(self._buffers, row)
             self._fit = fit
+        if self._terms.learned_costs:
+            self.offers[context] = self._terms.offers_in(context)
+            self._buffers.policy.costs[row] = [cost for _, cost, _ in self.offers[context]]
+            self._bound_costs()
         self._use(len(self.contexts))
 
     def _use(self, contexts: int) -> None:
@@ -164,18 +210,35 @@ class LivePolicy:
         self.is_warm = True
 
     def choose(
-        self, arrivals: Sequence[PendingArrival], *, horizon: int, left: int
+        self,
+        arrivals: Sequence[PendingArrival],
+        *,
+        horizon: int,
+        left: int,
+        blocked: Sequence[bool] | None = None,
     ) -> Iterable[Choice]:
         """Decide for up to `BATCH` arrivals and record them as taken.
 
-        ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved.
+        ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved. For a
+        single arrival, ``blocked`` says instead which actions the budget cannot bear.
         """
         batch, size = self._fill(arrivals, horizon), len(arrivals)
-        self._advance(self._now, *self._working, self._stream, batch, size, self._reserves, left)
+        reserves, left = self._limits(arrivals[0], left, blocked)
+        self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
         choices, figures = batch.choices, batch.figures
         if size == 1:  # slices would take twice as long
             return (((choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))),)
         return zip(choices[:size].tolist(), figures[:size].tolist(), strict=True)
+
+    def _limits(
+        self, arrival: PendingArrival, left: int, blocked: Sequence[bool] | None
+    ) -> tuple[Ints, int]:
+        """Return the reserves of all pairs and the money for them, as the kernels take them."""
+        if blocked is None:
+            return self._reserves, left
+        reserves = np.zeros_like(self._reserves)
+        reserves[self.contexts[arrival.context]] = blocked
+        return reserves, 0
 
     def _fill(self, arrivals: Sequence[PendingArrival], horizon: int) -> ArrivalBatch:
         """Return the batch with these arrivals, and let the kernels use the horizon."""
@@ -191,16 +254,20 @@ class LivePolicy:
         return batch
 
     def weigh(
-        self, arrival: PendingArrival, *, horizon: int, left: int
+        self,
+        arrival: PendingArrival,
+        *,
+        horizon: int,
+        left: int,
+        blocked: Sequence[bool] | None = None,
     ) -> tuple[Choice, list[float], list[bool]]:
         """Decide for an arrival, and record nothing.
 
         Returns the policy's choice, its probability of each action, and which could be taken.
         """
         batch = self._fill((arrival,), horizon)
-        self._weigh(
-            self._now, *self._working, self._stream, batch, self._reserves, left, self._weighed
-        )
+        limits = self._limits(arrival, left, blocked)
+        self._weigh(self._now, *self._working, self._stream, batch, *limits, self._weighed)
         choices, figures = batch.choices, batch.figures
         choice = (choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))
         spread, options = self._weighed.tolist()
@@ -235,16 +302,51 @@ class LivePolicy:
         Both are arrays with a row for each context, and columns for actions, and skips (None).
         """
         state, skip = self.state, columns[None]
+        carried = self._inherited_counts(columns)
+        came, made = came + carried, made + carried
         active = [columns[name] for name in self.actions]
         state.counts[...] = came[:, active]
         state.pending[...] = made[:, active] - came[:, active]
         state.skip_counts[...] = came[:, skip]
         state.skip_pending[...] = made[:, skip] - came[:, skip]
-        for name, values in self.stopped.items():
+        for name, values in self.stopped_statistics().items():
             values[0], values[2] = came[:, columns[name]], (made - came)[:, columns[name]]
-        total = float(state.sums.sum() + state.skip_sums.sum())
-        state.fit[OVERALL_MEAN] = min(1.0, (total + FIRST_MEAN) / (float(came.sum()) + 1.0))
+        self._set_overall_mean(float(came.sum()))
         self._mature(self.lowered, *self._working[:2])
+
+    def _set_overall_mean(self, evidence: float) -> None:
+        """Set the mean of all decisions, which counts where rewards come within a window."""
+        total = float(self.state.sums.sum() + self.state.skip_sums.sum())
+        self.state.fit[OVERALL_MEAN] = min(1.0, (total + FIRST_MEAN) / (evidence + 1.0))
+
+    def _inherited_counts(self, columns: dict[str | None, int]) -> Floats:
+        """Return the inherited rewards of all pairs, which count as decisions that have matured."""
+        counts = np.zeros((len(self.contexts), max(columns.values()) + 1))
+        for context, row in self.contexts.items():
+            for action, (count, _) in self._terms.inherited_in(context).items():
+                counts[row, columns[None if action == SKIP_NAME else action]] = count
+        return counts
+
+    def set_costs(self, costs: Ints) -> None:
+        """Set the expected costs (contexts, active actions), in units of money."""
+        self._buffers.policy.costs[: len(costs)] = costs
+        for context, row in zip(self.contexts, costs.tolist(), strict=True):
+            offers = zip(self.offers[context], row, strict=True)
+            self.offers[context] = [(name, cost, reserve) for (name, _, reserve), cost in offers]
+        self._bound_costs()
+        self._use(len(self.contexts))
+
+    def _bound_costs(self) -> None:
+        """Compute the least and the largest cost anew, and whatever depends on costs."""
+        policy = self._buffers.policy
+        costs = policy.costs[: len(self.contexts)]
+        policy = policy._replace(cheapest=int(costs.min()), dearest=int(costs.max()))
+        self._buffers.memo.validity[VALID_UNTIL] = 0
+        self._buffers = self._buffers._replace(policy=policy, hulls=new_hulls(policy))
+
+    def set_left(self, units: int) -> None:
+        """Set the money that the plan may use, in the kernels' units, as a row SET_LEFT does."""
+        self.state.progress[LEFT] = units
 
     def units(self, money: int) -> int:
         """Return an amount of the ledger in the kernels' units, rounded down."""
@@ -294,7 +396,7 @@ class LivePolicy:
                 after.pending[:, column] = learned.pop(name)[2]
         self.stopped = learned
         self._rebuild()
-        self.replay([(REFIT, 0, 0, 0)], [0.0])
+        self._refit()
 
     def change_stopped(self, context: str, action: str, change: Sequence[float]) -> None:
         """Add to the count, the sum and the pending rewards of an action that was stopped."""
@@ -331,8 +433,8 @@ class LivePolicy:
         if isinstance(horizon, ClosingTime):
             horizon = max(1, round(horizon.arrivals))
         defaults = None
-        if isinstance(terms.default_rewards, dict):
-            defaults = np.array([terms.default_rewards[name] for name in contexts])
+        if terms.default_rewards != LEARNED and (terms.default_rewards or terms.scale.zero):
+            defaults = np.array([terms.default_in(name) for name in contexts])
         lowered = lower(
             _on_actions(terms),
             horizon=horizon,
@@ -345,9 +447,28 @@ class LivePolicy:
         if lowered.bottom != 1:
             raise InvalidInput("costs are whole numbers of units, so their grid is")
         # A simulation caps the budget at what its actions can cost; live bills may exceed costs.
-        return lowered._replace(
+        lowered = lowered._replace(
             budget=terms.budget // lowered.top, windowed=int(terms.reward_window is not None)
         )
+        return _with_any_cost(lowered, terms, costs) if terms.learned_costs else lowered
+
+
+def _with_any_cost(lowered: LoweredPolicy, terms: Terms, costs: Floats) -> LoweredPolicy:
+    """Return a policy whose costs may become any number of units: its unit is that of the money."""
+    if isinstance(terms.policy.allocation, Procrastinate):
+        raise InvalidPolicy(
+            "Procrastinate is defined where every action costs the same, which learned costs do "
+            "not; use rounded() or thrifty() instead"
+        )
+    units = costs.astype(np.int64)
+    return lowered._replace(
+        top=1,
+        budget=terms.budget,
+        costs=units,
+        cheapest=int(units.min()),
+        dearest=int(units.max()),
+        priced=1,
+    )
 
 
 def _on_actions(terms: Terms) -> Policy:

@@ -20,13 +20,19 @@ class ActionReport:
     Where rewards come within a window, a decision without one counts by the share of rewards that
     come by its age: the mean is that of ``evidence`` decisions, and the interval is, too.
 
+    ``cost`` is the expected cost that plans use. Where it is learned, ``declared`` is the cost in
+    the terms, and ``billed`` the mean bill, None before there is one.
+
     A policy with a pooled prior learns about a pair from other contexts and actions too: it adds
     ``borrowed`` rewards, not a whole number, to its ``rewarded`` own ones. ``pooled`` is the mean
     of them all, the estimate that the policy uses; own rewards have a weight of
-    rewarded / (rewarded + borrowed) in it. Both are None if nothing is borrowed: under policies
-    without a prior, and before the first reward of the campaign.
+    rewarded / (rewarded + inherited + borrowed) in it. ``inherited`` is the number of rewards that
+    the campaign began with, by its prior or by the campaign before it. ``borrowed`` is None if
+    nothing is borrowed: under policies without a prior, and before the first reward; ``pooled`` is
+    None if nothing is inherited either.
 
-    A ``stopped`` action is neither planned with nor taken.
+    Means and intervals are in the unit of rewards. A ``stopped`` action is neither planned with nor
+    taken.
     """
 
     action: str
@@ -42,6 +48,9 @@ class ActionReport:
     borrowed: float | None = None
     stopped: bool = False
     evidence: float | None = None
+    declared: float | None = None
+    billed: float | None = None
+    inherited: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +80,7 @@ class Amendment:
 
 @dataclass(frozen=True, kw_only=True)
 class CurvePoint:
-    """The campaign after an arrival; money in amounts, time in ISO 8601."""
+    """The campaign after an arrival; money in amounts, rewards in their unit, time in ISO 8601."""
 
     arrivals: int
     at: str
@@ -90,7 +99,10 @@ class Report:
     ----------
     spent, reserved, left
         They add up to ``budget``: money charged for bills, money reserved for open decisions, and
-        the rest.
+        the rest. With a ``risk`` reserves may add up to more, and it is ``spent``, ``planned`` and
+        ``left`` that add up.
+    risk
+        The probability with which bills may exceed the budget; 0 if they cannot.
     planned
         Expected cost of the open decisions, for which ``reserved`` is the most.
     unusable
@@ -142,6 +154,11 @@ class Report:
     price, value, boundaries
         Of the plan now: the worth of a unit of money, the expected reward of an arrival, and the
         ratios at which the price jumps.
+    reward_range, currency
+        The range of rewards if it is not [0, 1], and the currency of money, and of rewards with a
+        range. All rewards, sums and prices of the report are in that unit.
+    inherited, inherited_from
+        The number of rewards that the campaign began with, and the campaign they came from, if any.
     """
 
     name: str
@@ -185,3 +202,8 @@ class Report:
     reward_window: str | None = None
     still_expected: float = 0.0
     only_good_news: bool = False
+    risk: float = 0.0
+    reward_range: tuple[float, float] | None = None
+    currency: str | None = None
+    inherited: float = 0.0
+    inherited_from: str | None = None

@@ -2,8 +2,7 @@
 
 Decisions wait for their rewards in a queue. Those that none has come for when their window ends are
 rewarded with 0 by the campaign itself. Meanwhile they are evidence by their age
-(`almoner.live.cohorts`), which is brought up to date now and then, at times that follow from the
-log alone: every process that folds it does so before the same decisions.
+(`almoner.live.cohorts`), which is brought up to date now and then (`almoner.live.ageing`).
 """
 
 from __future__ import annotations
@@ -14,19 +13,13 @@ from almoner.live.cohorts import Cohorts
 from almoner.live.deadlines import Deadlines, OpenDecision
 from almoner.live.policy import LivePolicy
 from almoner.live.terms import LEARNED, Terms
-from almoner.store.events import EventRow
+from almoner.store.events import CANCELLED, Event, EventRow
 from almoner.types import Floats
 
 __all__ = ["SILENCE", "RewardWindow"]
 
 SILENCE = "window"
 """The reason of a reward of 0 that was recorded as the window had ended."""
-
-AGEINGS = 256
-"""How often evidence ages within a window, at least."""
-
-GROWTH = 1.08
-"""Factor by which the number of decisions grows from one ageing to the next, at most."""
 
 
 class RewardWindow:
@@ -48,8 +41,6 @@ class RewardWindow:
         self.columns: dict[str | None, int] = {None: 0}
         self._cohorts = Cohorts(length, 1)
         self.amend(terms)
-        self._decisions = self._decisions_aged = 0
-        self._aged_at = self._latest = -1
 
     def amend(self, terms: Terms) -> None:
         """Make room for the actions of the terms."""
@@ -61,28 +52,14 @@ class RewardWindow:
         """Return whether a decision for an action, or a skip, waits for a reward."""
         return action is not None or self._skips
 
-    def is_stale(self, at: int) -> bool:
-        """Return whether evidence is to age before a decision at this time.
-
-        Of decisions at the same time only the first one can be the cause: they may be decided in
-        one call of the kernel.
-        """
-        if at <= self._latest:
-            return False
-        grown = self._decisions >= GROWTH * self._decisions_aged
-        return grown or at - self._aged_at >= self.length // AGEINGS
-
     def age(self, at: int, policy: LivePolicy) -> None:
         """Let the evidence age, and tell the policy."""
-        self._aged_at, self._decisions_aged = at, self._decisions
         policy.set_evidence(self.columns, *self.evidence(at, len(policy.contexts)))
 
     def add(self, decided: EventRow, row: int) -> None:
         """Add a decision for the context of a row."""
         seq, _, at, _, _, counted, context, action, cost, reserve = decided[:10]
-        self._latest = max(self._latest, at)
         if self.waits(action):
-            self._decisions += 1
             counted_at = self._cohorts.add(row, self.columns[action], at)
             decision = OpenDecision(seq, counted_at, counted, context, action, cost, reserve)
             self.waiting.add(at + self.length, decision)
@@ -95,12 +72,12 @@ class RewardWindow:
             if reward > 0.0:
                 self._cohorts.note_outcome(decision.at, at)
 
-    def cancel(self, seq: int, row: int, action: str | None) -> None:
-        """Remove a decision that was cancelled."""
-        decision = self.waiting.get(seq)
-        if decision is not None:
-            self.waiting.discard(seq)
-            self._cohorts.remove(row, self.columns[action], decision.at)
+    def end(self, event: Event, row: int) -> None:
+        """Remove the decision of an event that cancels it, for the context of a row."""
+        decision = self.waiting.get(event.decision or 0)
+        if event.kind == CANCELLED and decision is not None:
+            self.waiting.discard(decision.seq)
+            self._cohorts.remove(row, self.columns[decision.action], decision.at)
 
     def evidence(self, now: int, contexts: int) -> tuple[Floats, Floats]:
         """Return E and N of each pair at a time."""
@@ -111,11 +88,9 @@ class RewardWindow:
         return {
             "waiting": self.waiting.to_list(),
             "cohorts": self._cohorts.to_dict(rows),
-            "ageing": [self._decisions, self._decisions_aged, self._aged_at, self._latest],
         }
 
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the result of `to_dict`."""
         self.waiting.restore(table["waiting"])
         self._cohorts.restore(table["cohorts"])
-        self._decisions, self._decisions_aged, self._aged_at, self._latest = table["ageing"]

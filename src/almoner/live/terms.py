@@ -6,19 +6,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from almoner.errors import BrokenLedger
 from almoner.live.closing_time import ClosingTime
 from almoner.live.durations import in_words
 from almoner.live.per_person import written_per_person
+from almoner.live.reward_scale import UNSCALED, RewardScale
 from almoner.money import Denomination
 from almoner.policy.base import Policy
 from almoner.policy.contexts import TruncatedContexts
 from almoner.policy.rewards import ExploreFirst
+from almoner.types import Floats
 
 __all__ = [
     "CHARGE",
@@ -64,6 +70,8 @@ class Action:
     on_expiry
         ``"release"``, the default, for a coupon that was not redeemed: it has cost nothing;
         ``"charge"`` for a call whose bill is unknown: it has cost its reserve.
+    learn_cost
+        Whether the expected cost is learned from the bills; ``cost`` is then worth 50 of them.
 
     Examples
     --------
@@ -75,6 +83,7 @@ class Action:
     reserve: Any = None
     expires: Any = None
     on_expiry: str | None = None
+    learn_cost: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +93,15 @@ class Terms:
     ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
     then cost their reserve; ``stopped`` actions are neither planned with nor taken.
-    ``reward_window`` is the time within which rewards come, in microseconds; ``per_person`` a
-    number of actions and the microseconds in which they count. Fields with a default are stored
-    where they differ from it.
+    ``reward_window`` is the time within which rewards come, in microseconds; ``learns`` has the
+    actions whose costs are learned, unless ``learn_cost`` says that all are; ``per_person`` is a
+    number of actions and the microseconds in which they count. Known rewards of skips,
+    ``default_rewards``, are in the kernels' [0, 1]. Fields with a default are stored where they
+    differ from it.
+
+    ``after``, ``memory`` and ``prior`` are what was asked for; ``inherited`` holds the numbers that
+    it came to: under ``pairs`` the count and the sum of rewards in [0, 1] by context and action, a
+    skip included, and under ``arrivals`` those of each context, where they are known.
     """
 
     contexts: tuple[str, ...]
@@ -106,6 +121,60 @@ class Terms:
     holdout: float = 0.0
     explore: float = 0.0
     reward_window: int | None = None
+    learn_cost: bool = False
+    learns: tuple[str, ...] = ()
+    risk: float = 0.0
+    reward_range: tuple[float, float] | None = None
+    currency: str | None = None
+    after: str | None = None
+    memory: float | None = None
+    prior: dict[str, Any] | None = None
+    inherited: dict[str, Any] | None = None
+
+    @cached_property
+    def scale(self) -> RewardScale:
+        """The scale between rewards as people read them and the kernels' [0, 1]."""
+        if self.reward_range is None:
+            return UNSCALED
+        return RewardScale(*self.reward_range, self.currency or "")
+
+    @property
+    def shown_defaults(self) -> dict[str, float] | str | None:
+        """The rewards of skips as they were given, in the unit of rewards."""
+        defaults, value = self.default_rewards, self.scale.value
+        if not isinstance(defaults, dict):
+            return defaults
+        return {context: value(reward) for context, reward in defaults.items()}
+
+    @property
+    def inherited_rewards(self) -> float:
+        """The number of rewards that the campaign begins with, those of skips included."""
+        pairs = {} if self.inherited is None else self.inherited["pairs"]
+        return float(sum(count for row in pairs.values() for count, _ in row.values()))
+
+    def inherited_in(self, context: str) -> dict[str, tuple[float, float]]:
+        """Return the inherited count and sum of rewards of each action in a context."""
+        pairs = {} if self.inherited is None else self.inherited["pairs"]
+        return pairs.get(context, {})  # type: ignore[no-any-return]
+
+    def inherited_arrivals(self, contexts: Iterable[str]) -> Floats:
+        """Return the arrivals of contexts in the campaign before; ones if nothing is known."""
+        arrivals = {} if self.inherited is None else self.inherited.get("arrivals", {})
+        counts = np.array([arrivals.get(name, 0.0) for name in contexts])
+        return counts if counts.any() else np.ones(len(counts))
+
+    def default_in(self, context: str) -> float:
+        """Return the known reward of a skip in [0, 1]; that of 0 if none is given."""
+        defaults = self.default_rewards
+        return defaults[context] if isinstance(defaults, dict) else self.scale.zero
+
+    @property
+    def known_contexts(self) -> tuple[str, ...]:
+        """The declared contexts, and inherited ones where undeclared contexts may arrive."""
+        if self.inherited is None or not self.new_contexts:
+            return self.contexts
+        room = max(len(self.contexts), PAIRS_LIMIT // len(self.actions))
+        return (*dict.fromkeys([*self.contexts, *self.inherited["pairs"]]),)[:room]
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -133,6 +202,11 @@ class Terms:
     def active(self) -> tuple[str, ...]:
         """The names of the actions that can be taken."""
         return tuple(name for name in self.costs if name not in self.stopped)
+
+    @property
+    def learned_costs(self) -> tuple[str, ...]:
+        """The names of the actions whose costs are learned."""
+        return self.actions if self.learn_cost else self.learns
 
     @property
     def window_in_words(self) -> str | None:
@@ -168,6 +242,7 @@ class Terms:
                     reserve=amount(self.reserves[name]),
                     expires=in_words(self.expires[name]) if name in self.expires else None,
                     on_expiry=CHARGE if name in self.charged else None,
+                    learn_cost=True if name in self.learns else None,
                 )
                 for name, cost in self.costs.items()
             },
@@ -175,13 +250,20 @@ class Terms:
             "budget": amount(self.budget),
             "policy": self.policy,
             "unit": Decimal(self.unit.top) / self.unit.bottom,
-            "default_rewards": self.default_rewards,
+            "default_rewards": self.shown_defaults,
             "new_contexts": self.new_contexts,
             "seed": self.seed,
             "per_person": written_per_person(self.per_person),
             "holdout": self.holdout,
             "explore": self.explore,
             "reward_window": self.window_in_words,
+            "learn_cost": self.learn_cost,
+            "risk": self.risk,
+            "reward_range": self.reward_range,
+            "currency": self.currency,
+            "after": self.after,
+            "memory": self.memory,
+            "prior": self.prior,
         }
 
     def opened(self, now: datetime) -> Terms:

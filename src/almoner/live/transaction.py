@@ -98,8 +98,8 @@ class Decide(Command):
 
     def answer(self, transaction: Transaction) -> Decision:
         """Return the decision."""
-        unit, first = transaction.campaign.terms.unit, transaction.ids.first
-        return Decision.of(self.event, unit, first)  # type: ignore[arg-type]
+        terms, first = transaction.campaign.terms, transaction.ids.first
+        return Decision.of(self.event, terms.unit, first, terms.scale)  # type: ignore[arg-type]
 
 
 class Transaction:

@@ -193,11 +193,12 @@ def test_doing_nothing_is_learned_and_contexts_are_added(page: Page, url: str) -
     page.get_by_label("Add undeclared contexts").check()
     page.get_by_role("button", name="Preview the plan").click()
     plan = page.get_by_role("region", name="The plan")
-    expect(plan).to_contain_text("yet to be learned; here it is as you guess")
+    expect(plan).not_to_contain_text("yet to be learned; here it is as you guess")
     expect(plan.locator("dl")).to_contain_text("160from 1,000 arrivals")
     # A coupon is worse than nothing for newcomers: 600 × 0.2 + 400 × 0.4 = 280.
     page.get_by_label("Guessed reward of doing nothing for newcomer").fill("0.2")
     page.get_by_role("button", name="Preview the plan").click()
+    expect(plan).to_contain_text("yet to be learned; here it is as you guess")
     expect(plan.locator("dl")).to_contain_text("280from 1,000 arrivals")
     expect(plan).to_contain_text("enough for everything worth doing")
     page.get_by_role("button", name="Start the campaign").click()
@@ -207,6 +208,55 @@ def test_doing_nothing_is_learned_and_contexts_are_added(page: Page, url: str) -
     campaign = httpx.get(f"{url}/api/campaigns/learned", timeout=PATIENCE).json()
     assert (campaign["default_rewards"], campaign["new_contexts"]) == ("learned", True)
     assert campaign["contexts"] == ["newcomer", "returning", "stranger"]
+
+
+def test_guesses_are_the_prior_of_the_campaign_and_rewards_are_in_money(
+    page: Page, url: str
+) -> None:
+    fill(page, "first")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    page.get_by_label("Currency").fill("EUR")
+    page.get_by_text("More terms").click()
+    page.get_by_label("Largest reward").fill("350")
+    page.get_by_label("Mean reward of coupon for newcomer").fill("35")
+    page.get_by_label("Mean reward of coupon for returning").fill("140")
+    page.get_by_label("As sure as after").fill("20")
+    page.get_by_role("button", name="Preview the plan").click()
+    plan = page.get_by_role("region", name="The plan")
+    # 400 coupons for the returning ones, at a mean of 140 each.
+    expect(plan.locator("dl")).to_contain_text("56,000 EURfrom 1,000 arrivals")
+    expect(plan.locator("dl")).to_contain_text("EUR of reward per EUR of budget")
+    expect(plan).to_contain_text("begins with your guesses, as sure as 40 rewards make it")
+    page.get_by_role("button", name="Start the campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("first")
+    expect(page.locator("main")).to_contain_text(
+        "It began with what 40 rewards teach, by its prior"
+    )
+    expect(page.locator("main")).to_contain_text("2,000 EUR")
+    campaign = httpx.get(f"{url}/api/campaigns/first", timeout=PATIENCE).json()
+    means = {"newcomer": {"coupon": 35}, "returning": {"coupon": 140}}
+    assert campaign["prior"] == {"means": means, "weight": 20}
+    assert (campaign["reward_range"], campaign["currency"]) == ([0, 350], "EUR")
+
+    page.goto("/new")
+    fill(page, "second")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    page.get_by_label("Currency").fill("EUR")
+    page.get_by_text("More terms").click()
+    page.get_by_label("Largest reward").fill("350")
+    for context in ("newcomer", "returning"):
+        page.get_by_label(f"Mean reward of coupon for {context}").fill("")
+    expect(page.get_by_label("Memory")).to_be_disabled()
+    page.get_by_label("Go on after").select_option("first")
+    page.get_by_label("Memory").fill("0.5")
+    page.get_by_role("button", name="Preview the plan").click()
+    expect(plan).to_contain_text("begins with 20 rewards, after “first”")
+    expect(plan.locator("dl")).to_contain_text("56,000 EURfrom 1,000 arrivals")
+    page.get_by_role("button", name="Start the campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("second")
+    campaign = httpx.get(f"{url}/api/campaigns/second", timeout=PATIENCE).json()
+    assert (campaign["after"], campaign["memory"], campaign["prior"]) == ("first", 0.5, None)
+    assert campaign["inherited"] == 20.0
 
 
 def test_numbers_stay_with_their_context_and_action(page: Page) -> None:
@@ -230,7 +280,7 @@ def test_a_guess_of_what_skipping_brings_is_asked_for_while_it_is_to_be_learned(
     guess = page.get_by_label("Guessed reward of doing nothing for returning")
     expect(guess).to_be_hidden()
     page.get_by_label("to be learned").check()
-    expect(guess).to_have_value("0")
+    expect(guess).to_have_value("")
     guess.fill("0.3")
     page.get_by_role("button", name="Remove context 1").click()
     expect(guess).to_have_value("0.3")
@@ -406,15 +456,17 @@ def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> 
         keys.press("Tab")
     expect(page.get_by_role("button", name="Add an action")).to_be_focused()
     keys.press("Tab")
-    keys.type("50")
-    keys.press("Tab")
+    for typed in ("50", "EUR"):
+        keys.type(typed)
+        keys.press("Tab")
     keys.press("ArrowDown")  # from a number of arrivals to a closing time, and back
     keys.press("ArrowUp")
     keys.press("Tab")
     keys.type("40")
     keys.press("Tab")
     keys.press("Enter")  # more terms
-    keys.press("Tab")
+    for _range in range(3):
+        keys.press("Tab")
     keys.press("ArrowDown")  # from nothing to known rewards
     for typed in ("", "0.3", "0.1"):
         keys.type(typed)
@@ -424,7 +476,7 @@ def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> 
     for typed in ("", "0.5", "7"):
         keys.type(typed)
         keys.press("Tab")
-    for _guess in range(2):
+    for _after_guesses_and_weight in range(4):
         keys.press("Tab")
     expect(page.get_by_role("button", name="Preview the plan")).to_be_focused()
     keys.press("Enter")

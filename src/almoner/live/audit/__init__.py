@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from almoner.errors import BrokenLedger, UnknownCampaign
 from almoner.live.audit.assignment import person_fault
 from almoner.live.audit.auditor import Audit, Auditor
+from almoner.live.audit.inheritance import inheritance_fault
 from almoner.live.audit.keys import first_repetition
 from almoner.live.campaign_state import Campaign
 from almoner.live.snapshot import read_snapshot
@@ -43,6 +44,8 @@ def audit(store: Store, name: str) -> Audit:
     if stored is None:
         raise UnknownCampaign(f"there is no campaign {name!r} in this store")
     terms = Terms.from_json(stored)
+    if (fault := inheritance_fault(terms)) is not None:
+        raise BrokenLedger(f"campaign {name!r} {fault}")
     auditor = Auditor(name, terms)
     with store.reading(name) as reader:  # before the log, which must have come at least as far
         snapshot = reader.snapshot()

@@ -74,8 +74,18 @@ TIMES = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
 """Microseconds since 1970 in the years 1 to 9999, as dates can be."""
 
 UNCHANGING = (
-    *("contexts", "policy", "unit", "default_rewards", "new_contexts", "seed"),
-    *("per_person", "holdout", "explore"),
+    "contexts",
+    "policy",
+    "unit",
+    "default_rewards",
+    "new_contexts",
+    "seed",
+    "reward_window",
+    "learn_cost",
+    "risk",
+    "per_person",
+    "holdout",
+    "explore",
 )
 """Fields of the terms that no amendment changes."""
 
@@ -84,7 +94,7 @@ DETAIL = Event._fields.index("detail")
 OFFER = slice(Event._fields.index("context"), Event._fields.index("reserve") + 1)
 """The columns of an offer."""
 
-_REASON = Event._fields.index("reason")
+_REASON, _COST = map(Event._fields.index, ("reason", "cost"))
 
 OUTCOME = slice(Event._fields.index("bill"), Event._fields.index("reward") + 1)
 """The columns of a bill and of a reward."""
@@ -94,7 +104,9 @@ OUTCOME = slice(Event._fields.index("bill"), Event._fields.index("reward") + 1)
 class Audit:
     """Summary of an audit; money in whole units of the campaign.
 
-    ``spent + reserved + left == budget`` holds after every event.
+    ``spent + reserved + left == budget`` holds after every event. With a risk reserves may exceed
+    the budget, and ``left`` is the money neither spent nor expected to be. Learned costs are only
+    checked to be between 0 and the reserve, and not whether a decision was within the risk.
     ``sealed_from`` is the first event that a checksum covers; None if there is none.
     """
 
@@ -115,6 +127,7 @@ class Auditor:
     def __init__(self, name: str, terms: Terms) -> None:
         self.name, self.terms = name, terms
         self.last = self.decisions = self.rounds = self.spent = self.reserved = self.overrun = 0
+        self._expected, self._shared = 0, terms.risk > 0  # expected costs of open decisions
         self.switched = RESUMED  # as a new campaign is: running
         self.keys = KeyDigests()
         # By event: the number of the offer that was decided on or -1, the round or -1, outcomes.
@@ -168,9 +181,11 @@ class Auditor:
                 check(row)
             except (TypeError, ValueError, LookupError) as reason:  # a value of another type
                 self._broken(row, f"cannot be booked on these terms: {reason}")
-            left = self.terms.budget - self.spent - self.reserved
+            left = self.terms.budget - self.spent - (0 if self._shared else self.reserved)
             if left < 0:
                 self._broken(row, f"overspends the budget by {-left}")
+            if self._shared:
+                left = self.left
             if row[3] != left:
                 self._broken(row, f"says that {row[3]} is left, where {left} is")
             if unused(row) != empty:
@@ -201,7 +216,9 @@ class Auditor:
 
     @property
     def left(self) -> int:
-        """Money that a new action could reserve."""
+        """Money that a new action could reserve; with a risk, money not expected to be spent."""
+        if self._shared:
+            return max(0, self.terms.budget - self.spent - self._expected)
         return self.terms.budget - self.spent - self.reserved
 
     def summary(self, *, sealed_from: int | None = None) -> Audit:
@@ -290,6 +307,7 @@ class Auditor:
             if fault is not None:
                 self._broken(row, fault)
         self.reserved += reserve or 0
+        self._expected += row[_COST] or 0
         self.decisions += 1
         self._offered[seq] = number
         if self.terms.reward_window is not None:
@@ -314,7 +332,8 @@ class Auditor:
         else:
             pairs = zip(terms.costs_in(context), terms.reserves_in(context), strict=True)
             agreed = dict(zip(terms.actions, pairs, strict=True))[action]
-            if (cost, reserve) != agreed:
+            learned = action in terms.learned_costs and 0 <= (cost or 0) <= agreed[1]
+            if reserve != agreed[1] or not (learned or cost == agreed[0]):
                 self._broken(
                     row,
                     f"reserves {reserve} for an expected cost of {cost}, where the terms say "
@@ -367,6 +386,7 @@ class Auditor:
             self._settle_late(row, bill, charged)
         else:
             self.reserved -= reserve
+            self._expected -= row[_COST]
             deadline = self._deadlines.pop(decision, None)
             if kind == EXPIRED:
                 self._expire(row, deadline, reserve, bill)
@@ -422,7 +442,7 @@ class Auditor:
     def _settle(self, row: EventRow, reserve: int, bill: int | None, charged: int | None) -> None:
         if bill is None or bill < 0:
             self._broken(row, f"has the bill {bill}")
-        due = min(bill, self.left)
+        due = min(bill, self.terms.budget - self.spent if self._shared else self.left)
         if charged != due:
             self._broken(row, f"charges {charged} for a bill of {bill}, not {due}")
         self.spent += due

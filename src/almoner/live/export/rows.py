@@ -23,8 +23,9 @@ __all__ = ["COLUMNS", "LoggedDecision", "decisions"]
 class LoggedDecision:
     """A decision with its outcome so far; the action of a skip is ``skip``.
 
-    ``cost`` is the money charged, or reserved so far; ``probabilities`` are those of all options
-    that had one, by name (JSON), in a campaign with a hold-out or exploration.
+    ``cost`` is the money charged, or reserved so far; ``reward`` and ``price`` are in the unit of
+    the campaign's rewards; ``probabilities`` are those of all options that had one, by name (JSON),
+    in a campaign with a hold-out or exploration.
     """
 
     decision: int
@@ -93,6 +94,7 @@ class _Rows:
     def __init__(self, agent: Agent) -> None:
         terms = agent.reporter.view(lambda campaign: campaign.terms)
         self._amount, self._first_id = terms.unit.amount, agent.first_id
+        self._scale = terms.scale
         self._index = {name: index for index, name in enumerate(terms.actions)}
         offered = agent.reporter.offered()
         self._amended = [seq for seq, _ in offered]
@@ -115,10 +117,10 @@ class _Rows:
             action=SKIP_NAME if event.action is None else event.action,
             action_index=-1 if event.action is None else self._index[event.action],
             probability=event.probability or 0.0,
-            reward=None if rewarded is None else rewarded.reward,
+            reward=None if rewarded is None else self._scale.value(rewarded.reward or 0.0),
             cost=self._amount(cost),
             available=self._available(event),
-            price=event.price,
+            price=None if event.price is None else self._scale.gain(event.price),
             settled=SETTLED in history,
             expired=EXPIRED in history,
             cancelled=cancelled,

@@ -41,7 +41,7 @@ async def settle(services: Services, name: str, decision: int, body: Bill) -> Se
 
 @post(f"{PATH}/{{decision}}/reward", status=204)
 async def reward(services: Services, name: str, decision: int, body: Value) -> None:
-    """Report the reward of an action or a skip, from 0 to 1; it may come late."""
+    """Report the reward of an action or a skip, in the campaign's range; it may come late."""
     agent = await services.agents.get(name)
     await agent.reward(decision, body.value)
 

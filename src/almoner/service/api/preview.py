@@ -9,9 +9,11 @@ import numpy as np
 
 from almoner import checks
 from almoner.errors import InvalidTerms
+from almoner.live.carry_over import expected_means
 from almoner.live.closing_time import ClosingTime
-from almoner.live.estimates import UNSEEN, Estimates, optimum
+from almoner.live.estimates import Estimates, optimum
 from almoner.live.opening import agreed_terms, new_terms
+from almoner.live.reward_scale import RewardScale
 from almoner.live.terms import LEARNED, Terms
 from almoner.service.api.opening import opening
 from almoner.service.api.operation import post
@@ -35,8 +37,11 @@ async def plan(services: Services, body: Guess) -> Plan:
 def preview(guess: Guess, store: Store) -> Plan:
     """Return the static LP plan of a campaign that need not exist."""
     with opening(guess.name):
-        name, options = guess.name, guess.terms()
-        terms = new_terms(options) if name is None else agreed_terms(store, name, options)[0]
+        options = guess.terms()
+        if guess.name is None:
+            terms = new_terms(options, store)
+        else:
+            terms, _ = agreed_terms(store, guess.name, options)
     horizon, amount = terms.horizon, terms.unit.amount
     arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
     guesses = _guesses(guess, terms, amount(terms.budget) / arrivals)
@@ -47,9 +52,9 @@ def preview(guess: Guess, store: Store) -> Plan:
         budget=amount(terms.budget),
         arrivals=arrivals,
         ratio=guesses.ratio,
-        price=solution.price,
-        value=solution.value,
-        total=solution.value * arrivals,
+        price=terms.scale.gain(solution.price),
+        value=terms.scale.value(solution.value),
+        total=terms.scale.value(solution.value) * arrivals,
         spend=float(spend) * arrivals,
         boundaries=solution.boundaries.tolist(),
         contexts=[
@@ -67,6 +72,7 @@ def preview(guess: Guess, store: Store) -> Plan:
             )
             for row, context in enumerate(terms.contexts)
         ],
+        inherited=terms.inherited_rewards,
     )
 
 
@@ -83,7 +89,7 @@ def _actions(
             action=action,
             cost=cost,
             reserve=terms.unit.amount(reserve),
-            mean=mean,
+            mean=terms.scale.value(mean),
             planned=probability,
         )
         for action, cost, reserve, mean, probability in zip(
@@ -93,27 +99,33 @@ def _actions(
 
 
 def _guesses(guess: Guess, terms: Terms, ratio: float) -> Estimates:
-    contexts, amount = terms.contexts, terms.unit.amount
-    shares = np.full(len(contexts), 1 / len(contexts))
+    contexts, amount, scale = terms.contexts, terms.unit.amount, terms.scale
+    shares = terms.inherited_arrivals(contexts)
+    shares = shares / shares.sum()
     if guess.context_probs is not None:
         values = _by_name("context_probs", guess.context_probs, contexts)
         shares = np.array(checks.probabilities("context_probs", values, error=InvalidTerms))
-    means = np.full((len(contexts), len(terms.actions)), UNSEEN)
+    means, defaults = expected_means(terms)
     if guess.reward_means is not None:
         rows = _by_name("reward_means", guess.reward_means, contexts)
         named = zip(contexts, rows, strict=True)
         means = np.array(
-            [_by_name(f"reward_means of {name!r}", row, terms.actions) for name, row in named]
+            [_means(f"reward_means of {name!r}", row, terms.actions, scale) for name, row in named]
         )
-    defaults = np.zeros(len(contexts))
-    if isinstance(terms.default_rewards, dict):
-        defaults = np.array([terms.default_rewards[name] for name in contexts])
     if guess.default_means is not None:
         if terms.default_rewards != LEARNED:
             raise InvalidTerms("default_means needs default_rewards='learned'; leave it out")
-        defaults = np.array(_by_name("default_means", guess.default_means, contexts))
+        defaults = np.array(_means("default_means", guess.default_means, contexts, scale))
     costs = [[amount(cost) for cost in terms.costs_in(name)] for name in contexts]
     return Estimates(shares, means, np.array(costs), defaults, ratio)
+
+
+def _means(
+    what: str, table: dict[str, Any], names: tuple[str, ...], scale: RewardScale
+) -> list[float]:
+    """Return means by name in [0, 1]."""
+    values = zip(names, _by_name(what, table, names), strict=True)
+    return [scale.to_unit(f"{what}[{name!r}]", value, error=InvalidTerms) for name, value in values]
 
 
 def _by_name(what: str, table: dict[str, Any], names: tuple[str, ...]) -> list[Any]:

@@ -15,6 +15,8 @@ from almoner.live.closing_time import ClosingTime
 from almoner.live.commands import NOTE_LIMIT
 from almoner.live.names import NAME_LIMIT
 from almoner.live.per_person import PerPerson
+from almoner.live.prior import WEIGHT, Prior
+from almoner.live.reward_scale import CURRENCY_LIMIT
 from almoner.live.terms import LEARNED, PAIRS_LIMIT, Action
 from almoner.policy.base import Policy
 
@@ -30,6 +32,7 @@ __all__ = [
     "NewCampaign",
     "PersonLimit",
     "PersonName",
+    "PriorMeans",
     "RewardOf",
     "Rewards",
     "Value",
@@ -70,12 +73,14 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
     """The expected cost of an action, and its reserve: the most it can cost, if that is more.
 
     With expires, such as 7 days, an unsettled reserve ends by itself: it is released, or charged.
+    With learn_cost the expected cost is learned from the bills.
     """
 
     cost: Cost | dict[Name, Cost]
     reserve: Cost | dict[Name, Cost] | None = None
     expires: Name | None = None
     on_expiry: Literal["release", "charge"] | None = None
+    learn_cost: bool | None = None
 
     def action(self) -> Action:
         """Return the action of the library."""
@@ -93,6 +98,16 @@ class PersonLimit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
         return PerPerson(actions=int(self.actions), every=self.every)
 
 
+class PriorMeans(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """Expected mean rewards by context and action, and the number of rewards they count for.
+
+    The action skip is for skipping, where its reward is learned.
+    """
+
+    means: dict[Name, dict[Name, float]]
+    weight: Amount | dict[Name, dict[Name, Amount]] = WEIGHT
+
+
 class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     contexts: Names
     actions: Annotated[dict[Name, Cost | ActionTerms], Meta(min_length=1, max_length=1_000)]
@@ -100,13 +115,20 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     budget: Amount
     policy: Name | dict[str, Any] = "thrifty"
     unit: Cost | None = None
-    default_rewards: dict[Name, Share] | Literal["learned"] | None = None
+    default_rewards: dict[Name, float] | Literal["learned"] | None = None
     new_contexts: bool = False
     reward_window: Duration | None = None
+    learn_cost: bool = False
+    risk: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
     seed: Annotated[float, Meta(ge=0, lt=WHOLE_LIMIT, multiple_of=1)] | None = None
     per_person: PersonLimit | None = None
     holdout: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
     explore: Share = 0.0
+    reward_range: tuple[float, float] | None = None
+    currency: Annotated[str, Meta(min_length=1, max_length=CURRENCY_LIMIT)] | None = None
+    after: Name | None = None
+    memory: Share | None = None
+    prior: PriorMeans | None = None
 
     def terms(self) -> dict[str, Any]:
         """Return the terms as `almoner.Agent.open` takes them."""
@@ -130,10 +152,19 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "default_rewards": LEARNED if self.default_rewards == LEARNED else self.default_rewards,
             "new_contexts": self.new_contexts,
             "reward_window": self.reward_window,
+            "learn_cost": self.learn_cost,
+            "risk": self.risk,
             "seed": self.seed,
             "per_person": None if self.per_person is None else self.per_person.per_person(),
             "holdout": self.holdout,
             "explore": self.explore,
+            "reward_range": self.reward_range,
+            "currency": self.currency,
+            "after": self.after,
+            "memory": self.memory,
+            "prior": None
+            if self.prior is None
+            else Prior(means=self.prior.means, weight=self.prior.weight),
         }
 
 
@@ -172,14 +203,15 @@ class NewCampaign(_CampaignTerms, forbid_unknown_fields=True, kw_only=True, froz
 class Guess(_CampaignTerms, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The terms of a campaign to preview, with guesses of its statistics.
 
-    Without guesses, all contexts are equally likely, every action has a mean reward of 0.5, and
+    Without guesses, the means are those of the prior and of the campaign before, if any; else all
+    contexts are equally likely, every action has a mean reward in the middle of its range, and
     skipping, where its reward is learned, 0.
     """
 
     name: Name | None = None
     context_probs: dict[Name, Share] | None = None
-    reward_means: dict[Name, dict[Name, Share]] | None = None
-    default_means: dict[Name, Share] | None = None
+    reward_means: dict[Name, dict[Name, float]] | None = None
+    default_means: dict[Name, float] | None = None
 
 
 class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -213,9 +245,9 @@ class Bill(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 
 class Value(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The reward of an action or a skip."""
+    """The reward of an action or a skip, from 0 to 1 or in the campaign's range."""
 
-    value: Share
+    value: float
 
 
 class RewardOf(Value, forbid_unknown_fields=True, kw_only=True, frozen=True):

@@ -1,6 +1,7 @@
 """Types of JSON responses, beside the library's own `Decision`, `Settlement` and `Report`.
 
-Money is an amount in the campaign's currency, time is in ISO 8601.
+Money is an amount in the campaign's currency, rewards and prices are in the unit of its rewards,
+time is in ISO 8601.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ class ActionCost(Struct, kw_only=True):
     expires: str | None = None
     on_expiry: str | None = None
     stopped: bool = False
+    learn_cost: bool = False
 
 
 class AmendmentPreview(Struct, kw_only=True):
@@ -80,7 +82,10 @@ class OpenDecisions(Struct, kw_only=True):
 
 
 class CampaignView(Struct, kw_only=True):
-    """A campaign: its terms, and where its money is."""
+    """A campaign: its terms, and where its money is.
+
+    ``inherited`` is the number of rewards that it began with, by ``after`` or ``prior``.
+    """
 
     name: str
     status: str
@@ -103,6 +108,13 @@ class CampaignView(Struct, kw_only=True):
     holdout: float
     explore: float
     reward_window: str | None
+    risk: float
+    reward_range: tuple[float, float] | None = None
+    currency: str | None = None
+    after: str | None = None
+    memory: float | None = None
+    prior: dict[str, Any] | None = None
+    inherited: float = 0.0
 
     @classmethod
     def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
@@ -123,13 +135,20 @@ class CampaignView(Struct, kw_only=True):
             arrivals_left=campaign.arrivals_left(now),
             policy=terms.policy.to_dict(),
             unit=amount(1),
-            default_rewards=terms.default_rewards,
+            default_rewards=terms.shown_defaults,
             new_contexts=terms.new_contexts,
             seed=terms.seed,
             per_person=_per_person(terms),
             holdout=terms.holdout,
             explore=terms.explore,
             reward_window=terms.window_in_words,
+            risk=terms.risk,
+            reward_range=terms.reward_range,
+            currency=terms.currency,
+            after=terms.after,
+            memory=terms.memory,
+            prior=terms.prior,
+            inherited=terms.inherited_rewards,
         )
 
 
@@ -156,6 +175,7 @@ class ListedCampaign(Struct, kw_only=True):
     left: float | None = None
     arrivals: int | None = None
     arrivals_left: float | None = None
+    currency: str | None = None
     message: str | None = None
 
 
@@ -191,6 +211,7 @@ def _action_cost(terms: Terms, action: str) -> ActionCost:
         expires=None if expires is None else in_words(expires),
         on_expiry=None if expires is None else CHARGE if action in terms.charged else RELEASE,
         stopped=action in terms.stopped,
+        learn_cost=action in terms.learned_costs,
     )
 
 
@@ -201,7 +222,7 @@ def _amounts(terms: Terms, cost: PerContext) -> float | dict[str, float]:
 
 
 class ActionPlan(Struct, kw_only=True):
-    """One action in one context: its guessed mean reward, and its planned probability."""
+    """One action in one context: its guessed or inherited mean, and its planned probability."""
 
     action: str
     cost: float
@@ -224,7 +245,8 @@ class Plan(Struct, kw_only=True):
 
     ``value`` is the expected reward of an arrival and ``total`` that of all of them; ``spend`` is
     their expected cost; the ``price`` is the gain from one more unit of money, and it jumps at the
-    ``boundaries``, which are budgets per arrival like the ``ratio``.
+    ``boundaries``, which are budgets per arrival like the ``ratio``. ``inherited`` is the number of
+    rewards that the campaign would begin with.
     """
 
     budget: float
@@ -236,6 +258,7 @@ class Plan(Struct, kw_only=True):
     spend: float
     boundaries: list[float]
     contexts: list[ContextPlan]
+    inherited: float = 0.0
 
 
 class Health(Struct, kw_only=True):

@@ -17,10 +17,12 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 def rewards_counted(pair: ActionReport) -> str:
     """Return the own and the borrowed rewards of an estimate; empty if nothing is borrowed."""
-    if pair.borrowed is None:
+    if pair.pooled is None:
         return ""
-    own, borrowed = f"{count(pair.rewarded)} own", f"{_number(pair.borrowed)} borrowed"
-    return f"{own}, {borrowed}".replace(" ", NO_BREAK).replace(f",{NO_BREAK}", ", ")
+    parts = [f"{count(pair.rewarded)} own"]
+    parts += [f"{_number(pair.inherited)} inherited"] if pair.inherited else []
+    parts += [f"{_number(pair.borrowed)} borrowed"] if pair.borrowed is not None else []
+    return ", ".join(part.replace(" ", NO_BREAK) for part in parts)
 
 
 def explanation(contexts: Sequence[ContextRows]) -> Markup:
@@ -33,25 +35,43 @@ def explanation(contexts: Sequence[ContextRows]) -> Markup:
         (context.context.context, row.pair)
         for context in contexts
         for row in context.rows
-        if row.pair.borrowed is not None
+        if row.pair.pooled is not None
     ]
     if not pairs:
         return Markup()
     name, pair = next((each for each in pairs if each[1].rewarded), pairs[0])
     return Markup(
-        "The campaign decides by the estimate, the diamond: it adds what similar contexts and "
-        "actions have taught, as borrowed rewards. For “{}” with “{}” it is made of {}."
-    ).format(isolated(name), isolated(pair.action), _parts(pair))
+        "The campaign decides by the estimate, the diamond: it adds {}. For “{}” with “{}” it is "
+        "made of {}."
+    ).format(
+        _sources([each[1] for each in pairs]), isolated(name), isolated(pair.action), _parts(pair)
+    )
+
+
+def _sources(pairs: Sequence[ActionReport]) -> str:
+    """Return what estimates add to own rewards."""
+    lent = "what similar contexts and actions have taught, as borrowed rewards"
+    before = "what was known before it began, as inherited rewards"
+    has_lent = any(pair.borrowed is not None for pair in pairs)
+    if not any(pair.inherited for pair in pairs):
+        return lent
+    return f"{before}, and {lent}" if has_lent else before
 
 
 def _parts(pair: ActionReport) -> str:
     """Return the numbers of own and borrowed rewards of a pair, and the weight of its own."""
     borrowed = pair.borrowed or 0.0
-    lent = f"{'about ' if borrowed >= 1 else ''}{_number(borrowed)}"
+    others = [f"{_about(pair.inherited)} inherited"] if pair.inherited else []
+    others += [f"{_about(borrowed)} borrowed"] if pair.borrowed is not None else []
     if not pair.rewarded:
-        return f"{lent} borrowed, and no reward of its own yet"
-    weight = percent(pair.rewarded / (pair.rewarded + borrowed))
-    return f"{plural(pair.rewarded, 'own reward')} and {lent} borrowed: its own weigh {weight}"
+        return f"{', '.join(others)}, and no reward of its own yet"
+    weight = percent(pair.rewarded / (pair.rewarded + pair.inherited + borrowed))
+    *first, last = [plural(pair.rewarded, "own reward"), *others]
+    return f"{', '.join(first)} and {last}: its own weigh {weight}"
+
+
+def _about(rewards: float) -> str:
+    return f"{'about ' if rewards >= 1 else ''}{_number(rewards)}"
 
 
 def _number(borrowed: float) -> str:

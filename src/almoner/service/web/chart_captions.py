@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from almoner.live.report import Report
-from almoner.service.web.formatting import Money, count, percent, plural, rate, total
+from almoner.service.web.formatting import Money, count, percent, plural, rate
+from almoner.service.web.reward_format import RewardFormat
 from almoner.service.web.sentences import over, waiting
 
 __all__ = ["ratio_caption", "reward_caption", "spend_caption"]
@@ -26,42 +27,46 @@ def spend_caption(report: Report, horizon: float, money: Money, *, line: str) ->
 
 def reward_caption(report: Report, *, promised: float) -> str:
     """Return the rewards so far, compared with the promise of the plan."""
+    rewards = RewardFormat.of(report)
     return (
-        f"{_rewards(report)}; {_compared(report, promised)}. "
+        f"{_rewards(report, rewards)}; {_compared(report, promised, rewards)}. "
         "The promise is what the best plan for the present estimates would have brought."
     )
 
 
 def ratio_caption(report: Report, *, ratio: float | None) -> str:
     """Return the budget per arrival left, and the boundaries at which the plan changes."""
-    each = f"For each arrival to come there is {rate(ratio or 0)}, neither spent nor expected to be"
+    unit = f" {report.currency}" if report.currency else ""
+    money = f"{rate(ratio or 0)}{unit}"
+    each = f"For each arrival to come there is {money}, neither spent nor expected to be"
     ended = ratio is None or over(report)
     left = "No arrival is to be served any more" if ended else each
-    return f"{left}; it was {rate(report.ratio_start)} at the start. {_boundaries(report)}"
+    return f"{left}; it was {rate(report.ratio_start)}{unit} at the start. {_boundaries(report)}"
 
 
-def _rewards(report: Report) -> str:
+def _rewards(report: Report, rewards: RewardFormat) -> str:
     """Return the sum of rewards, and the number of decisions without one."""
-    text = f"Rewards add up to {total(report.reward)} so far"
+    text = f"Rewards add up to {rewards.total(report.reward)} so far"
     if report.waiting:
         return f"{text}, and {waiting(report)}"
     if report.reward_low > report.reward:
-        return f"{text}, {total(report.reward_low)} with what skips are known to bring"
+        return f"{text}, {rewards.total(report.reward_low)} with what skips are known to bring"
     return text
 
 
-def _compared(report: Report, promised: float) -> str:
+def _compared(report: Report, promised: float, rewards: RewardFormat) -> str:
     """Return the difference between rewards and promise.
 
     The comparison is open while rewards to come could change it, and while the promise counts
-    pairs without a reward as 0.5.
+    pairs without a reward as the middle of the range.
     """
     if promised <= 0:
         return "the plan promises nothing yet"
-    promise = f"{promised:,.1f} is promised by now"
+    promise = f"{rewards.promise(promised)} is promised by now"
     if report.guessed:
         pairs = plural(report.guessed, "pair")
-        return f"{promise}, with 0.5 for {pairs} of context and action without a reward"
+        unseen = rewards.unseen
+        return f"{promise}, with {unseen} for {pairs} of context and action without a reward"
     low, high = report.reward_low / promised - 1, report.reward_high / promised - 1
     if report.reward_window is not None:  # what is due is promised
         low = high = report.reward / promised - 1

@@ -7,8 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from almoner.live.report import CurvePoint, Report
+from almoner.service.web.reward_format import RewardFormat
 
 __all__ = ["chart_data", "complete", "promised_per_arrival", "ratio_left"]
+
+
+HARMLESS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
+"""Escapes of the signs of HTML: a currency is the only text, and written by a person."""
 
 
 def chart_data(report: Report, horizon: float, curve: Sequence[CurvePoint]) -> str:
@@ -16,6 +21,8 @@ def chart_data(report: Report, horizon: float, curve: Sequence[CurvePoint]) -> s
     points = complete(report, curve)
     data = {
         "horizon": horizon,
+        "currency": report.currency,
+        "reward_unit": RewardFormat.of(report).unit,
         "budget": report.budget,
         "promised": promised_per_arrival(report, horizon),
         "start": report.ratio_start,
@@ -27,7 +34,7 @@ def chart_data(report: Report, horizon: float, curve: Sequence[CurvePoint]) -> s
         "reward": [_rounded(point.reward) for point in points],
         "ratio": [_rounded(ratio_left(report, horizon, point)) for point in points],
     }
-    return json.dumps(data, separators=(",", ":"))
+    return json.dumps(data, separators=(",", ":")).translate(HARMLESS)
 
 
 def complete(report: Report, curve: Sequence[CurvePoint]) -> list[CurvePoint]:

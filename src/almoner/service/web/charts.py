@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from almoner.live.report import CurvePoint, Report
 from almoner.service.web.chart_captions import ratio_caption, reward_caption, spend_caption
 from almoner.service.web.chart_series import complete, promised_per_arrival, ratio_left
-from almoner.service.web.formatting import Money, count, rate, total
+from almoner.service.web.formatting import Money, count, rate
+from almoner.service.web.reward_format import RewardFormat
 
 __all__ = ["Chart", "charts"]
 
@@ -29,7 +30,10 @@ class Chart:
 
 
 def charts(
-    report: Report, horizon: float, curve: Sequence[CurvePoint], money: Money
+    report: Report,
+    horizon: float,
+    curve: Sequence[CurvePoint],
+    money: Money,
 ) -> list[Chart]:
     """Return the three charts of a campaign; the horizon may be a forecast."""
     points = _thinned(complete(report, curve))
@@ -67,6 +71,8 @@ def _spend(report: Report, horizon: float, points: list[CurvePoint], money: Mone
 
 
 def _reward(report: Report, horizon: float, points: list[CurvePoint]) -> Chart:
+    rewards = RewardFormat.of(report)
+
     def promised(arrivals: int) -> float:
         return promised_per_arrival(report, horizon) * min(arrivals, horizon)
 
@@ -77,7 +83,11 @@ def _reward(report: Report, horizon: float, points: list[CurvePoint]) -> Chart:
         legend=[("reward", "reward so far"), ("promise", "promised by the plan")],
         header=["Arrivals", "Reward so far", "Promised"],
         rows=[
-            [count(point.arrivals), total(point.reward), f"{promised(point.arrivals):,.1f}"]
+            [
+                count(point.arrivals),
+                rewards.total(point.reward),
+                rewards.promise(promised(point.arrivals)),
+            ]
             for point in points
         ],
     )

@@ -46,13 +46,14 @@ def estimate_rows(
     shown: Sequence[list[ActionReport]],
     colours: ActionColours,
     top: float,
+    start: float = 0.0,
 ) -> list[ContextRows]:
-    """Return the rows of each context, with intervals on an axis from 0 to ``top``."""
+    """Return the rows of each context, with intervals on an axis from ``start`` to ``top``."""
     return [
         ContextRows(
             context,
             [
-                EstimateRow(pair, svg.whisker(pair, top), colours.kind(pair.action))
+                EstimateRow(pair, svg.whisker(pair, top, start), colours.kind(pair.action))
                 for pair in pairs
             ],
             len(context.actions) - len(pairs),

@@ -116,16 +116,17 @@ def mean_format(top: float) -> Callable[[float], str]:
     return lambda mean: f"{mean:.{decimals}f}"
 
 
-def money_format(amounts: Iterable[float]) -> Money:
+def money_format(amounts: Iterable[float], currency: str | None = None) -> Money:
     """Return a format for money with enough decimals for all of ``amounts``.
 
-    >>> money_format([2000.0, 5.0])(1250.0), money_format([10.0, 0.004])(1.25)
-    ('1,250', '1.250')
+    >>> money_format([2000.0, 5.0])(1250.0), money_format([10.0, 0.004], "EUR")(1.25)
+    ('1,250', '1.250 EUR')
     """
+    unit = f" {visible(currency)}" if currency else ""
     needed = max((_decimals(amount) for amount in amounts), default=0)
     decimals = min(max(2, needed) if needed else 0, MAX_DECIMALS)
     return lambda amount: (
-        f"{amount:,.{decimals}f}" if math.isfinite(amount) else _not_finite(amount)
+        (f"{amount:,.{decimals}f}" if math.isfinite(amount) else _not_finite(amount)) + unit
     )
 
 

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from almoner.live.terms import LEARNED, SKIP_NAME
 from almoner.service.api.requests import Guess
 from almoner.service.api.responses import ContextPlan, Plan
 from almoner.service.web import svg
 from almoner.service.web.action_colours import action_colours
 from almoner.service.web.formatting import figure, isolated, money_format, percent, plural
 from almoner.service.web.notices import never_affordable
+from almoner.service.web.reward_format import RewardFormat
 
 __all__ = ["plan_view"]
 
@@ -31,17 +33,27 @@ class Fact(NamedTuple):
 
 def plan_view(plan: Plan, guess: Guess) -> dict[str, Any]:
     """Return the context of the template ``plan.html``."""
-    money = money_format([plan.budget, *(reserve for _, reserve in _reserves(plan))])
+    amounts = [plan.budget, *(reserve for _, reserve in _reserves(plan))]
+    money = money_format(amounts, guess.currency)
+    rewards = RewardFormat(guess.reward_range, guess.currency)
+    unit = f" {guess.currency}" if guess.currency else ""
     colours = action_colours(plan.contexts)
     return {
         "sentence": _sentence(plan, _default_means(guess)),
         "notices": never_affordable(_reserves(plan), plan.budget, money),
-        "guessed_defaults": guess.default_means is not None,
+        "guessed_defaults": guess.default_rewards == LEARNED and bool(_default_means(guess)),
+        "inherited": _inherited(plan, guess),
         "facts": [
-            Fact("Expected reward", figure(plan.total), f"from {figure(plan.arrivals)} arrivals"),
-            Fact("Expected spend", figure(plan.spend), f"of {figure(plan.budget)}"),
-            Fact("Budget per arrival", figure(plan.ratio), _boundaries(plan)),
-            Fact("Price", figure(plan.price), "reward per unit of money"),
+            Fact(
+                "Expected reward",
+                f"{figure(plan.total)}{' ' * bool(rewards.unit)}{rewards.unit}",
+                f"from {figure(plan.arrivals)} arrivals",
+            ),
+            Fact(
+                "Expected spend", f"{figure(plan.spend)}{unit}", f"of {figure(plan.budget)}{unit}"
+            ),
+            Fact("Budget per arrival", f"{figure(plan.ratio)}{unit}", _boundaries(plan)),
+            Fact("Price", figure(plan.price), rewards.price_note),
         ],
         "colours": colours,
         "rows": [
@@ -81,10 +93,23 @@ def _sentence(plan: Plan, defaults: dict[str, float]) -> str:
     )
 
 
+def _inherited(plan: Plan, guess: Guess) -> Markup:
+    """Return how much the campaign will know at its start; empty if that is nothing."""
+    if not plan.inherited:
+        return Markup()
+    begin = plural(round(plan.inherited), "reward")
+    if guess.after is None:
+        return Markup("The campaign begins with your guesses, as sure as {} make it.").format(begin)
+    return Markup("The campaign begins with {}, after “{}”.").format(begin, isolated(guess.after))
+
+
 def _default_means(guess: Guess) -> dict[str, float]:
     """Return the mean reward of skipping by context: guessed or known, else empty."""
     if guess.default_means is not None:
         return guess.default_means
+    if guess.prior is not None and guess.default_rewards == LEARNED:
+        means = guess.prior.means.items()
+        return {context: row[SKIP_NAME] for context, row in means if SKIP_NAME in row}
     return guess.default_rewards if isinstance(guess.default_rewards, dict) else {}
 
 

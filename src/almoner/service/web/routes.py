@@ -84,7 +84,8 @@ async def amendment_fragment(request: Request, name: str) -> Response:
 
 async def create_page(request: Request) -> Response:
     """Show the form that creates a campaign."""
-    return html(request, "create.html", policies=learning_policies())
+    names = (await request.app.services.agents.names())[::-1]
+    return html(request, "create.html", policies=learning_policies(), campaigns=names)
 
 
 async def plan_fragment(request: Request) -> Response:

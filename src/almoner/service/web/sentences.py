@@ -80,6 +80,12 @@ def after_horizon(report: Report, horizon: float) -> str:
 
 def shares(report: Report, money: Money) -> str:
     """Return the parts of the budget bar as a sentence."""
+    if report.risk:
+        return (
+            f"Of the budget of {money(report.budget)}, {money(report.spent)} is spent, "
+            f"{money(report.planned)} expected for open decisions, which may cost "
+            f"{money(report.reserved)} at most, and {money(report.left)} left."
+        )
     return (
         f"Of the budget of {money(report.budget)}, {money(report.spent)} is spent, "
         f"{money(report.reserved)} reserved{expected_cost(report, money)} and {money(report.left)} "

@@ -6,6 +6,7 @@ allows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ TRUSTED = 10
 
 TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 """Possible ends of an axis of mean rewards."""
+
+STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+"""Possible ends of an axis in another unit, as multiples of a power of ten."""
 
 
 class Segment(NamedTuple):
@@ -75,12 +79,16 @@ def budget_bar(report: Report) -> Bar:
     """
     share = 100 / (report.budget or 1.0)
     spent, planned = share * report.spent, share * report.planned
+    reserved = share * (report.reserved - report.planned)
+    if report.risk:  # reserves may exceed the budget, but not the bar
+        planned = min(planned, 100.0 - spent)
+        reserved = min(reserved, 100.0 - spent - planned)
     total = report.arrivals + report.arrivals_left
     return Bar(
         [
             Segment(0.0, spent, "spent"),
             Segment(spent, planned, "planned"),
-            Segment(spent + planned, share * (report.reserved - report.planned), "reserved"),
+            Segment(spent + planned, max(0.0, reserved), "reserved"),
         ],
         100 * report.arrivals / total if 0 < report.arrivals < total else None,
     )
@@ -99,28 +107,44 @@ def served_bar(actions: Iterable[PlannedAction], colours: ActionColours) -> list
     return segments
 
 
-def rate_axis(pairs: Iterable[ActionReport]) -> float:
+def rate_axis(pairs: Iterable[ActionReport], limits: tuple[float, float] | None = None) -> float:
     """Return the end of the common axis of all intervals: a round number above them.
 
-    Intervals of pairs with fewer than `TRUSTED` rewards are left out; estimates are not.
+    Intervals of pairs with fewer than `TRUSTED` rewards are left out; estimates are not. The axis
+    begins at the least reward, and ends at the largest or before.
     """
     pairs = list(pairs)
     highs = [pair.high for pair in pairs if pair.rewarded >= TRUSTED]
     pooled = [pair.pooled for pair in pairs if pair.pooled is not None]
+    if limits is not None:
+        return _round_end(max(highs + pooled), *limits) if highs else limits[1]
     highest = max(highs + pooled) if highs else 1.0
     return next(top for top in TOPS if top >= highest - 1e-9)
 
 
-def whisker(action: ActionReport, top: float) -> Whisker:
-    """Return the interval of one pair on an axis from 0 to ``top``."""
+def _round_end(highest: float, low: float, high: float) -> float:
+    """Return a number of one or two digits that is no less than the highest mean."""
+    if highest <= 0 or highest <= low:
+        return min(0.0, high) if low < 0 else high
+    power = 10.0 ** math.floor(math.log10(highest))
+    step = next(step for step in STEPS if step * power >= highest * (1 - 1e-9))
+    return min(high, step * power)
+
+
+def whisker(action: ActionReport, top: float, start: float = 0.0) -> Whisker:
+    """Return the interval of one pair on an axis from ``start`` to ``top``."""
+
+    def position(value: float) -> float:
+        return 100 * (value - start) / (top - start)
+
     dot, diamond = (
-        None if mean is None or mean > top else 100 * mean / top
+        None if mean is None or mean > top else position(mean)
         for mean in (action.mean, action.pooled)
     )
-    low, high = (min(100.0, 100 * end / top) for end in (action.low, action.high))
+    low, high = (min(100.0, position(end)) for end in (action.low, action.high))
     return Whisker(low, high, dot, cut=action.high > top, diamond=diamond)
 
 
-def ticks(top: float) -> list[float]:
-    """Return the ticks of an axis from 0 to ``top``: both ends and the middle."""
-    return [0.0, top / 2, top]
+def ticks(top: float, start: float = 0.0) -> list[float]:
+    """Return the ticks of an axis from ``start`` to ``top``: both ends and the middle."""
+    return [start, (start + top) / 2, top]

@@ -13,11 +13,21 @@ from almoner.live.export import LoggedDecision
 from almoner.live.final_report import FinalReport
 from almoner.live.report import Amendment, ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
-from almoner.service.web import borrowing, chart_series, charts, formatting, notices, sentences, svg
+from almoner.service.web import (
+    borrowing,
+    chart_series,
+    charts,
+    formatting,
+    inherited,
+    notices,
+    sentences,
+    svg,
+)
 from almoner.service.web.action_colours import ActionColours, action_colours
 from almoner.service.web.estimate_rows import estimate_rows, shown_actions
 from almoner.service.web.formatting import Money
 from almoner.service.web.lift_view import lift_view
+from almoner.service.web.reward_format import RewardFormat
 
 __all__ = [
     "Card",
@@ -47,6 +57,7 @@ class Card:
     late: str = ""
     bar: svg.Bar | None = None
     money: Money = str
+    reward: str = ""
 
 
 def card(report: Report, horizon: float) -> Card:
@@ -62,6 +73,7 @@ def card(report: Report, horizon: float) -> Card:
         late=sentences.after_horizon(report, horizon),
         bar=svg.budget_bar(report),
         money=money,
+        reward=RewardFormat.of(report).total(report.reward),
     )
 
 
@@ -95,12 +107,15 @@ def campaign_view(
         taken.update({pair.action: pair.taken for pair in context.actions})
     colours = action_colours(contexts, taken)
     shown_pairs = shown_actions(contexts)
-    top = svg.rate_axis(pair for pairs in shown_pairs for pair in pairs)
-    rows = estimate_rows(contexts, shown_pairs, colours, top)
+    rewards = RewardFormat.of(report)
+    top = svg.rate_axis((pair for pairs in shown_pairs for pair in pairs), report.reward_range)
+    rows = estimate_rows(contexts, shown_pairs, colours, top, rewards.low)
     return {
         "report": report,
         "horizon": horizon,
         "money": money,
+        "rewards": rewards,
+        "inherited": inherited.sentence(report),
         "state": sentences.state(report),
         "over": sentences.over(report),
         "late": sentences.after_horizon(report, horizon),
@@ -115,8 +130,8 @@ def campaign_view(
         "chart_data": Markup(chart_series.chart_data(report, horizon, curve)),  # noqa: S704  # numbers only
         "colours": colours,
         "top": top,
-        "mean": formatting.mean_format(top),
-        "ticks": svg.ticks(top),
+        "mean": rewards.mean(top),
+        "ticks": svg.ticks(top, rewards.low),
         "served_rows": [served_row(report, context, colours) for context in contexts],
         "contexts": rows,
         "borrowing": borrowing.explanation(rows),
@@ -124,7 +139,7 @@ def campaign_view(
         "hidden_contexts": len(report.contexts) - len(contexts),
         "hidden_actions": any(row.hidden for row in rows),
         "lift": None if final is None else lift_view(final, money),
-        "latest": [_decision(row) for row in latest],
+        "latest": [_decision(row, rewards) for row in latest],
         "amendments": [_amendment(amendment) for amendment in reversed(report.amendments)],
         "open": sentences.open_reserves(report),
     }
@@ -157,7 +172,7 @@ def _planned_names(context: ContextReport) -> Markup:
 def _money(report: Report) -> Money:
     pairs = [pair for context in report.contexts for pair in context.actions]
     amounts = {amount for pair in pairs for amount in (pair.cost, pair.reserve)}
-    return formatting.money_format([report.budget, *amounts])
+    return formatting.money_format([report.budget, *amounts], report.currency)
 
 
 def _amendment(amendment: Amendment) -> dict[str, Any]:
@@ -171,7 +186,7 @@ def _amendment(amendment: Amendment) -> dict[str, Any]:
     }
 
 
-def _decision(row: LoggedDecision) -> dict[str, Any]:
+def _decision(row: LoggedDecision, rewards: RewardFormat) -> dict[str, Any]:
     return {
         "id": row.decision,
         "at": row.time,
@@ -181,5 +196,5 @@ def _decision(row: LoggedDecision) -> dict[str, Any]:
         "why": sentences.why(row.reason),
         "note": "cancelled" if row.cancelled else "expired" if row.expired else "",
         "probability": row.probability,
-        "reward": row.reward,
+        "reward": None if row.reward is None else rewards.one(row.reward),
     }

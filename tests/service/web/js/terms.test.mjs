@@ -32,12 +32,20 @@ const FORM = {
   ],
   newContexts: false,
   rewardWindow: "",
+  learnCost: false,
+  risk: "",
   unit: "",
   seed: "",
   holdout: "",
   explore: "",
   personActions: "",
   personEvery: "30 days",
+  currency: "",
+  rewardLow: "",
+  rewardHigh: "",
+  after: "",
+  memory: "0.75",
+  weight: "50",
 };
 
 const sent = (body) => JSON.parse(JSON.stringify(body));
@@ -52,7 +60,26 @@ test("terms of a form, without the fields left empty", () => {
     horizon: 5000,
     default_rewards: null,
     new_contexts: false,
+    prior: { means: { new: { mail: 0.1, call: 0.2 }, old: { mail: 0.3, call: 0.4 } }, weight: 50 },
   });
+});
+
+test("guesses that were not typed are no prior", () => {
+  const guesses = [
+    ["", ""],
+    ["0", ""],
+  ];
+  assert.deepEqual(campaignTerms({ ...FORM, guesses, weight: "0" }).prior, { means: { old: { mail: 0 } }, weight: 0 });
+  guesses[1][0] = "";
+  assert.equal(campaignTerms({ ...FORM, guesses }).prior, undefined);
+});
+
+test("rewards in money, and the campaign before", () => {
+  const form = { ...FORM, currency: "EUR", rewardHigh: "350", after: "week-46" };
+  const { currency, reward_range, after, memory } = campaignTerms(form);
+  assert.deepEqual([currency, reward_range, after, memory], ["EUR", [0, 350], "week-46", 0.75]);
+  assert.deepEqual(campaignTerms({ ...FORM, rewardLow: "-50", rewardHigh: "9" }).reward_range, [-50, 9]);
+  assert.equal(campaignTerms(FORM).memory, undefined);
 });
 
 test("unit and seed are sent if they are filled in, 0 too", () => {
@@ -76,6 +103,11 @@ test("a reward window is sent as it was typed", () => {
   assert.equal(campaignTerms({ ...FORM, rewardWindow: "36 hours" }).reward_window, "36 hours");
 });
 
+test("learned costs and a risk are sent if they are asked for", () => {
+  const { learn_cost, risk } = campaignTerms({ ...FORM, learnCost: true, risk: "0.01" });
+  assert.deepEqual([learn_cost, risk], [true, 0.01]);
+});
+
 test("a closing time is sent in UTC with the expected arrivals", () => {
   const form = { ...FORM, ends: "time", closes: "2099-12-31T23:30+02:00", expected: "400" };
   assert.deepEqual(campaignTerms(form).horizon, { at: "2099-12-31T21:30:00.000Z", arrivals: 400 });
@@ -84,20 +116,18 @@ test("a closing time is sent in UTC with the expected arrivals", () => {
 test("known rewards of skipping are sent by context", () => {
   const form = { ...FORM, skipping: "known", defaults: ["0.2", "0.1"] };
   assert.deepEqual(campaignTerms(form).default_rewards, { new: 0.2, old: 0.1 });
-  assert.equal(previewTerms(form).default_means, null);
+  assert.equal("skip" in campaignTerms(form).prior.means.new, false);
 });
 
-test("rewards of skipping that are to be learned come with guesses for the preview only", () => {
-  const form = { ...FORM, skipping: "learned", defaultGuesses: ["0.2", "0"] };
+test("guesses of what skipping brings are part of the prior while it is learned", () => {
+  const form = { ...FORM, skipping: "learned", defaultGuesses: ["0.2", ""] };
   assert.equal(campaignTerms(form).default_rewards, "learned");
-  assert.equal("default_means" in campaignTerms(form), false);
-  assert.deepEqual(previewTerms(form).default_means, { new: 0.2, old: 0 });
+  assert.deepEqual(campaignTerms(form).prior.means, { new: { mail: 0.1, call: 0.2, skip: 0.2 }, old: { mail: 0.3, call: 0.4 } });
 });
 
-test("a preview adds shares that sum to 1 and mean rewards by context and action", () => {
+test("a preview adds shares that sum to 1", () => {
   const body = previewTerms(FORM);
   assert.deepEqual(body.context_probs, { new: 0.75, old: 0.25 });
-  assert.deepEqual(body.reward_means, { new: { mail: 0.1, call: 0.2 }, old: { mail: 0.3, call: 0.4 } });
   assert.deepEqual(sent({ ...body, ...campaignTerms(FORM) }), sent(body), "and the terms themselves");
 });
 

@@ -25,12 +25,20 @@ function formValues() {
     skipping: form.elements.skipping.value,
     newContexts: field("new-contexts").checked,
     rewardWindow: field("reward-window").value.trim(),
+    learnCost: field("learn-cost").checked,
+    risk: field("risk").value,
     unit: field("unit").value,
     seed: field("seed").value,
     holdout: field("holdout").value,
     explore: field("explore").value,
     personActions: field("person-actions").value,
     personEvery: field("person-every").value,
+    currency: field("currency").value.trim(),
+    rewardLow: field("reward-low").value,
+    rewardHigh: field("reward-high").value,
+    after: field("after").value,
+    memory: field("memory").value,
+    weight: field("weight").value,
     ...tableValues(),
   };
 }
@@ -80,6 +88,8 @@ field("start").addEventListener("click", () =>
 form.addEventListener("input", (event) => {
   formChanged();
   if (event.target.dataset.field === "name") rebuildTables();
+  if (event.target.id.startsWith("reward-")) rebuildTables();
+  if (event.target.id === "after") field("memory").disabled = event.target.value === "";
 });
 
 form.addEventListener("click", (event) => {
@@ -99,7 +109,7 @@ form.addEventListener("change", ({ target: { type, name, value } }) => {
   if (type !== "radio") return;
   for (const part of form.querySelectorAll(`[data-when^="${name}="]`)) {
     part.hidden = part.dataset.when !== `${name}=${value}`;
-    for (const input of part.querySelectorAll("input")) input.disabled = part.hidden;
+    for (const input of part.querySelectorAll("input, select")) input.disabled = part.hidden;
   }
 });
 

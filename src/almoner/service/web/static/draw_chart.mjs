@@ -57,7 +57,7 @@ function options(element, entry) {
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
     scales: {
       x: { time: false, range: () => [0, entry.chart.data[0].at(-1) || 1] },
-      y: { range: () => [0, entry.chart.top] },
+      y: { range: () => [entry.chart.bottom ?? 0, entry.chart.top] },
     },
     axes: [
       { ...axis, label: "arrivals", space: 70, size: 22 },

@@ -57,9 +57,9 @@ export function tableValues() {
 }
 
 export function rebuildTables() {
-  rebuildTable(guesses, names("action"), "0.5", "Mean");
-  rebuildTable(defaults, ["doing nothing"], "", "Mean");
-  rebuildTable(defaultGuesses, ["doing nothing"], "0", "Guessed");
+  rebuildTable(guesses, names("action"), "Mean", { required: false });
+  rebuildTable(defaults, ["doing nothing"], "Mean", { required: true });
+  rebuildTable(defaultGuesses, ["doing nothing"], "Guessed", { required: false });
 }
 
 // Buttons look alike, so each has the number of its row as its accessible name. The last row of a
@@ -87,8 +87,9 @@ function names(kind) {
 }
 
 // One input for each context and column; typed values are kept by their index.
-function rebuildTable(table, columns, initial, kind) {
+function rebuildTable(table, columns, kind, { required }) {
   const previous = cells(table);
+  const [min, max] = [element("reward-low").value || 0, element("reward-high").value || 1];
   table.querySelectorAll("thead, tbody").forEach((part) => part.remove());
   const head = table.createTHead().insertRow();
   head.append(headerCell("Context", "col"), ...columns.map((name) => headerCell(name, "col")));
@@ -98,8 +99,9 @@ function rebuildTable(table, columns, initial, kind) {
     tableRow.append(headerCell(context, "row"));
     columns.forEach((name, column) => {
       const input = document.createElement("input");
-      Object.assign(input, { type: "number", min: 0, max: 1, step: "any", required: true });
-      input.value = previous[row]?.[column] ?? initial;
+      Object.assign(input, { type: "number", min, max, step: "any", required });
+      if (!required) input.placeholder = "no idea";
+      input.value = previous[row]?.[column] ?? "";
       input.inputMode = "decimal";
       input.disabled = table.closest("[hidden]") !== null;
       input.setAttribute("aria-label", `${kind} reward of ${name} for ${context}`);

@@ -18,24 +18,43 @@ export function campaignTerms(form) {
     default_rewards: defaultRewards(form),
     new_contexts: form.newContexts,
     reward_window: form.rewardWindow || undefined,
+    learn_cost: form.learnCost || undefined,
+    risk: optionalNumber(form.risk),
     seed: optionalNumber(form.seed),
     holdout: optionalNumber(form.holdout),
     explore: optionalNumber(form.explore),
     per_person: perPerson(form),
+    currency: form.currency === "" ? undefined : form.currency,
+    reward_range: rewardRange(form),
+    after: form.after === "" ? undefined : form.after,
+    memory: form.after === "" ? undefined : optionalNumber(form.memory),
+    prior: prior(form),
   };
 }
 
-// Terms with the guesses of the preview: the body of POST /new/plan and /api/plan.
+// Terms with the guessed shares of the contexts: the body of POST /new/plan and /api/plan.
 export function previewTerms(form) {
-  const means = form.guesses.map((row) =>
-    Object.fromEntries(row.map((mean, column) => [form.actions[column].name, Number(mean)])),
-  );
   return {
     ...campaignTerms(form),
     context_probs: byContext(form, shares(form.contexts.map(({ weight }) => Number(weight)))),
-    reward_means: byContext(form, means),
-    default_means: form.skipping === "learned" ? byContext(form, form.defaultGuesses.map(Number)) : null,
   };
+}
+
+// The guesses that were typed, and the number of rewards they count for; undefined without any.
+function prior(form) {
+  const means = {};
+  form.contexts.forEach(({ name }, index) => {
+    const row = form.guesses[index].map((mean, column) => [form.actions[column].name, mean]);
+    if (form.skipping === "learned") row.push(["skip", form.defaultGuesses[index]]);
+    const typed = row.filter(([, mean]) => mean !== "").map(([action, mean]) => [action, Number(mean)]);
+    if (typed.length > 0) means[name] = Object.fromEntries(typed);
+  });
+  return Object.keys(means).length === 0 ? undefined : { means, weight: Number(form.weight) };
+}
+
+// An end left empty is that of rewards from 0 to 1.
+function rewardRange({ rewardLow: low, rewardHigh: high }) {
+  return low === "" && high === "" ? undefined : [Number(low || 0), Number(high || 1)];
 }
 
 // Reject repeated names: objects keyed by name would silently merge their rows.
