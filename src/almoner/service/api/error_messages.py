@@ -24,6 +24,9 @@ __all__ = ["QUERY", "error_message"]
 BODY, QUERY = "body", "query"
 """Names of the whole value; its fields are named without it."""
 
+SECRET = ("person", "persons")
+"""Fields whose values no message repeats: messages are logged."""
+
 KEY_SHOWN = 60
 """Number of characters shown of a key."""
 
@@ -123,6 +126,8 @@ def _check(part: JsonPart, reason: str) -> None:
     rule = f"be {_either([_words(member) for member in near or members])}"
     if " of length " in reason:
         raise InvalidInput(f"{name} must {rule}, got {len(value):,}")
+    if name.partition("[")[0] in SECRET:
+        raise InvalidInput(f"{name} must {rule}, got a value of another kind")
     raise checks.refuse(name, rule, _Json(value))
 
 

@@ -1,0 +1,64 @@
+"""The commands `almoner report` and `almoner ledger forget`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import almoner as al
+from almoner.cli import main
+
+
+@pytest.fixture
+def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A store with a campaign that works, in which a person got an action."""
+    # A key under which that person is not held out.
+    monkeypatch.setattr("almoner.store.sql.token_hex", lambda: "02" * 32)
+    url = f"sqlite:///{tmp_path / 'shop.db'}"
+    with al.Agent.open(
+        url,
+        name="spring",
+        contexts=["new"],
+        actions={"coupon": 1},
+        horizon=400,
+        budget=200,
+        holdout=0.2,
+        per_person=al.PerPerson(actions=1, every="30 days"),
+        seed=1,
+    ) as agent:
+        made = agent.decide_many(["new"] * 300)
+        agent.reward_many({decision.id: float(not decision.skipped) for decision in made})
+        assert agent.decide("new", person="c-81").action == "coupon"
+    return url
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, list(arguments))
+    return result.exit_code, result.output
+
+
+def test_a_report_in_words_and_as_json(url: str) -> None:
+    code, output = run("report", url, "spring")
+    assert code == 0
+    assert "spring (running): 301 arrivals" in output
+    assert "more in all" in output
+    assert "With another budget" in output
+    code, output = run("report", url, "spring", "--json")
+    report = json.loads(output)
+    assert (code, report["lift"]["verdict"], len(report["budgets"])) == (0, "more", 6)
+    code, output = run("report", url, "sprung")
+    assert (code, "did you mean 'spring'?" in output) == (2, True)
+
+
+def test_a_person_is_forgotten_and_the_ledger_still_verifies(url: str) -> None:
+    assert run("ledger", "forget", url, "spring", "--person", "c-81") == (
+        0,
+        "1 action of that person forgotten in spring\n",
+    )
+    code, output = run("ledger", "forget", url, "spring", "--person", "c-81")
+    assert (code, output.startswith("0 actions")) == (0, True)
+    assert run("ledger", "verify", url)[0] == 0
+    assert run("ledger", "forget", "sqlite:///nowhere.db", "spring", "--person", "a")[0] == 2
