@@ -443,7 +443,7 @@ def test_what_is_inherited_counts_in_a_reward_window_too(memory: AgentFactory) -
 
 
 def test_a_reward_window_needs_a_range_that_begins_at_0(memory: AgentFactory) -> None:
-    with pytest.raises(al.InvalidTerms, match="with a reward_window silence is a reward of 0"):
+    with pytest.raises(al.InvalidTerms, match="needs a reward_range that begins at 0"):
         memory.create(reward_window="7 days", reward_range=(-50, 350))
     agent = memory.create(reward_window="7 days", reward_range=(0, 350))
     decision = agent.decide("new")

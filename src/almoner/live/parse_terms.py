@@ -368,11 +368,6 @@ def _refuse_rewards(terms: Terms) -> None:
             "reward_range out and scale rewards yourself, or give the means as a prior to a policy "
             "that learns"
         )
-    if terms.reward_window is not None and terms.scale.zero != 0.0:
-        raise InvalidTerms(
-            f"with a reward_window silence is a reward of 0, and rewards are {terms.scale}; give a "
-            "reward_range that begins at 0, or leave reward_window out"
-        )
     if terms.default_rewards is None and not 0.0 <= terms.scale.zero <= 1.0:
         raise InvalidTerms(
             f"a skip brings 0, and rewards are {terms.scale}; give default_rewards, or a "
