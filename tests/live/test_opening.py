@@ -40,7 +40,7 @@ def test_several_campaigns_in_one_store_do_not_meet(factory: AgentFactory) -> No
     assert two.ledger == (7_000_000, 0, 0, 0)
     assert list(two.events()) == []
     assert {one.name, two.name} <= set(one.store.campaigns())
-    assert two.decide("returning").id == 1
+    assert two.decide("returning").id == two.first_id + 1
 
 
 def test_names_may_come_from_an_iterator(factory: AgentFactory) -> None:

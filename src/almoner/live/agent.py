@@ -52,12 +52,8 @@ __all__ = ["Agent"]
 class Agent:
     """A live campaign; `Agent.open` creates or resumes one.
 
-    Attributes
-    ----------
-    store, name, opening_terms
-        The store, the campaign's name, and the terms that it was opened with.
-    reporter
-        Reads the campaign for reports.
+    It has the ``store``, the campaign's ``name``, and the ``opening_terms``; ``terms`` are the
+    present ones.
 
     Examples
     --------

@@ -39,8 +39,8 @@ from almoner.policy.rewards import ExploreFirst, KnownRewards
 __all__ = ["make_terms", "parse_term"]
 
 MEMORY = 0.75
-"""Weight of an earlier campaign. In the trial of benchmarks/campaigns/carry_over.py a half brought
-four weekly campaigns less, and 1 had the worst weeks where rates drift by 30 % a week."""
+"""Weight of an earlier campaign: four weekly campaigns then bring as much as one of four weeks
+(benchmarks/campaigns/carry_over.py)."""
 
 UNIT_REACH = 10**15
 """The largest unit, and one over the smallest: costs and amounts stay finite numbers."""

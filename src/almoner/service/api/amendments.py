@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from almoner.live.open_decisions import LIMIT
 from almoner.service.api.campaigns import CAMPAIGN, view_of
 from almoner.service.api.operation import get, patch, post
-from almoner.service.api.requests import Amendment
+from almoner.service.api.requests import TermChanges
 from almoner.service.api.responses import AmendmentPreview, CampaignView, OpenDecisions
 from almoner.service.auth.access import ADMINISTER
 from almoner.service.services import Services
@@ -26,7 +26,7 @@ class OpenQuery(Struct, forbid_unknown_fields=True):
 
 
 @patch(CAMPAIGN, right=ADMINISTER)
-async def amend(services: Services, name: str, body: Amendment, caller: str | None) -> CampaignView:
+async def amend(services: Services, name: str, body: TermChanges, caller: str | None) -> CampaignView:
     """Change terms of a running campaign; everything that was learned stays.
 
     The log keeps the change with its note and the name of the API key.
@@ -39,12 +39,12 @@ async def amend(services: Services, name: str, body: Amendment, caller: str | No
 
 
 @post(f"{CAMPAIGN}/amendments/preview")
-async def preview(services: Services, name: str, body: Amendment) -> AmendmentPreview:
+async def preview(services: Services, name: str, body: TermChanges) -> AmendmentPreview:
     """Report a campaign as it is, and as it would be after a change; nothing is changed."""
     return await preview_amendment(services, name, body)
 
 
-async def preview_amendment(services: Services, name: str, body: Amendment) -> AmendmentPreview:
+async def preview_amendment(services: Services, name: str, body: TermChanges) -> AmendmentPreview:
     """Return the reports before and after a change, and the changes in words."""
     agent = await services.agents.get(name)
     changes, before, after = await asyncio.to_thread(

@@ -23,7 +23,7 @@ from almoner.policy.base import Policy
 
 __all__ = [
     "ActionTerms",
-    "Amendment",
+    "TermChanges",
     "Batch",
     "Bill",
     "BillOf",
@@ -191,7 +191,7 @@ def _action(action: float | ActionTerms) -> float | Action:
     return action.action() if isinstance(action, ActionTerms) else action
 
 
-class Amendment(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class TermChanges(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """Changes of a running campaign, as `almoner.Agent.amend` explains them."""
 
     budget: Amount | None = None

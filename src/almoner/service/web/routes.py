@@ -19,7 +19,7 @@ from almoner.service.api.amendments import preview_amendment
 from almoner.service.api.campaigns import latest_decisions
 from almoner.service.api.decoding import BodyDecoder
 from almoner.service.api.preview import preview
-from almoner.service.api.requests import Amendment, Guess
+from almoner.service.api.requests import TermChanges, Guess
 from almoner.service.errors import json_error
 from almoner.service.health import PREPARING
 from almoner.service.services import Services
@@ -35,7 +35,7 @@ __all__ = ["PAGES"]
 LATEST = 20
 """Number of decisions shown on the page of a campaign."""
 
-decode_guess, decode_amendment = BodyDecoder(Guess), BodyDecoder(Amendment)
+decode_guess, decode_amendment = BodyDecoder(Guess), BodyDecoder(TermChanges)
 
 
 async def campaigns_page(request: Request) -> Response:
@@ -77,7 +77,7 @@ async def edit_page(request: Request, name: str) -> Response:
 
 async def amendment_fragment(request: Request, name: str) -> Response:
     """Return the plan before and after a change as an HTML fragment for the edit page."""
-    body: Amendment = await decode_amendment(request.scope, request.receive)
+    body: TermChanges = await decode_amendment(request.scope, request.receive)
     preview = await preview_amendment(request.app.services, name, body)
     return html(request, "amendment.html", **amendment_view(preview))
 
