@@ -157,7 +157,7 @@ def make_final_report(name: str, campaign: Campaign, history: History) -> FinalR
         arrivals=campaign.arrivals,
         served=history.taken.total(),
         rewarded=history.rewarded,
-        reward=campaign.terms.scale.total(history.reward, count=history.rewarded),
+        reward=history.total,
         budget=amount(ledger.budget),
         spent=amount(ledger.spent),
         planned=amount(ledger.planned),
