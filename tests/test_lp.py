@@ -21,6 +21,7 @@ from support.problems import (
 )
 
 from almoner.errors import InvalidInput
+from almoner.live.estimates import Estimates
 from almoner.lp import TOLERANCE, candidates, collect_steps, hull_steps, solve
 from almoner.problem import Problem
 from almoner.types import Floats
@@ -427,3 +428,49 @@ def test_a_chain_of_near_ties_is_not_one_piece() -> None:
     assert solution.value == pytest.approx(best, rel=2e-12)
     earned = float(np.sum(solution.probabilities * problem.reward_means)) / contexts
     assert earned == pytest.approx(solution.value, rel=2e-12)
+
+
+@st.composite
+def with_free_actions(draw: st.DrawFn) -> Estimates:
+    shape = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    size = shape[0] * shape[1]
+    numbers = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.8, 1.0])
+    costs = draw(st.lists(st.sampled_from([0.0, 0.0, 1.0, 2.0, 3.5]), min_size=size, max_size=size))
+    means = draw(st.lists(numbers, min_size=size, max_size=size))
+    idle = draw(st.lists(numbers, min_size=shape[0], max_size=shape[0]))
+    return Estimates(
+        np.array(draw(context_probs(shape[0]))),
+        np.array(means).reshape(shape),
+        np.array(costs).reshape(shape),
+        np.array(idle),
+        draw(st.sampled_from([0.0, 0.3, 1.0, 10.0])),
+    )
+
+
+@given(with_free_actions())
+def test_free_actions_are_taken_at_every_ratio(problem: Estimates) -> None:
+    """Value, feasibility, and the price, against a general solver: also without any money."""
+    solution = solve(problem)
+    assert solution.value == pytest.approx(by_highs(problem), abs=1e-9)  # type: ignore[arg-type]
+    p = solution.probabilities
+    assert np.all(p >= 0)
+    assert np.all(p.sum(axis=1) <= 1 + NEAR)
+    assert problem.context_probs @ (p * problem.costs).sum(axis=1) <= problem.ratio + NEAR
+    gains = (p * (problem.reward_means - problem.default_rewards[:, None])).sum(axis=1)
+    worth = problem.context_probs @ (problem.default_rewards + gains)
+    assert worth == pytest.approx(solution.value, abs=1e-9)
+    more = by_highs(problem._replace(ratio=problem.ratio + 1e-4))  # type: ignore[arg-type]
+    if solution.boundary_distance > 2e-4:
+        assert more - solution.value == pytest.approx(1e-4 * solution.price, abs=1e-9)
+    assert np.all(solution.boundaries > 0)
+
+
+def test_a_free_action_comes_before_a_dearer_one() -> None:
+    """Free 0.2, paid 0.8 at 2: a half of 1 buys a quarter of the step from one to the other."""
+    problem = Estimates(
+        np.ones(1), np.array([[0.2, 0.8]]), np.array([[0.0, 2.0]]), np.zeros(1), 0.5
+    )
+    solution = solve(problem)
+    assert solution.probabilities.tolist() == [[0.75, 0.25]]
+    assert (solution.value, solution.price) == pytest.approx((0.35, 0.3))
+    assert solution.boundaries.tolist() == [2.0]

@@ -21,6 +21,7 @@ from .live.async_agent import AsyncAgent as AsyncAgent
 from .live.closing_time import ClosingTime as ClosingTime
 from .live.decision import Decision as Decision
 from .live.decision import Settlement as Settlement
+from .live.pace import Pace as Pace
 from .live.per_person import PerPerson as PerPerson
 from .live.prior import Prior as Prior
 from .live.terms import Action as Action

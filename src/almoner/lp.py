@@ -11,7 +11,8 @@ It has a closed form. Within a context only the actions on the upper concave hul
 step along a hull, from one candidate to the next dearer one, buys gain at a rate, its slope. So
 spend on the steps of all contexts in order of slope until ρ is used up. The slope at which the
 money runs out is the *price* λ, what a little more budget would bring; the sums of the steps'
-weights in that order are the *boundaries*, where the price jumps.
+weights in that order are the *boundaries*, where the price jumps. An action that costs nothing is
+a step of infinite slope: the best of them is taken whenever it gains anything, at every ρ.
 
 Two contexts, one action each of cost 1, with gains 0.8 and 0.4: at ρ = 0.5 the better context
 (40 %) is always served, and a sixth of the other, which uses up the remaining 0.1:
@@ -42,6 +43,7 @@ __all__ = [
     "Pieces",
     "Solution",
     "Statistics",
+    "add_steps",
     "candidates",
     "first_of_pieces",
     "hull_steps",
@@ -112,7 +114,9 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     ratio = problem.ratio if ratio is None else checks.number("ratio", ratio, low=0)
     gains = problem.reward_means - problem.default_rewards[:, None]
     slopes, weights, steps = hull_steps(problem.context_probs, gains, problem.costs)
-    prices, boundaries, weight_of, group = pieces(slopes, weights, step_runs(problem.costs, steps))
+    free = int(np.count_nonzero(np.isinf(slopes)))  # they come first, and have no boundary
+    runs = step_runs(problem.costs, steps)[free:]
+    prices, boundaries, weight_of, group = pieces(slopes[free:], weights[free:], runs)
 
     starts = np.append(0.0, boundaries)[:-1]  # boundaries − weight_of would cancel
     room = np.where(ratio > starts * (1 + TOLERANCE), ratio - starts, 0)
@@ -120,17 +124,17 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     open_prices = prices[ratio < boundaries * (1 - TOLERANCE)]
 
     probabilities = np.zeros(gains.shape)
-    context, start, end = steps.T
-    np.add.at(probabilities, (context, end), rate_of[group])
-    paid = start >= 0
-    np.subtract.at(probabilities, (context[paid], start[paid]), rate_of[group][paid])
+    rates = np.append(np.ones(free), rate_of[group])
+    add_steps(probabilities, steps, rates)
     probabilities = probabilities.clip(0, 1)  # differences of rates, off by a last bit
     probabilities.setflags(write=False)
     boundaries.setflags(write=False)
     return Solution(
         probabilities=probabilities,
         value=float(
-            problem.context_probs @ problem.default_rewards + (rate_of * weight_of) @ prices
+            problem.context_probs @ problem.default_rewards
+            + _free_gains(problem.context_probs, gains, steps[:free])
+            + (rate_of * weight_of) @ prices
         ),
         price=float(open_prices[0]) if len(open_prices) else 0.0,
         boundaries=boundaries,
@@ -141,7 +145,8 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
 def hull_steps(context_probs: Floats, gains: Floats, costs: Floats) -> tuple[Floats, Floats, Ints]:
     """Return slope, weight and (context, from, to) of every hull step, steepest first.
 
-    ``from`` is −1 where the step starts at skipping. Contexts that never come have no steps.
+    ``from`` is −1 where the step starts at skipping. Contexts that never come have no steps. The
+    slope of a step that costs nothing is infinite.
     """
     slopes, weights = np.empty(gains.size), np.empty(gains.size)
     steps = np.empty((gains.size, 3), np.int64)
@@ -149,6 +154,20 @@ def hull_steps(context_probs: Floats, gains: Floats, costs: Floats) -> tuple[Flo
     count = collect_steps(context_probs, gains, costs, chosen, slopes, weights, steps)
     order = np.argsort(-slopes[:count], kind="stable")
     return slopes[order], weights[order], steps[order]
+
+
+def add_steps(probabilities: Floats, steps: Ints, rates: Floats) -> None:
+    """Add the probabilities of actions, given the rate at which every hull step is taken."""
+    context, start, end = steps.T
+    np.add.at(probabilities, (context, end), rates)
+    later = start >= 0
+    np.subtract.at(probabilities, (context[later], start[later]), rates[later])
+
+
+def _free_gains(context_probs: Floats, gains: Floats, steps: Ints) -> float:
+    """Return what the steps that cost nothing bring in a round."""
+    context, _, end = steps.T
+    return float(context_probs[context] @ gains[context, end])
 
 
 class Pieces(NamedTuple):
@@ -209,9 +228,13 @@ def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
     """Write the candidates of one context into ``chosen``, cheapest first; return their number.
 
     From the last candidate, starting at (0, 0), the next is the dearer action with the steepest
-    rise, and the dearest of those where several lie on one line (the paper's Algorithm 4).
+    rise, and the dearest of those where several lie on one line (the paper's Algorithm 4). Before
+    them comes the best action that costs nothing, if it gains anything.
     """
     count, cost, gain = 0, 0.0, 0.0
+    for action in range(len(gains)):
+        if costs[action] <= 0.0 and gains[action] > gain:
+            chosen[0], count, gain = action, 1, gains[action]
     for _ in range(len(gains)):  # each candidate is dearer than the one before it
         best, steepest = -1, 0.0
         for action in range(len(gains)):
@@ -252,7 +275,8 @@ def collect_steps(
         for i in range(candidates(gains[context], costs[context], chosen)):
             action = chosen[i]
             rise, run = gains[context, action] - gain, costs[context, action] - cost
-            slopes[count], weights[count] = rise / run, context_probs[context] * run
+            slopes[count] = rise / run if run > 0.0 else math.inf
+            weights[count] = context_probs[context] * run
             steps[count, 0], steps[count, 1], steps[count, 2] = context, start, action
             start, gain, cost = action, gains[context, action], costs[context, action]
             count += 1

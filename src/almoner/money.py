@@ -104,9 +104,9 @@ def usable_grid(horizon: int, budget: float, costs: Floats) -> Grid:
 
 
 def _common_unit(costs: list[Fraction]) -> Fraction:
-    """Return the largest amount of which every cost is a whole multiple."""
+    """Return the largest amount of which every cost is a whole multiple; 1 if all are 0."""
     bottom = math.lcm(*(cost.denominator for cost in costs))
-    return Fraction(math.gcd(*(int(cost * bottom) for cost in costs)), bottom)
+    return Fraction(math.gcd(*(int(cost * bottom) for cost in costs)) or bottom, bottom)
 
 
 def _rounded_unit(largest: Fraction, costs: list[Fraction]) -> Fraction:
@@ -115,7 +115,7 @@ def _rounded_unit(largest: Fraction, costs: list[Fraction]) -> Fraction:
     The largest amount is at most 10**15 units, which is below ``LARGEST``.
     """
     unit = Fraction(10) ** (math.ceil(math.log10(largest)) - 15)
-    return unit * math.gcd(*(math.ceil(cost / unit) for cost in costs))
+    return unit * (math.gcd(*(math.ceil(cost / unit) for cost in costs)) or 1)
 
 
 class Units(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -366,3 +367,28 @@ def test_letters_of_a_text_are_no_actions(url: str) -> None:
             campaign.decide("new", available="call")
         with pytest.raises(errors.InvalidInput, match="available must be a list"):
             campaign.decide_many(["new"], available="call")
+
+
+def test_late_outcomes_are_terms_like_others(url: str) -> None:
+    terms = {
+        **TERMS,
+        "actions": {"coupon": Action(cost=1, reserve=5, expires="7 days", learn_cost=True)},
+        "reward_window": timedelta(hours=36),
+        "risk": 0.01,
+    }
+    with opened(url, "late") as late:
+        created = late.create(**terms)
+        assert (created["reward_window"], created["risk"]) == ("36 hours", 0.01)
+        assert created["actions"]["coupon"]["learn_cost"] is True
+        assert late.create(**terms) == created
+        late.decide("new")
+        report = late.report()
+        assert (report["reward_window"], report["only_good_news"]) == ("36 hours", False)
+        assert report["contexts"][0]["actions"][0]["declared"] == 1.0
+    for name, value, message in [
+        ("reward_window", "soon", "reward_window must be a duration above 0"),
+        ("risk", 2, "risk"),
+        ("learn_cost", "yes", "learn_cost"),
+    ]:
+        with opened(url, "refused") as refused, pytest.raises(errors.AlmonerError, match=message):
+            refused.create(**{**TERMS, name: value})

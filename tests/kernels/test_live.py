@@ -45,7 +45,13 @@ EQUAL: dict[str, Any] = {
 }
 PRICED = {**EQUAL, "costs": np.array([[1.0, 3.0], [2.0, 1.0], [2.0, 2.0]])}
 LEARNING = {**PRICED, "learn_defaults": True}
-TERMS = {"equal costs": EQUAL, "unequal costs": PRICED, "learned defaults": LEARNING}
+FREE = {**EQUAL, "costs": np.array([[0.0, 3.0], [2.0, 0.0], [0.0, 0.0]])}
+TERMS = {
+    "equal costs": EQUAL,
+    "unequal costs": PRICED,
+    "learned defaults": LEARNING,
+    "free actions": FREE,
+}
 
 CASES = [
     pytest.param(name, kind, id=f"{name}, {kind}")

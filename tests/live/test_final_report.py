@@ -65,6 +65,7 @@ def test_a_lift_by_hold_out_is_that_of_the_export(factory: AgentFactory) -> None
     assert (lift.method, lift.verdict, lift.warning) == ("holdout", "more", None)
     report = agent.final_report()
     assert lift.extra == pytest.approx(lift.lift * groups[0].arrivals)
+    assert lift.cost is not None
     assert lift.cost == pytest.approx((report.spent + report.planned) / lift.extra)
     assert (lift.cost_low or 0.0) < (lift.cost or 0.0) < (lift.cost_high or 0.0)
     assert factory.open().final_report() == report  # of another process, from the log alone

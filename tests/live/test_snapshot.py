@@ -129,8 +129,8 @@ def test_it_is_plain_text_with_a_version_and_a_checksum(memory: AgentFactory) ->
     assert sorted(table) == ["body", "checksum", "version"]
     assert (table["version"], len(table["checksum"])) == (VERSION, 64)
     assert sorted(json.loads(table["body"])) == [
-        "attendance", "contexts", "expiring", "ledger", "overrun", "seq", "state", "status",
-        "stopped", "terms",
+        "attendance", "contexts", "expiring", "ledger", "overrun", "seq", "spending", "state",
+        "status", "stopped", "terms",
     ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -14,6 +15,7 @@ import numpy as np
 
 from almoner.errors import InvalidInput
 from almoner.live.closing_time import ClosingTime
+from almoner.live.pace import Pace
 from almoner.live.per_person import PerPerson
 from almoner.live.prior import Prior
 from almoner.live.terms import Action
@@ -34,6 +36,7 @@ def as_json(terms: Mapping[str, Any]) -> dict[str, Any]:
         **dict.fromkeys(("contexts", "stop", "restart"), _listed),
         **dict.fromkeys(("actions", "add", "costs"), _actions),
         **dict.fromkeys(("budget", "unit"), _amount),
+        "pace": _pace,
     }
     return {
         term: makers.get(term, _plain)(value) for term, value in terms.items() if value is not None
@@ -85,6 +88,14 @@ def _actions(actions: Any) -> Any:
         else _costs(action)
         for name, action in actions.items()
     }
+
+
+def _pace(pace: Any) -> Any:
+    if isinstance(pace, Pace):
+        pace = {part.name: getattr(pace, part.name) for part in fields(pace)}
+    if not isinstance(pace, Mapping):
+        return _plain(pace)
+    return {name: value if name == "zone" else _amount(value) for name, value in pace.items()}
 
 
 def _costs(cost: Any) -> Any:

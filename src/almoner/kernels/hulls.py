@@ -103,8 +103,12 @@ def compute_hulls(
                 else:
                     _copy_hull(policy, hulls, source, other)
                 continue
-        level = level_of(policy, common, hulls.weights[other] / total, t, float(left))
-        same = _update_gains(policy, state, memo, hulls, other, level, key, fresh, other == context)
+        share = hulls.weights[other] / total
+        level = level_of(policy, common, share, t, float(left))
+        free = level if policy.cheapest > 0 else level_of(policy, common, share, t, math.inf)
+        same = _update_gains(
+            policy, state, memo, hulls, other, level, free, key, fresh, other == context
+        )
         if fresh:
             _add_weight(hulls, source, merged)
             source, merged = other, 0.0
@@ -124,24 +128,27 @@ def _update_gains(
     hulls: Hulls,
     context: int,
     level: float,
+    free_level: float,
     key: np.uint64,
     compare: bool,
     own: bool,
 ) -> bool:
     """Compute the gains of a context; return whether they are unchanged, if ``compare``.
 
-    ``own`` says that the context has arrived itself.
+    ``own`` says that the context has arrived itself. ``free_level`` is the level of actions that
+    cost nothing: money does not limit their plays.
 
     Gains of contexts with rewards change nearly always, and comparing takes 5 % of a run.
     """
     idle, same = _default_index(policy, state, context, level, key), True
     for action in range(policy.costs.shape[1]):
-        gain = -math.inf
-        if policy.costs[context, action] <= state.progress[LEFT]:
+        gain, cost = -math.inf, policy.costs[context, action]
+        if cost <= state.progress[LEFT]:
+            plays = level if cost > 0 else free_level
             if own:
-                gain = own_index_of(policy, state, memo, context, action, level, key) - idle
+                gain = own_index_of(policy, state, memo, context, action, plays, key) - idle
             else:
-                gain = index_of(policy, state, memo, context, action, level, key) - idle
+                gain = index_of(policy, state, memo, context, action, plays, key) - idle
         if compare:
             same &= hulls.gains[context, action] == gain
         hulls.gains[context, action] = gain
@@ -239,7 +246,8 @@ def _compute_hull(policy: LoweredPolicy, hulls: Hulls, context: int) -> None:
     for i in range(count):
         action = hulls.tops[context, i]
         run = policy.costs[context, action] - cost
-        hulls.slopes[context, i] = (hulls.gains[context, action] - gain) / run
+        rise = hulls.gains[context, action] - gain
+        hulls.slopes[context, i] = rise / run if run > 0 else math.inf
         hulls.spans[context, i] = run
         gain, cost = hulls.gains[context, action], policy.costs[context, action]
 

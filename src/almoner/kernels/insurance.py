@@ -97,7 +97,7 @@ def _surplus(policy: LoweredPolicy, state: State, memo: Memo, context: int, pric
 @jit_inline
 def _price(policy: LoweredPolicy, state: State, memo: Memo, ratio: float) -> float:
     """Return the price at which the best actions cost the ratio; 0 if it pays for all of them."""
-    low, high = 0.0, 1.0 / policy.cheapest
+    low, high = 0.0, 1.0 / policy.cheapest_paid
     if _spend(policy, state, memo, 0.0) <= ratio:
         return 0.0
     for _ in range(HALVINGS):

@@ -81,7 +81,7 @@ def level_of(policy: LoweredPolicy, common: float, share: float, t: int, left: f
     It is ``common`` unless the index depends on the plays left in its context.
     """
     if policy.reward in (_WILSON, _INSURED):
-        return max(1.0, min(share * (policy.horizon - t + 1), left / policy.cheapest))
+        return max(1.0, min(share * (policy.horizon - t + 1), left / policy.cheapest_paid))
     if policy.reward == _HORIZON_UCB:
         return share * (policy.horizon - t + 1)
     return common

@@ -133,9 +133,13 @@ def _fill(policy: LoweredPolicy, hulls: Hulls, price: float) -> tuple[float, flo
 
 @jit_inline
 def _steepest(policy: LoweredPolicy, hulls: Hulls) -> float:
-    """Return the steepest slope of all hulls: the first of each, as slopes fall along a hull."""
+    """Return the steepest slope of all hulls: the first of each, as slopes fall along a hull.
+
+    It is the second where the first step costs nothing.
+    """
     steepest = 0.0
     for other in range(policy.costs.shape[0]):
-        if hulls.sizes[other] > 0:
-            steepest = max(steepest, hulls.slopes[other, 0])
+        first = 0 if hulls.sizes[other] == 0 or hulls.spans[other, 0] > 0 else 1
+        if first < hulls.sizes[other]:
+            steepest = max(steepest, hulls.slopes[other, first])
     return steepest

@@ -106,12 +106,13 @@ def priced_ratio(policy: LoweredPolicy, left: int, remaining: int) -> float:
     """Return the budget per round of the LP: b/τ, or B/T for a fixed LP.
 
     With ``override`` a fixed LP uses b/τ once that affords the dearest action in every round left.
+    A plan that is held back uses a share of it.
     """
     if policy.rule != _FIXED:
-        return left / remaining
+        return policy.held * (left / remaining)
     if policy.override == 1 and left // policy.dearest >= remaining:  # the product may not fit
-        return left / remaining
-    return policy.budget / policy.horizon
+        return policy.held * (left / remaining)
+    return policy.held * (policy.budget / policy.horizon)
 
 
 @jit_inline

@@ -192,6 +192,7 @@ def new_hulls(policy: LoweredPolicy) -> Hulls | None:
     if policy.reward == KnownRewards.code and policy.context == KnownContexts.code:
         amounts = policy.costs.astype(np.float64)
         slopes, costs, _ = hull_steps(policy.context_weights, policy.prior, amounts)
+        slopes, costs = slopes[costs > 0.0], costs[costs > 0.0]  # what is free needs no budget
     return Hulls(
         gains=np.full(shape, -np.inf),
         slopes=np.empty(shape),

@@ -138,7 +138,7 @@ def _share(
     if policy.rule == _EAGER and _awaits_rewards(state, context, action):
         share = _adaptive_share(room, own, tied)
     else:
-        share = serve_share(policy, left >= remaining, room, own, ahead, tied)
+        share = serve_share(policy, policy.held * left >= remaining, room, own, ahead, tied)
     if policy.rule == _EAGER and share == 0.0 and room > TOLERANCE * total:
         floor = _best_mean(policy, state, memo, context, available)
         share = 1.0 if is_between(policy, state, memo, context, floor, value, common, key) else 0.0
@@ -147,8 +147,10 @@ def _share(
 
 @jit_inline
 def ratio_of(policy: LoweredPolicy, left: int, remaining: int) -> float:
-    """Return the budget per round of the LP: b/τ, or B/T for a fixed LP."""
-    return policy.budget / policy.horizon if policy.rule == _FIXED else left / remaining
+    """Return the budget per round of the LP: b/τ, or B/T for a fixed LP; less if held back."""
+    if policy.rule == _FIXED:
+        return policy.held * (policy.budget / policy.horizon)
+    return policy.held * (left / remaining)
 
 
 @jit_inline

@@ -131,14 +131,6 @@ class Agent:
             them fit the budget. Less than 0.01 was not shown to hold in simulations.
         seed
             Determines all random draws; random itself if left out.
-        per_person
-            The most actions for one person in a time, as a `PerPerson`; no limit if left out.
-        holdout
-            The share of arrivals that get nothing, to compare with: 0.1, for instance. Held out are
-            persons, where ``decide`` is told who arrives, and single arrivals otherwise.
-        explore
-            The share of the others that is decided at random among all that is affordable, skips
-            included, so that other policies can be evaluated on the log.
         reward_range
             The least and the largest reward, 0 and 1 if left out; default rewards, means, sums and
             prices are then in the same unit.
@@ -149,6 +141,19 @@ class Agent:
             weight from 0 to 1; 0.75 if left out.
         prior
             A `Prior`: mean rewards that are expected, and how sure they are.
+        per_person
+            The most actions for one person in a time, as a `PerPerson`; no limit if left out.
+        holdout
+            The share of arrivals that get nothing, to compare with: 0.1, for instance. Held out are
+            persons, where ``decide`` is told who arrives, and single arrivals otherwise.
+        explore
+            The share of the others that is decided at random among all that is affordable, skips
+            included, so that other policies can be evaluated on the log.
+        pace
+            Caps by calendar period, as a `Pace` or like ``{"day": 500, "zone": "Europe/Berlin"}``,
+            or ``"even"``: within a fifth of the straight line.
+        default
+            The action taken when nothing dearer is worth it; None to skip then.
 
         A campaign that exists is resumed with its own terms: terms given here may be left out, and
         must equal them otherwise.

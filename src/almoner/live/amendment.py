@@ -138,6 +138,15 @@ def _with_actions(terms: Terms, changes: Changes) -> Terms:
     stop, restart = (_names(terms, name, getattr(changes, name)) for name in ("stop", "restart"))
     for name in stop & restart:
         raise checks.refuse("stop", "name no action to restart too", name, error=InvalidTerms)
+    if terms.default in stop:
+        remedy = "its cost can be changed"
+        raise checks.refuse(
+            "stop",
+            "not name the default, which takes the place of skipping",
+            terms.default,
+            remedy,
+            InvalidTerms,
+        )
     stopped = ({*terms.stopped} | stop) - restart
     if stopped >= {*terms.actions}:
         raise InvalidTerms(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from math import ceil, nan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from almoner.kernels.draws import EXPLORE_LANE, HOLDOUT_LANE, PICK_LANE
 from almoner.kernels.live import ACTED, PAST_HORIZON
@@ -23,6 +23,7 @@ from almoner.store.events import Event
 
 if TYPE_CHECKING:
     from almoner.live.campaign_state import Campaign
+    from almoner.live.spending import SpendingLimits
 
 __all__ = ["EXPLORED", "HAS_ENOUGH", "HELD_OUT", "assign", "probabilities", "skip_probability"]
 
@@ -34,27 +35,35 @@ NEGLIGIBLE = 1e-12
 """Probabilities of a skip below this are rounding errors of those of the actions."""
 
 
-def assign(
-    campaign: Campaign, arrival: PendingArrival, *, horizon: int
-) -> tuple[Choice, str | None]:
+def assign(campaign: Campaign, arrival: PendingArrival, now: int) -> tuple[Choice, str | None]:
     """Decide for one arrival, and record it as taken.
 
     Returns the choice, and the probabilities of all options as JSON if the campaign logs them.
-    ``horizon`` is the total number of arrivals.
     """
     terms, policy, visitor = campaign.terms, campaign.policy, arrival.visitor
+    limits, left = None, campaign.ledger.left
+    if campaign.spending is None:
+        horizon = campaign.horizon_at(now, campaign.arrivals)
+        arguments: dict[str, Any] = {
+            "horizon": horizon,
+            "left": left,
+            "blocked": campaign.blocked(arrival),
+        }
+        asked = arrival
+    else:
+        limits = campaign.spending.limits(campaign, arrival, now, left)
+        asked, arguments = limits.arrival, limits.arguments
+        horizon = arguments["horizon"]
     if visitor is not None and visitor.has_enough and campaign.arrivals < horizon:
         policy.take(arrival.context, SKIP)
         detail = detail_of({SKIP_NAME: 1.0}) if terms.spreads else None
         return ((SKIP, HAS_ENOUGH), (1.0, nan)), detail
-    left, blocked = campaign.ledger.left, campaign.blocked(arrival.context)
     if not terms.spreads:
-        (choice,) = policy.choose((arrival,), horizon=horizon, left=left, blocked=blocked)
-        return choice, None
-    planned = _planned_horizon(terms, campaign.arrivals, horizon)
-    ((action, reason), (_, price)), spread, options = policy.weigh(
-        arrival, horizon=planned, left=left, blocked=blocked
-    )
+        ((action, reason), figures), *_ = policy.choose((asked,), **arguments)
+        return ((action, _reason(campaign, arrival, limits, action, reason)), figures), None
+    arguments["horizon"] = _planned_horizon(terms, campaign.arrivals, horizon)
+    ((action, reason), (_, price)), spread, options = policy.weigh(asked, **arguments)
+    reason = _reason(campaign, arrival, limits, action, reason)
     if reason == PAST_HORIZON:
         shares = [1.0] + [0.0] * len(spread)
     else:
@@ -64,6 +73,19 @@ def assign(
     names = (SKIP_NAME, *policy.actions)
     detail = detail_of({name: p for name, p in zip(names, shares, strict=True) if p > 0})
     return ((action, reason), (shares[action + 1], price)), detail
+
+
+def _reason(
+    campaign: Campaign,
+    arrival: PendingArrival,
+    limits: SpendingLimits | None,
+    action: int,
+    reason: int,
+) -> int:
+    """Return the reason of the policy's choice, in which a pace may have its part."""
+    if campaign.spending is None or limits is None:
+        return reason
+    return campaign.spending.reason(arrival.context, limits, action, reason)
 
 
 def probabilities(

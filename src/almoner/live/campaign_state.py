@@ -40,8 +40,10 @@ from almoner.live.evidence import Evidence
 from almoner.live.fold import fold, ledger_after
 from almoner.live.ledger import Ledger, SharedLedger, new_ledger, reserve
 from almoner.live.names import NAME_RULE, is_name
+from almoner.live.outlook import HELD_BY_PACE
 from almoner.live.policy import BATCH, Choice, LivePolicy, PendingArrival
 from almoner.live.reward_window import SILENCE, RewardWindow
+from almoner.live.spending import spending_rules
 from almoner.live.status import SkipReason, Status
 from almoner.live.terms import PAIRS_LIMIT, Terms
 from almoner.money import LARGEST
@@ -67,6 +69,7 @@ _REASONS = {
     HAS_ENOUGH: SkipReason.PERSON.value,
     HELD_OUT: SkipReason.HOLDOUT.value,
     EXPLORED: SkipReason.EXPLORE.value,
+    HELD_BY_PACE: SkipReason.PACE.value,
 }
 
 _SKIPPED: Choice = (SKIP, ACTED), (1.0, nan)
@@ -94,6 +97,8 @@ class Campaign:
         Arrivals and periods excluded when scaling the forecast of a closing time.
     expiring
         The open decisions whose reserves end by themselves.
+    spending
+        The pace and the default of the campaign; None if it has neither.
     evidence
         Evidence that comes with time: rewards within a window, bills of reserves that expire.
     """
@@ -106,6 +111,7 @@ class Campaign:
         self.overrun = 0
         self.corrections = ForecastCorrections()
         self.expiring = Deadlines()
+        self.spending = spending_rules(terms)
         self.evidence = Evidence(terms)
         self._use(LivePolicy(terms))
 
@@ -117,7 +123,7 @@ class Campaign:
         """Load the compiled kernels from the disk, or compile them, which takes seconds."""
         self.policy.warm_up()
 
-    def amend(self, terms: Terms) -> None:
+    def amend(self, terms: Terms, at: int) -> None:
         """Go on with other terms, and with everything that was learned."""
         if terms.budget < self.ledger.budget - self.ledger.left:
             raise BrokenLedger(f"a budget of {terms.budget} is less than is spent and reserved")
@@ -129,18 +135,28 @@ class Campaign:
             self.policy.warm_up()
         self.ledger = self.ledger._replace(budget=terms.budget)
         self.evidence.amend(self)
-        self.policy.replay([(SET_LEFT, self.units_left, SKIP, -1)], [0.0])
         if isinstance(horizon, ClosingTime) and isinstance(terms.horizon, ClosingTime):
             scale = horizon.arrivals / terms.horizon.arrivals
             self.corrections = self.corrections._replace(missed=self.corrections.missed * scale)
+        if self.spending is not None:
+            self.spending.amend(terms)
+        self.policy.replay([(SET_LEFT, self.units_left(at), SKIP, -1)], [0.0])
+
+    def units_left(self, at: int) -> int:
+        """Return the money left after expected costs, in the kernels' units.
+
+        With a default it is the money for improvements.
+        """
+        if self.spending is not None:
+            return self.spending.units_left(self, at)
+        return self.policy.units(max(0, self.ledger.budget - self.committed))
 
     @property
-    def units_left(self) -> int:
-        """The money left after expected costs, in the kernels' units."""
-        committed = self.ledger.committed
+    def committed(self) -> int:
+        """The money that the policy treats as spent: actual and expected costs."""
         if self.evidence.shared is not None:
-            committed = self.ledger.spent + ceil(self.evidence.shared.expected)
-        return self.policy.units(max(0, self.ledger.budget - committed))
+            return self.ledger.spent + ceil(self.evidence.shared.expected)
+        return self.ledger.committed
 
     @property
     def deadlines(self) -> int:
@@ -174,9 +190,11 @@ class Campaign:
     def _one_by_one(self) -> bool:
         """Whether each arrival changes something for the next one that the kernels do not know.
 
-        With a closing time that is the forecast, with shared reserves what they may cost.
+        With a closing time that is the forecast, with shared reserves what they may cost, with a
+        pace or a default the money of the plan.
         """
-        return isinstance(self.terms.horizon, ClosingTime) or self.evidence.shared is not None
+        timed = isinstance(self.terms.horizon, ClosingTime)
+        return timed or self.spending is not None or self.evidence.shared is not None
 
     def follow_up(
         self,
@@ -374,6 +392,7 @@ class Campaign:
             "attendance": list(self.corrections),
             "ledger": list(self.ledger),
             "expiring": self.expiring.to_list(),
+            "spending": None if self.spending is None else self.spending.to_dict(),
             **self.evidence.to_dict(self),
             "contexts": list(self.contexts),
             "state": self.policy.to_dict(),
@@ -393,6 +412,7 @@ class Campaign:
         """Restore the state that `to_dict` returned."""
         if table["terms"] is not None:
             self.terms = Terms.from_dict(table["terms"])
+            self.spending = spending_rules(self.terms)
         self._use(LivePolicy(self.terms, tuple(table["contexts"])))
         self.policy.restore(table["state"])
         self.policy.stopped = {name: np.array(rows) for name, rows in table["stopped"].items()}
@@ -400,17 +420,24 @@ class Campaign:
         self.expiring.restore(table["expiring"])
         self.evidence = Evidence(self.terms)
         self.evidence.restore(self, table)
+        if self.spending is not None:
+            self.spending.restore(table["spending"])
         self.corrections = ForecastCorrections(*table["attendance"])
         self.seq, self.status, self.overrun = table["seq"], table["status"], table["overrun"]
 
-    def _horizon_at(self, now: int) -> int:
-        """Return the total number of arrivals: with a closing time, a forecast."""
+    def horizon_at(self, now: int, seen: int) -> int:
+        """Return the total number of arrivals, at least ``seen``: with a closing time, a forecast.
+
+        The forecast counts an arrival of now.
+        """
         horizon = self.terms.horizon
         if not isinstance(horizon, ClosingTime):
-            return horizon
-        if now / 1e6 >= horizon.at.timestamp():
-            return self.arrivals
-        return self.arrivals + 1 + round(min(self.arrivals_left(now), LARGEST))
+            return max(seen, horizon)
+        seconds = now / 1e6
+        if seconds >= horizon.at.timestamp():
+            return seen
+        coming = horizon.arrivals_left(seconds, seen=seen, corrections=self.corrections)
+        return seen + 1 + round(min(coming, LARGEST))
 
     @property
     def _assigned(self) -> bool:
@@ -424,7 +451,7 @@ class Campaign:
         if self.evidence.is_due(now):
             self.evidence.age(self, now)
         self.correct_forecast(now)
-        choice, detail = assign(self, arrival, horizon=self._horizon_at(now))
+        choice, detail = assign(self, arrival, now)
         (event,) = self._decide((arrival,), now, (choice,), self.arrivals - 1)
         if event.action is not None and arrival.visitor is not None:
             arrival.visitor.actions[event.seq] = now
@@ -484,24 +511,30 @@ class Campaign:
                 self.open(events[-1])
             if self.evidence.ageing is not None:
                 self.evidence.add(self, events[-1])
+            if self.spending is not None:
+                self.spending.decided(events[-1])
         self.reserve(reserves, costs)
         self.seq = seq
         return events
 
     def _choose(self, arrivals: Sequence[PendingArrival], now: int, left: int) -> Iterable[Choice]:
         self.correct_forecast(now)
-        blocked = self.blocked(arrivals[0].context)
-        horizon = self._horizon_at(now)
+        if self.spending is not None:
+            return [self.spending.choose(self, arrivals[0], now, left)]
+        horizon: Any = self.terms.horizon
+        if isinstance(horizon, ClosingTime):
+            horizon = self.horizon_at(now, self.arrivals)
+        blocked = self.blocked(arrivals[0])
         return self.policy.choose(arrivals, horizon=horizon, left=left, blocked=blocked)
 
-    def blocked(self, context: str) -> list[bool] | None:
-        """Return which actions the budget cannot bear, where reserves are admitted together."""
+    def blocked(self, arrival: PendingArrival) -> list[bool] | None:
+        """Return which actions shared reserves cannot bear; None if reserves are not shared."""
         shared = self.evidence.shared
         if shared is None:
             return None
         return [
             not shared.admits(self.ledger, cost=cost, reserve=reserve)
-            for _, cost, reserve in self.policy.offers[context]
+            for _, cost, reserve in self.policy.offers[arrival.context]
         ]
 
     def reserve(self, amount: int, cost: int) -> None:

@@ -38,9 +38,9 @@ class Decision:
     budget_left
         The money that further actions could reserve after this decision.
     reason
-        The reason of a skip, one of `SkipReason`: ``"policy"``, ``"budget"``, ``"horizon"``,
-        ``"unavailable"``, ``"paused"``, ``"closed"``, ``"person"``, ``"holdout"`` or
-        ``"explore"``; None for an action.
+        The reason of a skip, one of `SkipReason`: ``"policy"``, ``"budget"``, ``"pace"``,
+        ``"horizon"``, ``"unavailable"``, ``"paused"``, ``"closed"``, ``"person"``, ``"holdout"``
+        or ``"explore"``; None for an action.
     """
 
     id: int

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from almoner.live.policy import PairStatistics
-from almoner.lp import ROUNDING, TOLERANCE, Solution, hull_steps, solve, step_runs
+from almoner.lp import ROUNDING, TOLERANCE, Solution, add_steps, hull_steps, solve, step_runs
 from almoner.types import Floats, Ints
 
 __all__ = ["UNSEEN", "Estimates", "PairMeans", "interval", "optimum", "pair_means"]
@@ -79,7 +79,8 @@ def optimum(
     means = np.where(fits, estimates.reward_means, 0.0)  # without reward it is not taken
     affordable = estimates._replace(reward_means=means)
     solution = solve(affordable, ratio=ratio)
-    if solution.ratio == 0 or (estimates.context_probs > 0).all():
+    nothing = solution.ratio == 0 and (affordable.costs > 0).all()
+    if nothing or (estimates.context_probs > 0).all():
         return solution
     probabilities = solution.probabilities + _priced(affordable, solution)
     probabilities.setflags(write=False)
@@ -90,21 +91,20 @@ def _priced(estimates: Estimates, solution: Solution) -> Floats:
     """Return the probabilities of actions in contexts without arrivals, 0 in all others.
 
     Hull steps steeper than the price are taken; those as steep as it, at the rate of the piece that
-    the budget fills in part.
+    the budget fills in part. Without a budget only steps that cost nothing are taken.
     """
     absent = estimates.context_probs <= 0
     gains = np.where(
         absent[:, None], estimates.reward_means - estimates.default_rewards[:, None], 0
     )
     slopes, _, steps = hull_steps(absent.astype(np.float64), gains, estimates.costs)
-    nearly = np.maximum(TOLERANCE * slopes, ROUNDING / step_runs(estimates.costs, steps))
-    above = np.where(slopes > solution.price + nearly, 1.0, 0.0)
-    rates = np.where(abs(slopes - solution.price) <= nearly, _rate(solution), above)
+    free = int(np.count_nonzero(np.isinf(slopes)))  # they come first
+    paid, runs = slopes[free:], step_runs(estimates.costs, steps)[free:]
+    nearly = np.maximum(TOLERANCE * paid, ROUNDING / runs)
+    above = np.where(paid > solution.price + nearly, float(solution.ratio > 0), 0.0)
+    rates = np.where(abs(paid - solution.price) <= nearly, _rate(solution), above)
     probabilities = np.zeros(gains.shape)
-    context, start, end = steps.T
-    np.add.at(probabilities, (context, end), rates)
-    paid = start >= 0
-    np.subtract.at(probabilities, (context[paid], start[paid]), rates[paid])
+    add_steps(probabilities, steps, np.append(np.ones(free), rates))
     return probabilities
 
 

@@ -142,4 +142,4 @@ class Evidence:
             policy.set_costs(expected.costs[:, [columns[name] for name in policy.actions]])
         if self.shared is not None:
             self.shared.age(at, expected)
-            policy.set_left(campaign.units_left)
+            policy.set_left(campaign.units_left(at))

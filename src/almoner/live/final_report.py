@@ -169,7 +169,7 @@ def make_final_report(name: str, campaign: Campaign, history: History) -> FinalR
 
 def _lift(tally: LiftTally, terms: Terms, money: float) -> LiftReport | None:
     """Return the lift, for which ``money`` was spent or is planned."""
-    reached, held_out, scale = tally.reached, tally.held_out, terms.scale
+    reached, held_out = tally.reached, tally.held_out
     if reached.arrivals == 0:
         return None
     first = group_mean(reached)
@@ -177,16 +177,18 @@ def _lift(tally: LiftTally, terms: Terms, money: float) -> LiftReport | None:
         if held_out.arrivals == 0:
             return None
         lift = compare(reached, held_out)
-        without = _group(group_mean(held_out), held_out.arrivals, tally.rewarded_held_out, scale)
+        without = _group(
+            group_mean(held_out), held_out.arrivals, tally.rewarded_held_out, terms.scale
+        )
     else:
         stratified = stratified_lift(tally.actions, tally.skips, reached.arrivals)
         if stratified is None:
             return None
         lift = stratified
         ends = Estimate(first.mean - lift.value, first.mean - lift.high, first.mean - lift.low)
-        without = _group(ends, reached.arrivals, tally.rewarded, scale)
-    with_campaign = _group(first, reached.arrivals, tally.rewarded, scale)
-    lift = Difference(*map(scale.gain, lift))
+        without = _group(ends, reached.arrivals, tally.rewarded, terms.scale)
+    with_campaign = _group(first, reached.arrivals, tally.rewarded, terms.scale)
+    lift = Difference(*map(terms.scale.gain, lift))
     extra = Difference(*(value * reached.arrivals for value in lift))
     return LiftReport(
         method="holdout" if terms.holdout > 0 else "explore",
@@ -247,7 +249,8 @@ def _budgets(campaign: Campaign, history: History) -> list[BudgetPoint]:
     def reward(multiple: float) -> float:
         ratio = amount(budget) * multiple / (share * arrivals)
         plan = optimum(estimates, reserves=reserves, funds=int(budget * multiple), ratio=ratio)
-        return arrivals * terms.scale.value(share * plan.value + (1 - share) * idle)
+        sum_of_shares = arrivals * (share * plan.value + (1 - share) * idle)
+        return terms.scale.total(sum_of_shares, count=arrivals)
 
     own = reward(1.0)
     return [

@@ -46,31 +46,30 @@ _STATUS = {
 def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = False) -> None:
     """Fold events; if ``compare``, check that each records the money left after it.
 
-    The reserves of consecutive decisions are added up, and reserved together.
+    The reserves of consecutive decisions are added up, and reserved together, unless each decision
+    depends on the money after the one before.
     """
     rows: list[Row] = []
     rewards: list[float] = []
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
     forecast = isinstance(campaign.terms.horizon, ClosingTime)
     reserves, costs, evidence = 0, 0, campaign.evidence
+    one_by_one = campaign.spending is not None or evidence.shared is not None
     for event in events:
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
         if context is not None and context not in contexts:
             campaign.admit(context)  # it has no weight in the rows before its first one
-        if kind == DECIDED:
+        if kind == DECIDED and one_by_one:
+            rows, rewards = _fold_decision(campaign, event, rows, rewards)
+            left = campaign.ledger.left
+        elif kind == DECIDED:
             if reserve or cost:
-                if not 0 <= cost <= reserve:
-                    raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
+                _check_offer(cost, reserve)
                 reserves, costs = reserves + reserve, costs + cost
+            if name is not None:
                 campaign.open(event)
-                if evidence.shared is not None:
-                    campaign.reserve(reserves, costs)
-                    reserves, costs, left = 0, 0, campaign.ledger.left
             if evidence.ageing is not None:
-                if evidence.ageing.is_due(at):
-                    campaign.policy.replay(rows, rewards)
-                    rows, rewards = [], []
-                    evidence.age(campaign, at)
+                rows, rewards = _age(campaign, at, rows, rewards)
                 evidence.add(campaign, event)
             if counted is not None:
                 if forecast:
@@ -84,7 +83,7 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
         elif kind == AMENDED:
             campaign.reserve(reserves, costs)
             campaign.policy.replay(rows, rewards)
-            campaign.amend(campaign.terms.amended(amendment_of(event)["terms"]))
+            campaign.amend(campaign.terms.amended(amendment_of(event)["terms"]), at)
             rows, rewards, reserves, costs = [], [], 0, 0
             contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
         else:
@@ -98,6 +97,44 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
             raise BrokenLedger(f"{left - reserves} is left, and it says {recorded}")
     campaign.reserve(reserves, costs)
     campaign.policy.replay(rows, rewards)
+
+
+def _check_offer(cost: int, reserve: int) -> None:
+    if not 0 <= cost <= reserve:
+        raise BrokenLedger(f"{reserve} is reserved for an expected cost of {cost}")
+
+
+def _age(
+    campaign: Campaign, at: int, rows: list[Row], rewards: list[float]
+) -> tuple[list[Row], list[float]]:
+    """Let the evidence age, after the rows before it, if that is due; return the rows to come."""
+    if not campaign.evidence.is_due(at):
+        return rows, rewards
+    campaign.policy.replay(rows, rewards)
+    campaign.evidence.age(campaign, at)
+    return [], []
+
+
+def _fold_decision(
+    campaign: Campaign, event: EventRow, rows: list[Row], rewards: list[float]
+) -> tuple[list[Row], list[float]]:
+    """Fold a decision that depends on the money before it, by rules on spending or a risk."""
+    _, _, at, _, _, counted, context, name, cost, reserve = event[:10]
+    rows, rewards = _age(campaign, at, rows, rewards)
+    if counted is not None:
+        campaign.correct_forecast(at)
+        if campaign.spending is not None:
+            rows.append((SET_LEFT, campaign.units_left(at), SKIP, -1))
+        rows.append((TAKE, campaign.contexts[context], campaign.action_index[name], counted))
+    if campaign.evidence.ageing is not None:
+        campaign.evidence.add(campaign, event)
+    if name is not None:
+        _check_offer(cost, reserve)
+        campaign.reserve(reserve, cost)
+        campaign.open(event)
+    if campaign.spending is not None:
+        campaign.spending.decided(event)
+    return rows, rewards + [0.0] * (len(rows) - len(rewards))
 
 
 def amendment_of(event: EventRow) -> dict[str, Any]:
@@ -149,28 +186,30 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
     if kind in _STATUS:
         _switch(campaign, kind, event.at)
         return []
-    bill = event.bill or 0
+    bill, before = event.bill or 0, campaign.ledger
     campaign.ledger, _ = ledger_after(campaign.ledger, kind, event, bill, event.reason)
     if campaign.evidence.ageing is not None:
         campaign.evidence.end(campaign, event)
     campaign.expiring.discard(event.decision or 0)
+    if campaign.spending is not None:
+        campaign.spending.changed(event.decision or 0, before, campaign.ledger)
     if kind == EXPIRED:
-        return [(SET_LEFT, campaign.units_left, SKIP, -1)]
+        return [(SET_LEFT, campaign.units_left(event.at), SKIP, -1)]
     if kind == CANCELLED:
-        return _cancel(campaign, event.context or "", event.action or "")
+        return _cancel(campaign, event)
     if kind == SETTLED:
         reserve = 0 if event.reason == RELEASE else event.reserve or 0
         campaign.overrun += overrun(reserve=reserve, bill=bill)
-        return [(SET_LEFT, campaign.units_left, SKIP, -1)]
+        return [(SET_LEFT, campaign.units_left(event.at), SKIP, -1)]
     raise ValueError(f"an event of kind {kind!r} is not known here")
 
 
-def _cancel(campaign: Campaign, context: str, action: str) -> list[Row]:
+def _cancel(campaign: Campaign, event: Event) -> list[Row]:
+    context, action, left = event.context or "", event.action or "", campaign.units_left(event.at)
     if action in campaign.action_index:
-        row, column = campaign.contexts[context], campaign.action_index[action]
-        return [(CANCEL, row, column, campaign.units_left)]
+        return [(CANCEL, campaign.contexts[context], campaign.action_index[action], left)]
     campaign.policy.change_stopped(context, action, (0.0, 0.0, -1.0))
-    return [(SET_LEFT, campaign.units_left, SKIP, -1)]
+    return [(SET_LEFT, left, SKIP, -1)]
 
 
 def _switch(campaign: Campaign, kind: str, at: int) -> None:

@@ -87,9 +87,9 @@ class History:
         self.amendments: list[Amendment] = []
         self.offered = [(0, terms.active)]
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
-        self.lift = LiftTally(terms) if terms.spreads else None
         self._scale, self._zero = terms.scale, max(0.0, terms.scale.zero)
         self.curve = CurveBuilder(terms.unit.amount, terms.scale)
+        self.lift = LiftTally(terms) if terms.spreads else None
         self._latest: tuple[EventRow, Ledger, float] | None = None
 
     @property
@@ -141,7 +141,7 @@ class History:
         """Reserve the money of consecutive decisions, and add points to the curve."""
         latest, stride, reserves, costs = None, self.curve.stride, 0, 0
         for event in decisions:
-            if event[_RESERVE]:
+            if event[_RESERVE] is not None:
                 amount, cost = event[_RESERVE], event[_COST]
                 if not 0 <= cost <= amount:
                     raise BrokenLedger(f"{amount} is reserved for an expected cost of {cost}")

@@ -62,9 +62,8 @@ class LiftTally:
 
     def _silent(self, event: Event) -> float:
         """Return the reward of a decision without one."""
-        if event.action is not None:
-            return self._zero
-        return self._defaults.get(event.context or "", self._zero)
+        zero = self._zero
+        return self._defaults.get(event.context or "", zero) if event.action is None else zero
 
     def _decided(self, event: Event) -> None:
         reward = self._silent(event)

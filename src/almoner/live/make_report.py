@@ -6,13 +6,16 @@ import numpy as np
 
 from almoner.kernels.state import OVERALL_MEAN
 from almoner.live.campaign_state import Campaign
+from almoner.live.cap_reports import cap_reports, is_paced
 from almoner.live.closing_time import ClosingTime
 from almoner.live.curve import moment
-from almoner.live.estimates import Estimates, PairMeans, interval, optimum, pair_means
+from almoner.live.estimates import Estimates, PairMeans, interval, pair_means
 from almoner.live.history import History
 from almoner.live.ledger import Ledger
+from almoner.live.outlook import Outlook
 from almoner.live.pair_costs import expected_costs, learned_costs
 from almoner.live.pair_evidence import PairEvidence
+from almoner.live.plans import plan_at
 from almoner.live.report import RESERVED, ActionReport, ContextReport, Report
 from almoner.live.status import SkipReason, Status
 from almoner.live.terms import LEARNED, Terms
@@ -44,8 +47,12 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     learned = pair_means(campaign.policy.pair_statistics(), overall=overall)
     evidence = PairEvidence(campaign, history, now)
     estimates = present_estimates(campaign, history, learned, ratio_now)
-    plan = optimum(estimates, reserves=reserves, funds=funds)
-    first = optimum(estimates, reserves=reserves, funds=ledger.budget, ratio=ratio_start)
+    outlook = (
+        None if campaign.spending is None else campaign.spending.outlook(campaign, now, ledger)
+    )
+    held = 1.0 if outlook is None or outlook.money <= 0 else outlook.funds / outlook.money
+    plan = plan_at(terms, estimates, reserves=reserves, funds=funds, ratio=held * ratio_now)
+    first = plan_at(terms, estimates, reserves=reserves, funds=ledger.budget, ratio=ratio_start)
     gone = arrivals / (arrivals + coming) if arrivals + coming > 0 else 1.0
     waiting, reward_low, reward_high = _awaited(terms, history, evidence)
     scale = terms.scale
@@ -62,7 +69,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         overrun=amount(campaign.overrun),
         uncharged=amount(history.uncharged),
         cheapest=amount(cheapest),
-        blocked=_blocked(campaign, ledger, coming, cheapest),
+        blocked=_blocked(campaign, ledger, outlook, coming, cheapest),
         arrivals=arrivals,
         arrivals_left=coming,
         closes=horizon.at.isoformat() if isinstance(horizon, ClosingTime) else None,
@@ -98,6 +105,8 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         currency=terms.currency,
         inherited=terms.inherited_rewards,
         inherited_from=terms.after,
+        caps=[] if outlook is None else cap_reports(terms, outlook),
+        default=terms.default,
     )
 
 
@@ -112,14 +121,17 @@ def _next_expiry(campaign: Campaign, now: int) -> str | None:
     return moment(min(deadlines)) if deadlines else None
 
 
-def _blocked(campaign: Campaign, ledger: Ledger, coming: float, cheapest: int) -> str | None:
+def _blocked(
+    campaign: Campaign, ledger: Ledger, outlook: Outlook | None, coming: float, cheapest: int
+) -> str | None:
     """Return the reason why no action can be taken now, if none can."""
     if campaign.status != Status.RUNNING:
         return campaign.status
     if coming <= 0:
         return SkipReason.HORIZON.value
     if ledger.left >= cheapest:
-        return None
+        paced = outlook is not None and is_paced(campaign.policy.offers, outlook)
+        return SkipReason.PACE.value if paced else None
     return SkipReason.BUDGET.value if ledger.budget - ledger.committed < cheapest else RESERVED
 
 

@@ -86,9 +86,10 @@ def new_terms(
     checks.known_keys("the campaign", arguments, required=(), optional=optional, error=InvalidTerms)
     values = {term: value for term, value in arguments.items() if value is not None}
     terms = make_terms(**{"seed": secrets.randbits(48), **values})
-    terms = inherit(terms, store, round(clock() * 1e6))
+    now = clock()
+    terms = inherit(terms, store, round(now * 1e6))
     Campaign(terms)  # refuses a policy that does not fit
-    return terms.opened(datetime.fromtimestamp(clock(), UTC))
+    return terms.opened(datetime.fromtimestamp(now, UTC))
 
 
 def warn_unaffordable(terms: Terms) -> None:

@@ -11,6 +11,7 @@ from almoner.errors import InvalidTerms
 from almoner.live.closing_time import ClosingTime
 from almoner.live.durations import duration
 from almoner.live.names import campaign_name, name_list
+from almoner.live.pace import parse_pace
 from almoner.live.per_person import parse_per_person
 from almoner.live.prior import parse_prior
 from almoner.live.reward_scale import (
@@ -33,7 +34,7 @@ from almoner.money import Denomination, denomination
 from almoner.policy.base import Policy
 from almoner.policy.contexts import EmpiricalContexts
 from almoner.policy.recipes import recipe
-from almoner.policy.rewards import KnownRewards
+from almoner.policy.rewards import ExploreFirst, KnownRewards
 
 __all__ = ["make_terms", "parse_term"]
 
@@ -67,6 +68,8 @@ def make_terms(
     after: str | None = None,
     memory: float | None = None,
     prior: Any = None,
+    pace: Any = None,
+    default: str | None = None,
 ) -> Terms:
     """Check and convert the terms of a campaign; see `almoner.Agent.open` for their meaning."""
     names, money = _contexts(contexts), _unit(unit)
@@ -84,6 +87,8 @@ def make_terms(
         "reward_window": reward_window,
         "learn_cost": learn_cost,
         "risk": risk,
+        "pace": pace,
+        "default": default,
     }
     optional = {
         "reward_range": reward_range,
@@ -134,6 +139,10 @@ def parse_term(
         return {term: parse_per_person(value)}
     if term in ("holdout", "explore"):
         return {term: _share(term, value)}
+    if term == "pace":
+        return {term: parse_pace(value, money)}
+    if term == "default":
+        return {term: checks.plain(value)}  # which of the actions: see _refuse_default
     if term == "seed":
         return {term: checks.whole(term, value, low=0, error=InvalidTerms)}
     if term == "risk":
@@ -243,16 +252,12 @@ def _learns(actions: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _units(label: str, value: Any, contexts: tuple[str, ...], money: Denomination) -> PerContext:
     if value is None:
-        raise InvalidTerms(
-            f"{label} is missing; every action needs its cost: what is free is a skip"
-        )
+        raise InvalidTerms(f"{label} is missing; every action needs its cost, 0 if it is free")
     if not isinstance(value, Mapping):
-        return money.units(label, value, above=0, error=InvalidTerms)
+        return money.units(label, value, error=InvalidTerms)
     checks.known_keys(label, value, required=contexts, error=InvalidTerms)
     return {
-        context: money.units(
-            f"{label} for {context!r}", value[context], above=0, error=InvalidTerms
-        )
+        context: money.units(f"{label} for {context!r}", value[context], error=InvalidTerms)
         for context in contexts
     }
 
@@ -289,8 +294,43 @@ def _defaults(
     }
 
 
+def _refuse_default(terms: Terms) -> None:
+    """Refuse a default that is no action, and terms that have no meaning beside one."""
+    checks.choice("default", terms.default, terms.actions, error=InvalidTerms)
+    if terms.default_rewards is not None:
+        raise InvalidTerms(
+            "default and default_rewards exclude each other: with a default action nobody is "
+            "skipped whom it could serve, and its rewards are learned; leave one of them out"
+        )
+    if terms.learned_costs or terms.risk > 0.0:
+        raise InvalidTerms(
+            "default goes with neither learn_cost nor risk: the money that is set aside for it is "
+            "that of declared costs and full reserves; leave default out, or the other two"
+        )
+    if terms.spreads or terms.per_person is not None:
+        raise InvalidTerms(
+            "default goes with none of holdout, explore and per_person: it serves every arrival, "
+            "and these leave some without; leave default out, or the others"
+        )
+
+
 def _refuse_contradictions(terms: Terms) -> None:
     policy = terms.policy
+    if terms.reward_window is not None and terms.scale.low != 0:
+        low, high = terms.scale.low, terms.scale.high
+        raise InvalidTerms(
+            "reward_window needs a reward_range that begins at 0, as silence is a reward of 0, got "
+            f"reward_range=({low:g}, {high:g}); shift the rewards, or leave the window out"
+        )
+    if terms.default is not None:
+        _refuse_default(terms)
+    if (terms.default is not None or terms.pace is not None) and isinstance(
+        policy.rewards, ExploreFirst
+    ):
+        raise InvalidTerms(
+            "a policy that explores first does not plan with the money of a pace or beside a "
+            "default; leave both out, or choose another policy, such as thrifty()"
+        )
     if terms.memory is not None and terms.after is None:
         raise InvalidTerms(
             "memory is the weight of the campaign that after names, which is missing; give after, "

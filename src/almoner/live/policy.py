@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
+from math import nan
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -38,10 +39,11 @@ from almoner.kernels.state import (
 from almoner.kernels.weigh import weigh
 from almoner.kernels.window import mature
 from almoner.live.closing_time import ClosingTime
+from almoner.live.must_serve import MustServe, improvement_costs
 from almoner.live.terms import LEARNED, SKIP_NAME, Terms
 from almoner.policy.allocation import Procrastinate
 from almoner.policy.base import Policy
-from almoner.policy.lowering import LoweredPolicy, lower
+from almoner.policy.lowering import LoweredPolicy, cost_bounds, lower
 from almoner.policy.rewards import InsuredWilson, KnownRewards, Thompson
 from almoner.types import Floats, Ints
 
@@ -135,7 +137,8 @@ class LivePolicy:
         # Kernels compare costs with the units left; reserves matter only where they differ.
         differ = bool((costs != reserves).any()) or bool(self._terms.learned_costs)
         self._reserves = reserves * differ
-        self._buffers = new_buffers(self._lower(contexts, costs.astype(np.float64)))
+        planned = np.array([improvement_costs(self._terms, name) for name in contexts], np.float64)
+        self._buffers = new_buffers(self._lower(contexts, planned))
         # Tells the fit that rows not in use have their priors from.
         self._fit: tuple[float, float] | None = None
         self._use(len(contexts))
@@ -216,13 +219,15 @@ class LivePolicy:
         horizon: int,
         left: int,
         blocked: Sequence[bool] | None = None,
+        held: float = 1.0,
     ) -> Iterable[Choice]:
         """Decide for up to `BATCH` arrivals and record them as taken.
 
-        ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved. For a
-        single arrival, ``blocked`` says instead which actions the budget cannot bear.
+        ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved, and
+        ``held`` the share of the budget per arrival that the plan may use. For a single arrival,
+        ``blocked`` says instead which actions the budget cannot bear.
         """
-        batch, size = self._fill(arrivals, horizon), len(arrivals)
+        batch, size = self._fill(arrivals, horizon, held), len(arrivals)
         reserves, left = self._limits(arrivals[0], left, blocked)
         self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
         choices, figures = batch.choices, batch.figures
@@ -233,17 +238,17 @@ class LivePolicy:
     def _limits(
         self, arrival: PendingArrival, left: int, blocked: Sequence[bool] | None
     ) -> tuple[Ints, int]:
-        """Return the reserves of all pairs and the money for them, as the kernels take them."""
+        """Return reserves and the money they must fit, so that blocked actions do not."""
         if blocked is None:
             return self._reserves, left
         reserves = np.zeros_like(self._reserves)
         reserves[self.contexts[arrival.context]] = blocked
         return reserves, 0
 
-    def _fill(self, arrivals: Sequence[PendingArrival], horizon: int) -> ArrivalBatch:
-        """Return the batch with these arrivals, and let the kernels use the horizon."""
-        if horizon != self._now.horizon:
-            self._now = self.lowered._replace(horizon=horizon)
+    def _fill(self, arrivals: Sequence[PendingArrival], horizon: int, held: float) -> ArrivalBatch:
+        """Return the batch with these arrivals, and let the kernels use horizon and share."""
+        if horizon != self._now.horizon or held != self._now.held:
+            self._now = self.lowered._replace(horizon=horizon, held=held)
         batch = self._batch
         for index, arrival in enumerate(arrivals):  # one by one: there is often just one
             batch.contexts[index] = self.contexts[arrival.context]
@@ -259,15 +264,16 @@ class LivePolicy:
         *,
         horizon: int,
         left: int,
+        held: float = 1.0,
         blocked: Sequence[bool] | None = None,
     ) -> tuple[Choice, list[float], list[bool]]:
         """Decide for an arrival, and record nothing.
 
         Returns the policy's choice, its probability of each action, and which could be taken.
         """
-        batch = self._fill((arrival,), horizon)
-        limits = self._limits(arrival, left, blocked)
-        self._weigh(self._now, *self._working, self._stream, batch, *limits, self._weighed)
+        batch = self._fill((arrival,), horizon, held)
+        reserves, left = self._limits(arrival, left, blocked)
+        self._weigh(self._now, *self._working, self._stream, batch, reserves, left, self._weighed)
         choices, figures = batch.choices, batch.figures
         choice = (choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))
         spread, options = self._weighed.tolist()
@@ -340,13 +346,21 @@ class LivePolicy:
         """Compute the least and the largest cost anew, and whatever depends on costs."""
         policy = self._buffers.policy
         costs = policy.costs[: len(self.contexts)]
-        policy = policy._replace(cheapest=int(costs.min()), dearest=int(costs.max()))
+        policy = policy._replace(**cost_bounds(costs))
         self._buffers.memo.validity[VALID_UNTIL] = 0
         self._buffers = self._buffers._replace(policy=policy, hulls=new_hulls(policy))
 
     def set_left(self, units: int) -> None:
         """Set the money that the plan may use, in the kernels' units, as a row SET_LEFT does."""
         self.state.progress[LEFT] = units
+
+    def take_instead(self, context: str, action: str) -> None:
+        """Record an action that costs the plan nothing, in place of the skip just recorded."""
+        pair = self.contexts[context], self.actions[action]
+        self.state.pending[pair] += 1.0
+        memo = self._working[1]
+        if memo.insured.size:
+            memo.insured[pair] = nan
 
     def units(self, money: int) -> int:
         """Return an amount of the ledger in the kernels' units, rounded down."""
@@ -447,8 +461,11 @@ class LivePolicy:
         if lowered.bottom != 1:
             raise InvalidInput("costs are whole numbers of units, so their grid is")
         # A simulation caps the budget at what its actions can cost; live bills may exceed costs.
+        budget = terms.budget
+        if terms.default is not None:  # the plan buys improvements with the rest
+            budget = max(0, budget - MustServe(terms).expected(horizon))
         lowered = lowered._replace(
-            budget=terms.budget // lowered.top, windowed=int(terms.reward_window is not None)
+            budget=budget // lowered.top, windowed=int(terms.reward_window is not None)
         )
         return _with_any_cost(lowered, terms, costs) if terms.learned_costs else lowered
 
@@ -465,9 +482,8 @@ def _with_any_cost(lowered: LoweredPolicy, terms: Terms, costs: Floats) -> Lower
         top=1,
         budget=terms.budget,
         costs=units,
-        cheapest=int(units.min()),
-        dearest=int(units.max()),
         priced=1,
+        **cost_bounds(units),
     )
 
 

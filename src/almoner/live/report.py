@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["RESERVED", "ActionReport", "Amendment", "ContextReport", "CurvePoint", "Report"]
+__all__ = [
+    "RESERVED",
+    "ActionReport",
+    "Amendment",
+    "CapReport",
+    "ContextReport",
+    "CurvePoint",
+    "Report",
+]
 
 RESERVED = "reserved"
 """Value of ``blocked``: the money is there, but reserved for open decisions."""
@@ -92,6 +100,31 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CapReport:
+    """A limit on spending that the pace of a campaign sets now.
+
+    Attributes
+    ----------
+    period
+        ``"hour"``, ``"day"`` or ``"week"``, or ``"even"`` for the line of an even spend.
+    cap, used, left
+        The limit, the money reserved or charged for the decisions of the period (for an even
+        spend, spent or expected in all), and the rest.
+    ends
+        The end of the period in ISO 8601, in the zone of the campaign; None for an even spend.
+    holds_back
+        Whether the plan spends less because of it than the budget would allow.
+    """
+
+    period: str
+    cap: float
+    used: float
+    left: float
+    ends: str | None
+    holds_back: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """State of a campaign, in numbers for people and pages.
 
@@ -115,8 +148,9 @@ class Report:
         The least that any action reserves.
     blocked
         Reason why no action can be taken now: ``"paused"``, ``"closed"``, ``"horizon"``;
-        ``"reserved"`` if less than ``cheapest`` is left until open decisions are settled,
-        ``"budget"`` if even then; None if one can be taken.
+        ``"pace"`` if only its limits forbid all of them; ``"reserved"`` if less than ``cheapest``
+        is left until open decisions are settled, ``"budget"`` if even then; None if one can be
+        taken.
     arrivals, arrivals_left
         Arrivals so far, and still to come by the horizon or the forecast.
     closes, horizon
@@ -159,6 +193,10 @@ class Report:
         range. All rewards, sums and prices of the report are in that unit.
     inherited, inherited_from
         The number of rewards that the campaign began with, and the campaign they came from, if any.
+    caps
+        The limits of its pace in the present periods; the plan uses the smallest ratio of them.
+    default
+        The action taken in place of skipping, if there is one.
     """
 
     name: str
@@ -207,3 +245,5 @@ class Report:
     currency: str | None = None
     inherited: float = 0.0
     inherited_from: str | None = None
+    caps: list[CapReport] = field(default_factory=list)
+    default: str | None = None

@@ -80,7 +80,7 @@ class Reporter:
         now = self._now()
         terms = amended_terms(campaign, changes, now)
         after = campaign.copy()
-        after.amend(terms)
+        after.amend(terms, now)
         reports = [make_report(self._name, state, history, now) for state in (campaign, after)]
         return changes_in_words(campaign.terms, terms), reports[0], reports[1]
 

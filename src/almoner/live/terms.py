@@ -18,6 +18,7 @@ import numpy as np
 from almoner.errors import BrokenLedger
 from almoner.live.closing_time import ClosingTime
 from almoner.live.durations import in_words
+from almoner.live.pace import written_pace
 from almoner.live.per_person import written_per_person
 from almoner.live.reward_scale import UNSCALED, RewardScale
 from almoner.money import Denomination
@@ -94,10 +95,11 @@ class Terms:
     microseconds after which the reserve of an action ends, and ``charged`` the actions that have
     then cost their reserve; ``stopped`` actions are neither planned with nor taken.
     ``reward_window`` is the time within which rewards come, in microseconds; ``learns`` has the
-    actions whose costs are learned, unless ``learn_cost`` says that all are; ``per_person`` is a
-    number of actions and the microseconds in which they count. Known rewards of skips,
-    ``default_rewards``, are in the kernels' [0, 1]. Fields with a default are stored where they
-    differ from it.
+    actions whose costs are learned, unless ``learn_cost`` says that all are. Known rewards of
+    skips, ``default_rewards``, are in the kernels' [0, 1]. ``per_person`` has a number of actions
+    and the microseconds in which they count. ``pace`` is ``"even"`` or has caps by period and a
+    time zone; ``default`` is the action taken in place of skipping. Fields with a default are
+    stored where they differ from it.
 
     ``after``, ``memory`` and ``prior`` are what was asked for; ``inherited`` holds the numbers that
     it came to: under ``pairs`` the count and the sum of rewards in [0, 1] by context and action, a
@@ -121,6 +123,8 @@ class Terms:
     holdout: float = 0.0
     explore: float = 0.0
     reward_window: int | None = None
+    pace: dict[str, Any] | str | None = None
+    default: str | None = None
     learn_cost: bool = False
     learns: tuple[str, ...] = ()
     risk: float = 0.0
@@ -164,7 +168,12 @@ class Terms:
         return counts if counts.any() else np.ones(len(counts))
 
     def default_in(self, context: str) -> float:
-        """Return the known reward of a skip in [0, 1]; that of 0 if none is given."""
+        """Return the known reward of a skip in [0, 1]; that of 0 if none is given.
+
+        Where a default takes the place of skipping, actions are not compared with it.
+        """
+        if self.default is not None:
+            return 0.0
         defaults = self.default_rewards
         return defaults[context] if isinstance(defaults, dict) else self.scale.zero
 
@@ -264,6 +273,8 @@ class Terms:
             "after": self.after,
             "memory": self.memory,
             "prior": self.prior,
+            "pace": written_pace(self.pace, self.unit),
+            "default": self.default,
         }
 
     def opened(self, now: datetime) -> Terms:

@@ -25,6 +25,7 @@ __all__ = [
     "Exploration",
     "LoweredPolicy",
     "applicable",
+    "cost_bounds",
     "for_kernels",
     "lower",
 ]
@@ -66,13 +67,15 @@ class LoweredPolicy(NamedTuple):
 
     ``reward``, ``context`` and ``rule`` are the codes of three parts; ``horizon`` is T,
     ``budget`` is B in whole units of the amount ``top / bottom``, and so are ``costs`` (contexts,
-    actions), with the ``cheapest`` and the ``dearest`` of them. ``context_weights`` are the known
+    actions), with the ``cheapest`` and the ``dearest`` of them and the cheapest above 0,
+    ``cheapest_paid`` (the last two are 1 if all are free). ``context_weights`` are the known
     probabilities, or ones; ``prior`` is the value of a pair before its first reward: its known gain
     over skipping, or 1. ``defaults`` are the known rewards of skipping for a policy that learns the
-    other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ,
-    skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is fitted, and
-    ``caution`` that of an insured index. ``windowed`` is 1 if silence is evidence, as rewards come
-    within a window (`almoner.kernels.window`).
+    other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ
+    or are 0, skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is
+    fitted, and ``caution`` that of an insured index. ``windowed`` is 1 if silence is evidence, as
+    rewards come within a window (`almoner.kernels.window`). ``held`` is the share of the budget per
+    round that the plan may use; below 1 a live campaign holds it back, for its pace.
     """
 
     reward: int
@@ -89,6 +92,7 @@ class LoweredPolicy(NamedTuple):
     prior: Floats
     costs: Ints
     cheapest: int
+    cheapest_paid: int
     dearest: int
     priced: int
     default_mode: int
@@ -97,6 +101,7 @@ class LoweredPolicy(NamedTuple):
     pooled: int
     caution: float
     windowed: int
+    held: float
 
 
 def lower(
@@ -137,7 +142,7 @@ def lower(
     freeze = NEVER
     if isinstance(policy.contexts, TruncatedContexts):
         freeze = BY_RULE if policy.contexts.until is None else policy.contexts.until
-    equal = bool(np.all(costs == costs.flat[0]))
+    equal = bool(np.all(costs == costs.flat[0])) and costs.flat[0] > 0
     explores = isinstance(policy.rewards, ExploreFirst)
     priced = not equal or default_mode != NO_DEFAULTS or explores
     _refuse_procrastination(policy, contexts, priced)
@@ -155,8 +160,7 @@ def lower(
         context_weights=np.array(weights, dtype=np.float64),  # copies: kernels are compiled
         prior=np.array(prior, dtype=np.float64),  # for arrays that can be written to
         costs=grid.costs,
-        cheapest=int(grid.costs.min()),
-        dearest=int(grid.costs.max()),
+        **cost_bounds(grid.costs),
         priced=int(priced),
         default_mode=default_mode,
         defaults=defaults * (default_mode == KNOWN_DEFAULTS),
@@ -164,7 +168,15 @@ def lower(
         pooled=policy.prior.code,
         caution=getattr(policy.rewards, "caution", 0.0),
         windowed=0,
+        held=1.0,
     )
+
+
+def cost_bounds(costs: Ints) -> dict[str, Any]:
+    """Return the fields of `LoweredPolicy` on the least and the largest of some costs."""
+    dearest = max(1, int(costs.max()))
+    paid = int(costs[costs > 0].min(initial=dearest))
+    return {"cheapest": int(costs.min()), "cheapest_paid": paid, "dearest": dearest}
 
 
 def for_kernels(lowered: LoweredPolicy) -> LoweredPolicy:
@@ -211,7 +223,7 @@ def _exploration(spec: Any, horizon: int, grid: Grid) -> Exploration:
         spend=cap * grid.budget if cap < 1 else float(grid.budget + 1),
         test=EXPLORATION_TESTS.index(spec.test),
         update=int(spec.update),
-        cost_gap=float(min(gaps)),
+        cost_gap=float(min(gaps, default=1)),
     )
 
 

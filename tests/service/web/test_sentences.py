@@ -91,3 +91,27 @@ def test_what_is_cancelled_is_neither_served_nor_skipped() -> None:
     assert sentences.skipped(agent.report()) == (
         f"{10 - len(served)} skipped, 2 cancelled; 1 more while paused or closed"
     )
+
+
+def test_a_reward_window_says_what_is_still_expected() -> None:
+    windowed = report(waiting=12, reward_window="7 days", still_expected=0.3)
+    assert sentences.waiting(windowed) == (
+        "12 decisions still wait for one within 7 days, and 30 % of all rewards are still expected"
+    )
+
+
+def test_good_news_only_is_a_notice() -> None:
+    odd = report(waiting=40, rewarded=7, only_good_news=True)
+    assert notices.notices(odd, 200, money) == [
+        "The 7 rewards so far are all above 0, and 40 decisions had none. If silence means 0, tell "
+        "the zeros too, or give the next campaign a reward window: otherwise every mean is too "
+        "high, and doing nothing may look best."
+    ]
+
+
+def test_shared_reserves_are_not_said_to_be_within_the_budget() -> None:
+    shared = report(risk=0.01, reserved=500.0, left=65.0)
+    assert sentences.shares(shared, money) == (
+        "Of the budget of 100, 30 is spent, 5 expected for open decisions, which may cost 500 at "
+        "most, and 65 left."
+    )

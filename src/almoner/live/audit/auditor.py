@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from almoner.errors import BrokenLedger
 from almoner.live.audit.assignment import AssignmentAuditor
 from almoner.live.audit.keys import KeyDigests
+from almoner.live.audit.pace import AuditedPace
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import CHARGE, RELEASE, Terms
 from almoner.store.events import (
@@ -74,18 +75,9 @@ TIMES = range(-62_135_596_800_000_000, 253_402_300_800_000_000)
 """Microseconds since 1970 in the years 1 to 9999, as dates can be."""
 
 UNCHANGING = (
-    "contexts",
-    "policy",
-    "unit",
-    "default_rewards",
-    "new_contexts",
-    "seed",
-    "reward_window",
-    "learn_cost",
-    "risk",
-    "per_person",
-    "holdout",
-    "explore",
+    *("contexts", "policy", "unit", "default_rewards", "new_contexts", "seed"),
+    *("reward_window", "learn_cost", "risk", "per_person", "holdout", "explore"),
+    *("pace", "default"),
 )
 """Fields of the terms that no amendment changes."""
 
@@ -141,6 +133,7 @@ class Auditor:
         self._expired_bills: dict[int, int] = {}
         # Times of the decisions, if rewards must come within a window.
         self._decided_at = array("q", [0])
+        self._pace = AuditedPace(terms)
         # Offers with their numbers, and those of them that the present terms have.
         self._numbers: dict[AuditedOffer, int] = {}
         self._valid: dict[AuditedOffer, int] = {}
@@ -182,6 +175,8 @@ class Auditor:
             except (TypeError, ValueError, LookupError) as reason:  # a value of another type
                 self._broken(row, f"cannot be booked on these terms: {reason}")
             left = self.terms.budget - self.spent - (0 if self._shared else self.reserved)
+            if problem := self._pace.check(row, self.terms, self.spent + self.reserved):
+                self._broken(row, problem)
             if left < 0:
                 self._broken(row, f"overspends the budget by {-left}")
             if self._shared:
@@ -292,6 +287,8 @@ class Auditor:
                 self._broken(row, f"takes {action!r}, which was not available")
         if action is not None:
             self._act(row, at, counted)
+        elif self.terms.default is not None and counted is not None:
+            self._refuse_skip(row)
         if self.switched == RESUMED:  # arrivals are counted, one after the other
             if counted != self.rounds:
                 self._broken(row, f"is arrival {counted}, where {self.rounds} was due")
@@ -354,6 +351,20 @@ class Auditor:
                 self._broken(row, f"takes an action after {horizon.at.isoformat()}, the end")
         elif counted is not None and counted >= horizon:
             self._broken(row, f"takes an action in arrival {counted}, beyond the {horizon}")
+
+    def _refuse_skip(self, row: EventRow) -> None:
+        """Refuse a skip for want of money, where the budget would have paid for the default."""
+        event, default = Event._make(row), self.terms.default
+        offered = event.available is None or default in _listed(event.available)
+        reserves = dict(
+            zip(self.terms.actions, self.terms.reserves_in(event.context or ""), strict=True)
+        )
+        if (
+            offered
+            and event.reason in ("policy", "budget")
+            and reserves[default or ""] <= self.left
+        ):
+            self._broken(row, f"skips an arrival that {default!r} would have served")
 
     def _follow_up(self, row: EventRow) -> None:
         _, kind, _, _, decision, counted, _, _, _, reserve = row[:10]

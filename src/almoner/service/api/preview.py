@@ -11,8 +11,9 @@ from almoner import checks
 from almoner.errors import InvalidTerms
 from almoner.live.carry_over import expected_means
 from almoner.live.closing_time import ClosingTime
-from almoner.live.estimates import Estimates, optimum
+from almoner.live.estimates import Estimates
 from almoner.live.opening import agreed_terms, new_terms
+from almoner.live.plans import plan_at
 from almoner.live.reward_scale import RewardScale
 from almoner.live.terms import LEARNED, Terms
 from almoner.service.api.opening import opening
@@ -46,7 +47,7 @@ def preview(guess: Guess, store: Store) -> Plan:
     arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
     guesses = _guesses(guess, terms, amount(terms.budget) / arrivals)
     reserves = np.array([terms.reserves_in(context) for context in terms.contexts], np.int64)
-    solution = optimum(guesses, reserves=reserves, funds=terms.budget)
+    solution = plan_at(terms, guesses, reserves=reserves, funds=terms.budget)
     spend = guesses.context_probs @ (solution.probabilities * guesses.costs).sum(axis=1)
     return Plan(
         budget=amount(terms.budget),

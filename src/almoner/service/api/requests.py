@@ -14,6 +14,7 @@ from almoner.errors import InvalidTerms
 from almoner.live.closing_time import ClosingTime
 from almoner.live.commands import NOTE_LIMIT
 from almoner.live.names import NAME_LIMIT
+from almoner.live.pace import Pace
 from almoner.live.per_person import PerPerson
 from almoner.live.prior import WEIGHT, Prior
 from almoner.live.reward_scale import CURRENCY_LIMIT
@@ -30,6 +31,7 @@ __all__ = [
     "Closing",
     "Guess",
     "NewCampaign",
+    "PaceCaps",
     "PersonLimit",
     "PersonName",
     "PriorMeans",
@@ -76,8 +78,8 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
     With learn_cost the expected cost is learned from the bills.
     """
 
-    cost: Cost | dict[Name, Cost]
-    reserve: Cost | dict[Name, Cost] | None = None
+    cost: Amount | dict[Name, Amount]
+    reserve: Amount | dict[Name, Amount] | None = None
     expires: Name | None = None
     on_expiry: Literal["release", "charge"] | None = None
     learn_cost: bool | None = None
@@ -85,6 +87,29 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
     def action(self) -> Action:
         """Return the action of the library."""
         return Action(**{name: getattr(self, name) for name in self.__struct_fields__})
+
+
+class PaceCaps(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The most that may be spent in a calendar hour, day and week of a time zone."""
+
+    hour: Cost | None = None
+    day: Cost | None = None
+    week: Cost | None = None
+    zone: Name = "UTC"
+
+    def pace(self) -> Pace:
+        """Return the pace of the library."""
+        return Pace(**{name: getattr(self, name) for name in self.__struct_fields__})
+
+
+class PriorMeans(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """Expected mean rewards by context and action, and the number of rewards they count for.
+
+    The action skip is for skipping, where its reward is learned.
+    """
+
+    means: dict[Name, dict[Name, float]]
+    weight: Amount | dict[Name, dict[Name, Amount]] = WEIGHT
 
 
 class PersonLimit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -98,19 +123,9 @@ class PersonLimit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
         return PerPerson(actions=int(self.actions), every=self.every)
 
 
-class PriorMeans(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """Expected mean rewards by context and action, and the number of rewards they count for.
-
-    The action skip is for skipping, where its reward is learned.
-    """
-
-    means: dict[Name, dict[Name, float]]
-    weight: Amount | dict[Name, dict[Name, Amount]] = WEIGHT
-
-
 class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     contexts: Names
-    actions: Annotated[dict[Name, Cost | ActionTerms], Meta(min_length=1, max_length=1_000)]
+    actions: Annotated[dict[Name, Amount | ActionTerms], Meta(min_length=1, max_length=1_000)]
     horizon: Whole | Closing
     budget: Amount
     policy: Name | dict[str, Any] = "thrifty"
@@ -121,14 +136,16 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     learn_cost: bool = False
     risk: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
     seed: Annotated[float, Meta(ge=0, lt=WHOLE_LIMIT, multiple_of=1)] | None = None
-    per_person: PersonLimit | None = None
-    holdout: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
-    explore: Share = 0.0
     reward_range: tuple[float, float] | None = None
     currency: Annotated[str, Meta(min_length=1, max_length=CURRENCY_LIMIT)] | None = None
     after: Name | None = None
     memory: Share | None = None
     prior: PriorMeans | None = None
+    pace: PaceCaps | Literal["even"] | None = None
+    default: Name | None = None
+    per_person: PersonLimit | None = None
+    holdout: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
+    explore: Share = 0.0
 
     def terms(self) -> dict[str, Any]:
         """Return the terms as `almoner.Agent.open` takes them."""
@@ -155,9 +172,6 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "learn_cost": self.learn_cost,
             "risk": self.risk,
             "seed": self.seed,
-            "per_person": None if self.per_person is None else self.per_person.per_person(),
-            "holdout": self.holdout,
-            "explore": self.explore,
             "reward_range": self.reward_range,
             "currency": self.currency,
             "after": self.after,
@@ -165,6 +179,11 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "prior": None
             if self.prior is None
             else Prior(means=self.prior.means, weight=self.prior.weight),
+            "pace": self.pace.pace() if isinstance(self.pace, PaceCaps) else self.pace,
+            "default": self.default,
+            "per_person": None if self.per_person is None else self.per_person.per_person(),
+            "holdout": self.holdout,
+            "explore": self.explore,
         }
 
 
@@ -179,10 +198,10 @@ class Amendment(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     horizon: Whole | None = None
     closes: Moment | None = None
     arrivals: Cost | None = None
-    add: Annotated[dict[Name, Cost | ActionTerms], Meta(max_length=1_000)] | None = None
+    add: Annotated[dict[Name, Amount | ActionTerms], Meta(max_length=1_000)] | None = None
     stop: Annotated[list[Name], Meta(max_length=1_000)] | None = None
     restart: Annotated[list[Name], Meta(max_length=1_000)] | None = None
-    costs: Annotated[dict[Name, Cost | ActionTerms], Meta(max_length=1_000)] | None = None
+    costs: Annotated[dict[Name, Amount | ActionTerms], Meta(max_length=1_000)] | None = None
     note: Annotated[str, Meta(min_length=1, max_length=NOTE_LIMIT)] | None = None
 
     def changes(self) -> dict[str, Any]:

@@ -115,6 +115,8 @@ class CampaignView(Struct, kw_only=True):
     memory: float | None = None
     prior: dict[str, Any] | None = None
     inherited: float = 0.0
+    pace: dict[str, float | str] | str | None
+    default: str | None
 
     @classmethod
     def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
@@ -149,6 +151,8 @@ class CampaignView(Struct, kw_only=True):
             memory=terms.memory,
             prior=terms.prior,
             inherited=terms.inherited_rewards,
+            pace=_pace(terms),
+            default=terms.default,
         )
 
 
@@ -213,6 +217,13 @@ def _action_cost(terms: Terms, action: str) -> ActionCost:
         stopped=action in terms.stopped,
         learn_cost=action in terms.learned_costs,
     )
+
+
+def _pace(terms: Terms) -> dict[str, float | str] | str | None:
+    if not isinstance(terms.pace, dict):
+        return terms.pace
+    caps = {period: terms.unit.amount(cap) for period, cap in terms.pace["caps"].items()}
+    return {**caps, "zone": terms.pace["zone"]}
 
 
 def _amounts(terms: Terms, cost: PerContext) -> float | dict[str, float]:

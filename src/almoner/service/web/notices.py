@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from almoner.live.report import RESERVED, Report
 from almoner.live.status import SkipReason, Status
+from almoner.service.web.cap_text import full_caps, held_back
 from almoner.service.web.formatting import Money, count, isolated, plural, sentence
 from almoner.service.web.sentences import cancelled, expected_cost, pace, state, waiting, why
 
@@ -29,6 +30,7 @@ def notices(report: Report, horizon: float, money: Money) -> list[str]:
     sentences = [
         _late(report, horizon),
         blocked(report, money),
+        held_back(report, money),
         _unusable(report, money),
         *_never_taken(report, money),
         _overrun(report, money),
@@ -53,6 +55,8 @@ def blocked(report: Report, money: Money) -> str:
         return "The campaign is paused: arrivals are skipped, and are not counted."
     if report.blocked == SkipReason.CLOSED:
         return "The campaign is closed: only settlements and rewards are still taken."
+    if report.blocked == SkipReason.PACE:
+        return f"Nothing can be given out now: {full_caps(report, money)}."
     if report.blocked == RESERVED:
         return (
             f"Nothing can be given out now: {money(report.reserved)} is reserved for open "

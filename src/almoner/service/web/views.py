@@ -15,6 +15,7 @@ from almoner.live.report import Amendment, ContextReport, CurvePoint, Report
 from almoner.live.terms import SKIP_NAME
 from almoner.service.web import (
     borrowing,
+    cap_text,
     chart_series,
     charts,
     formatting,
@@ -126,6 +127,7 @@ def campaign_view(
         "skipped": sentences.skipped(report),
         "waiting": sentences.waiting(report),
         "bar": svg.budget_bar(report),
+        "caps": cap_text.cap_figures(report, money),
         "charts": charts.charts(report, horizon, curve, money),
         "chart_data": Markup(chart_series.chart_data(report, horizon, curve)),  # noqa: S704  # numbers only
         "colours": colours,

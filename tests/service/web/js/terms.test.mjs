@@ -24,6 +24,9 @@ const FORM = {
   closes: "",
   expected: "",
   skipping: "nothing",
+  pace: "free",
+  caps: { hour: "", day: "", week: "", zone: "" },
+  default: "",
   defaults: ["", ""],
   defaultGuesses: ["0", "0"],
   guesses: [
@@ -36,16 +39,16 @@ const FORM = {
   risk: "",
   unit: "",
   seed: "",
-  holdout: "",
-  explore: "",
-  personActions: "",
-  personEvery: "30 days",
   currency: "",
   rewardLow: "",
   rewardHigh: "",
   after: "",
   memory: "0.75",
   weight: "50",
+  holdout: "",
+  explore: "",
+  personActions: "",
+  personEvery: "30 days",
 };
 
 const sent = (body) => JSON.parse(JSON.stringify(body));
@@ -154,4 +157,16 @@ test("repeated names are rejected by kind", () => {
   });
   const actions = [...FORM.actions, { name: "call", cost: "1", reserve: "" }];
   assert.throws(() => rejectDuplicateNames({ ...FORM, actions }), { message: /Two actions are called “\u2068call\u2069”/ });
+});
+
+test("a pace is sent with the caps that are filled in", () => {
+  assert.equal(campaignTerms({ ...FORM, pace: "even" }).pace, "even");
+  const caps = { hour: "", day: "500", week: "", zone: "Europe/Berlin" };
+  assert.deepEqual(sent(campaignTerms({ ...FORM, pace: "caps", caps })).pace, { day: 500, zone: "Europe/Berlin" });
+  assert.equal("pace" in sent(campaignTerms(FORM)), false);
+});
+
+test("a default action is sent if there is one", () => {
+  assert.equal(campaignTerms({ ...FORM, default: "mail" }).default, "mail");
+  assert.equal("default" in sent(campaignTerms(FORM)), false);
 });

@@ -21,14 +21,16 @@ export function campaignTerms(form) {
     learn_cost: form.learnCost || undefined,
     risk: optionalNumber(form.risk),
     seed: optionalNumber(form.seed),
-    holdout: optionalNumber(form.holdout),
-    explore: optionalNumber(form.explore),
-    per_person: perPerson(form),
     currency: form.currency === "" ? undefined : form.currency,
     reward_range: rewardRange(form),
     after: form.after === "" ? undefined : form.after,
     memory: form.after === "" ? undefined : optionalNumber(form.memory),
     prior: prior(form),
+    holdout: optionalNumber(form.holdout),
+    explore: optionalNumber(form.explore),
+    per_person: perPerson(form),
+    pace: pace(form),
+    default: form.default || undefined,
   };
 }
 
@@ -84,6 +86,17 @@ function actionCost({ cost, reserve }) {
 function horizon({ ends, horizon: arrivals, closes, expected }) {
   if (ends === "arrivals") return Number(arrivals);
   return { at: new Date(closes).toISOString(), arrivals: Number(expected) };
+}
+
+function pace(form) {
+  if (form.pace !== "caps") return form.pace === "even" ? "even" : undefined;
+  const { hour, day, week, zone } = form.caps;
+  return {
+    hour: optionalNumber(hour),
+    day: optionalNumber(day),
+    week: optionalNumber(week),
+    zone: zone || undefined,
+  };
 }
 
 function defaultRewards(form) {
