@@ -14,7 +14,7 @@ from almoner.errors import BrokenLedger
 from almoner.live.audit import audit
 from almoner.live.campaign_state import Campaign
 from almoner.store.events import Event, EventKind
-from almoner.store.hash_chain import COLUMNS, GROUP, are_linked, link, marked, root
+from almoner.store.hash_chain import COLUMNS, GROUP, are_linked, link, marked, root, trimmed
 from almoner.store.sql_logs import run
 
 EVENT = Event(1, "decided", 1_770_000_000_000_000, 5, 1, 0, "Grüße 🌷", "mail", 1, 2, 0.1, 1e-300)
@@ -25,7 +25,9 @@ class Log:
 
     def __init__(self, factory: AgentFactory) -> None:
         self.factory, self.name = factory, factory.name
-        self.agent = agent = factory.create()
+        self.now = 1_770_000_000.0
+        actions = {"mail": 1.0, "coupon": 5.0, "call": al.Action(cost=1, expires="1 minute")}
+        self.agent = agent = factory.create(actions=actions, clock=lambda: self.now)
         bought = agent.decide("new", available=["coupon"], key="a")
         agent.settle(bought.id, cost=4)
         agent.reward(bought.id, 0.5)
@@ -33,8 +35,11 @@ class Log:
         agent.pause()
         agent.decide("returning", key="b")  # a skip
         agent.resume()
+        agent.decide("new", available=["call"])
+        agent.amend(budget=61, note="more")
+        self.now += 61
         agent.end()
-        self.last = 9
+        self.last = 12
 
     def run(self, statement: str, *values: Any) -> list[Any]:
         with self.agent.store._database.transaction() as transaction:  # type: ignore[attr-defined]
@@ -73,7 +78,7 @@ def another(column: str, value: Any) -> Any:
         return value - 1
     if column in ("probability", "price", "reward"):
         return value / 2 if value else 0.25
-    if column in ("kind", "context", "action", "reason", "key", "available"):
+    if column in ("kind", "context", "action", "reason", "key", "available", "detail"):
         return f"{value}x"
     return 1 if value is None else value + 1_000
 
@@ -289,7 +294,7 @@ def test_checksums_stay_what_they_are() -> None:
 
 def test_checksums_compared_at_once_are_those_of_each() -> None:
     start = root("spring", "the terms")
-    rows = [tuple(EVENT._replace(seq=seq, price=seq / 7)) for seq in range(1, 9)]
+    rows = trimmed([tuple(EVENT._replace(seq=seq, price=seq / 7)) for seq in range(1, 9)])
     checksums = [link(start, rows[:1])]
     for row in rows[1:]:
         checksums.append(link(checksums[-1], [row]))

@@ -230,7 +230,7 @@ def test_on_a_server(tmp_path: Path, postgres_database: str) -> None:
     with al.Agent.open(url, name="spring", **TERMS) as agent:
         agent.decide_many(["new"] * 3)
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("DROP TABLE almoner_api_keys, almoner_heads")
+            connection.execute("DROP TABLE almoner_api_keys, almoner_heads, almoner_persons")
             connection.execute("ALTER TABLE almoner_events DROP COLUMN checksum")
             connection.execute("DELETE FROM almoner_schema WHERE version > 1")
             campaign = "SELECT 1 FROM almoner_campaigns FOR UPDATE"

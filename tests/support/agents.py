@@ -164,7 +164,7 @@ def rewind(factory: AgentFactory, last: int) -> None:
     database = getattr(store, "_database", None)
     if database is None:
         with store.writing(factory.name) as writer:
-            writer.undo(last, writer.saved)  # type: ignore[attr-defined]
+            writer.undo(last, writer.saved, writer.committed[2])  # type: ignore[attr-defined]
         return
     with database.transaction() as transaction:
         run(transaction, "DELETE FROM almoner_events WHERE seq > ?", last)

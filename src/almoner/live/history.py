@@ -65,9 +65,8 @@ class History:
         The part of the bills that the budget could not bear, in whole units.
     open
         How many decisions have a reserve.
-    amendments, offered
-        The amendments of the terms, and the active actions after each with its number in the log,
-        those at the opening first.
+    amendments
+        The amendments of the terms.
     curve
         Money and reward after arrivals.
     lift
@@ -85,7 +84,6 @@ class History:
         self.rewarded, self.reward, self.zeros, self.uncharged, self.open = 0, 0.0, 0, 0, 0
         self._terms = terms
         self.amendments: list[Amendment] = []
-        self.offered = [(0, terms.active)]
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
         self._scale, self._zero = terms.scale, max(0.0, terms.scale.zero)
         self.curve = CurveBuilder(terms.unit.amount, terms.scale)
@@ -162,7 +160,6 @@ class History:
         amendment = amendment_of(event)
         before, self._terms = self._terms, self._terms.amended(amendment["terms"])
         self._ledger = self._ledger._replace(budget=self._terms.budget)
-        self.offered.append((event.seq, self._terms.active))
         self.amendments.append(
             Amendment(
                 at=moment(event.at),

@@ -84,10 +84,6 @@ class Reporter:
         reports = [make_report(self._name, state, history, now) for state in (campaign, after)]
         return changes_in_words(campaign.terms, terms), reports[0], reports[1]
 
-    def offered(self) -> list[tuple[int, tuple[str, ...]]]:
-        """Return the active actions at the opening and after each amendment, with its ``seq``."""
-        return self._locked(lambda: self._up_to_date()[1].offered[:])
-
     def view(self, read: Callable[[Campaign], Result]) -> Result:
         """Return the result of ``read`` on the campaign as its log has it now."""
         return self._locked(lambda: read(self._catch_up()))

@@ -76,8 +76,8 @@ class Action:
 
     Examples
     --------
-    >>> Action(cost=0.004, reserve=0.02)
-    Action(cost=0.004, reserve=0.02)
+    >>> Action(cost=0.60, reserve=5, expires="7 days")
+    Action(cost=0.6, reserve=5, expires='7 days')
     """
 
     cost: Any
@@ -85,6 +85,11 @@ class Action:
     expires: Any = None
     on_expiry: str | None = None
     learn_cost: bool | None = None
+
+    def __repr__(self) -> str:
+        values = [(part.name, getattr(self, part.name)) for part in fields(self)]
+        given = ", ".join(f"{name}={value!r}" for name, value in values if value is not None)
+        return f"Action({given})"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -234,7 +234,6 @@ class Transaction:
             arrival.event = event
             if event.key is not None:
                 self._by_key[event.key] = event
-                self._histories[event.seq] = [event]  # another caller may know it by its key
             if arrival.visitor is not None and event.action is not None:
                 self._visitors.acted(arrival.visitor, event.seq)  # type: ignore[union-attr]
         self._queue = []  # only on success, so that every caller of the batch sees the failure
@@ -273,6 +272,7 @@ class Transaction:
                 f"there is no decision with the key {key!r} in this campaign; use the key that "
                 "decide was given"
             )
+        self._histories.setdefault(event.seq, [event])  # of another caller of the transaction
         return event.seq + self.ids.first
 
     def history(self, decision: Any) -> dict[str, Event]:

@@ -145,6 +145,9 @@ class Store(Protocol):
         transaction is open between two pages, so that no writer and no vacuum waits for a reader.
         """
 
+    def switches(self, name: str, *, last: int) -> list[Event]:
+        """Return the events up to ``last`` that are about the campaign, not about a decision."""
+
     def unsettled(self, name: str, *, until: int, after: int, limit: int) -> list[Event]:
         """Return decisions with a reserve that were made until a time, oldest first.
 

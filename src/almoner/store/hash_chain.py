@@ -88,7 +88,11 @@ def are_linked(before: str, rows: Sequence[EventRow], checksums: Sequence[str]) 
 
 def trimmed(rows: list[EventRow]) -> list[EventRow]:
     """Return rows of one table as they are encoded: without empty columns beyond `COLUMNS`."""
-    return rows if len(rows[0]) == COLUMNS else [*map(_columns, rows)]
+    if len(rows[0]) == COLUMNS:
+        return rows
+    if {row[COLUMNS:] for row in rows} == {(None,) * (len(rows[0]) - COLUMNS)}:
+        return [row[:COLUMNS] for row in rows]
+    return [*map(_columns, rows)]
 
 
 def marked(before: str, events: Sequence[Sequence[Any]]) -> list[str]:

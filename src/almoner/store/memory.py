@@ -186,6 +186,10 @@ class MemoryStore:
             if event.seq <= last
         ]
 
+    def switches(self, name: str, *, last: int) -> list[Event]:
+        """Return the events up to ``last`` that are about the campaign, not about a decision."""
+        return [event for event in self._log(name).rows[:last] if event.decision is None]
+
     def unsettled(self, name: str, *, until: int, after: int, limit: int) -> list[Event]:
         """Return decisions with a reserve that were made until a time, oldest first."""
         log = self._log(name)

@@ -114,6 +114,18 @@ class SqlLogs:
         with self._database.reading() as transaction:
             return [tuple(row) for row in run(transaction, query, campaign)]
 
+    def switches(self, name: str, *, last: int) -> list[Event]:
+        """Return the events up to ``last`` that are about the campaign, not about a decision."""
+        campaign = self._id(name)
+        lookup = LOOKUPS["decision"] if self._version >= INDEXED else "campaign"
+        query = f"""
+            SELECT {self._columns} FROM almoner_events
+            WHERE {lookup} = ? AND decision IS NULL AND +seq <= ?
+        """  # noqa: S608
+        with self._database.reading() as transaction:
+            rows = run(transaction, query, campaign, last)
+        return sorted(Event._make(row) for row in rows)
+
     def unsettled(self, name: str, *, until: int, after: int, limit: int) -> list[Event]:
         """Return decisions with a reserve that were made until a time, oldest first."""
         campaign = self._id(name)

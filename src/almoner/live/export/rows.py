@@ -13,8 +13,9 @@ from typing import Any
 
 from almoner.errors import BrokenLedger
 from almoner.live.agent import Agent
+from almoner.live.fold import amendment_of
 from almoner.live.terms import SKIP_NAME
-from almoner.store.events import CANCELLED, DECIDED, EXPIRED, REWARDED, SETTLED, Event
+from almoner.store.events import AMENDED, CANCELLED, DECIDED, EXPIRED, REWARDED, SETTLED, Event
 
 __all__ = ["COLUMNS", "LoggedDecision", "decisions"]
 
@@ -72,7 +73,8 @@ def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
     >>> row["action"], row["probability"], row["reward"], row["cost"]
     ('coupon', 1.0, 1.0, 5.0)
     """
-    row, last = _Rows(agent).row, agent.store.last(agent.name)
+    last = agent.store.last(agent.name)
+    row = _Rows(agent, last).row
     while after < last:
         through = min(after + PAGE, last)
         page = agent.store.outcomes(agent.name, after=after, through=through, last=last)
@@ -91,12 +93,16 @@ def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
 class _Rows:
     """Makes the rows of a campaign, from values that all of them share."""
 
-    def __init__(self, agent: Agent) -> None:
-        terms = agent.reporter.view(lambda campaign: campaign.terms)
+    def __init__(self, agent: Agent, last: int) -> None:
+        terms = agent.opening_terms
+        offered = [(0, terms.active)]
+        for event in agent.store.switches(agent.name, last=last):
+            if event.kind == AMENDED:
+                terms = terms.amended(amendment_of(event)["terms"])
+                offered.append((event.seq, terms.active))
         self._amount, self._first_id = terms.unit.amount, agent.first_id
         self._scale = terms.scale
         self._index = {name: index for index, name in enumerate(terms.actions)}
-        offered = agent.reporter.offered()
         self._amended = [seq for seq, _ in offered]
         self._active = [actions for _, actions in offered]
 

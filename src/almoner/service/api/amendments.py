@@ -26,7 +26,9 @@ class OpenQuery(Struct, forbid_unknown_fields=True):
 
 
 @patch(CAMPAIGN, right=ADMINISTER)
-async def amend(services: Services, name: str, body: TermChanges, caller: str | None) -> CampaignView:
+async def amend(
+    services: Services, name: str, body: TermChanges, caller: str | None
+) -> CampaignView:
     """Change terms of a running campaign; everything that was learned stays.
 
     The log keeps the change with its note and the name of the API key.

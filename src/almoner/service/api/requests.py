@@ -23,7 +23,6 @@ from almoner.policy.base import Policy
 
 __all__ = [
     "ActionTerms",
-    "TermChanges",
     "Batch",
     "Bill",
     "BillOf",
@@ -37,6 +36,7 @@ __all__ = [
     "PriorMeans",
     "RewardOf",
     "Rewards",
+    "TermChanges",
     "Value",
     "Visit",
 ]

@@ -19,7 +19,7 @@ from almoner.service.api.amendments import preview_amendment
 from almoner.service.api.campaigns import latest_decisions
 from almoner.service.api.decoding import BodyDecoder
 from almoner.service.api.preview import preview
-from almoner.service.api.requests import TermChanges, Guess
+from almoner.service.api.requests import Guess, TermChanges
 from almoner.service.errors import json_error
 from almoner.service.health import PREPARING
 from almoner.service.services import Services
