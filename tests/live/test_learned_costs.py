@@ -39,7 +39,7 @@ def test_the_expected_cost_is_that_of_the_bills_and_of_50_declared_ones(
     assert costs(agent) == [[135]]
     ledger = agent.ledger
     assert (ledger.planned, ledger.reserved, decision.reserved) == (135, 400, 4.0)
-    assert agent.look(lambda campaign: campaign.units_left) == 200_000 - 3_100 - 135
+    assert agent.look(lambda campaign: campaign.units_left(0)) == 200_000 - 3_100 - 135
     assert factory.open(clock=clock).look(Campaign.to_dict) == replay(agent)
     audit(agent.store, agent.name)
 
