@@ -448,7 +448,7 @@ class Campaign:
         """Decide for one arrival of a campaign with a hold-out, exploration or limited persons."""
         if self.status != _RUNNING:
             return self._decide((arrival,), now)[0]
-        if self.evidence.is_due(now):
+        if self.evidence.ageing is not None and self.evidence.is_due(now):
             self.evidence.age(self, now)
         self.correct_forecast(now)
         choice, detail = assign(self, arrival, now)
@@ -475,7 +475,7 @@ class Campaign:
         running = self.status == _RUNNING
         per_unit, offers = self.policy.per_unit, self.policy.offers
         if choices is None:
-            if self.evidence.is_due(now):
+            if self.evidence.ageing is not None and self.evidence.is_due(now):
                 self.evidence.age(self, now)
             choices = self._choose(arrivals, now, left) if running else repeat(_SKIPPED)
         reserves = costs = 0

@@ -195,7 +195,7 @@ class Terms:
         """The names of the actions, those that were stopped included."""
         return tuple(self.costs)
 
-    @property
+    @cached_property
     def knows_persons(self) -> bool:
         """Whether a decision depends on the person."""
         return self.per_person is not None or self.holdout > 0
@@ -207,7 +207,7 @@ class Terms:
         explores = isinstance(rewards, ExploreFirst) and rewards.test != "none"
         return explores or contexts == TruncatedContexts()
 
-    @property
+    @cached_property
     def spreads(self) -> bool:
         """Whether the probabilities of all actions are logged: with a hold-out or exploration."""
         return self.holdout > 0 or self.explore > 0

@@ -153,6 +153,8 @@ class Transaction:
 
     def _lapse(self) -> None:
         """Record the deadlines that have passed since the last transaction."""
+        if not self.campaign.expiring.open and self.campaign.evidence.window is None:
+            return
         for event in self.campaign.lapse(self.now):
             self.added.append(event)
             if event.decision in self._histories:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from almoner.concurrency.process import Process
@@ -64,8 +64,7 @@ class SqlLogs:
         """Begin a transaction on a campaign's log."""
         with self._database.transaction(name) as transaction:
             campaign, head = self._lock(transaction, name)
-            persons = SqlPersons(transaction, self._database.among, campaign, self._person_keys)
-            yield LogWriter(transaction, self._database.among, campaign, head, persons)
+            yield LogWriter(transaction, self._database.among, campaign, head, self._person_keys)
 
     @contextmanager
     def reading(self, name: str) -> Iterator[LogReader]:
@@ -218,10 +217,15 @@ class LogWriter(LogReader):
         among: str,
         campaign: int,
         head: Head | None,
-        persons: SqlPersons,
+        person_keys: dict[int, str],
     ) -> None:
         super().__init__(transaction, campaign)
-        self._find, self._head, self.persons = among, head, persons
+        self._find, self._head, self._person_keys = among, head, person_keys
+
+    @cached_property
+    def persons(self) -> SqlPersons:
+        """The rows of persons."""
+        return SqlPersons(self._transaction, self._find, self._campaign, self._person_keys)
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
         """Return the events of decisions by id, in their order."""
