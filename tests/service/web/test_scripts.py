@@ -12,7 +12,7 @@ import pytest
 from almoner.service.web import assets
 
 NEED_A_PAGE = {
-    *("campaign", "campaigns", "create", "draw_chart", "form_rows", "message", "updates"),
+    *("campaign", "campaigns", "create", "draw_chart", "edit", "form_rows", "message", "updates"),
 }
 """Scripts that do little beyond the DOM: the tests of the pages run them in a browser."""
 
