@@ -91,9 +91,9 @@ def test_neither_do_dialogs_previews_and_errors(
         for label, typed in [("Name", "x"), ("Context", "a"), ("Action", "b"), ("Cost", "2")]:
             page.get_by_label(label, exact=True).first.fill(typed)
         page.get_by_label("Context", exact=True).nth(1).fill("c")
-        page.get_by_label("Budget").fill("5")
+        page.get_by_label("Budget", exact=True).fill("5")
         page.get_by_label("Arrivals", exact=True).fill("9")
-        page.get_by_text("More terms").click()
+        page.locator("summary", has_text="More terms").click()
         page.get_by_label("to be learned").check()
         page.get_by_role("button", name="Preview the plan").click()
         expect(page.get_by_role("button", name="Start the campaign")).to_be_visible()

@@ -167,7 +167,7 @@ def test_known_rewards_of_doing_nothing_are_in_the_plan_and_in_the_terms(
     fill(page, "known")
     page.get_by_label("Budget", exact=True).fill("1000")
     page.get_by_label("Arrivals", exact=True).fill("1000")
-    page.get_by_text("More terms").click()
+    page.locator("summary", has_text="More terms").click()
     fill_known(page, "0.2", "0.15")
     page.get_by_label("Smallest unit").fill("0.5")
     page.get_by_label("Seed").fill("9007199254740991")
@@ -189,7 +189,7 @@ def test_known_rewards_of_doing_nothing_are_in_the_plan_and_in_the_terms(
 def test_doing_nothing_is_learned_and_contexts_are_added(page: Page, url: str) -> None:
     fill(page, "learned")
     page.get_by_label("Arrivals", exact=True).fill("1000")
-    page.get_by_text("More terms").click()
+    page.locator("summary", has_text="More terms").click()
     page.get_by_label("to be learned").check()
     expect(page.get_by_text("Report the reward of a skip")).to_be_visible()
     page.get_by_label("Add undeclared contexts").check()
@@ -218,7 +218,7 @@ def test_guesses_are_the_prior_of_the_campaign_and_rewards_are_in_money(
     fill(page, "first")
     page.get_by_label("Arrivals", exact=True).fill("1000")
     page.get_by_label("Currency").fill("EUR")
-    page.get_by_text("More terms").click()
+    page.locator("summary", has_text="More terms").click()
     page.get_by_label("Largest reward").fill("350")
     page.get_by_label("Mean reward of coupon for newcomer").fill("35")
     page.get_by_label("Mean reward of coupon for returning").fill("140")
@@ -244,7 +244,7 @@ def test_guesses_are_the_prior_of_the_campaign_and_rewards_are_in_money(
     fill(page, "second")
     page.get_by_label("Arrivals", exact=True).fill("1000")
     page.get_by_label("Currency").fill("EUR")
-    page.get_by_text("More terms").click()
+    page.locator("summary", has_text="More terms").click()
     page.get_by_label("Largest reward").fill("350")
     for context in ("newcomer", "returning"):
         page.get_by_label(f"Mean reward of coupon for {context}").fill("")
@@ -263,7 +263,7 @@ def test_guesses_are_the_prior_of_the_campaign_and_rewards_are_in_money(
 
 def test_numbers_stay_with_their_context_and_action(page: Page) -> None:
     fill(page, "moving")
-    page.get_by_text("More terms").click()
+    page.locator("summary", has_text="More terms").click()
     fill_known(page, "0.2", "0.3")
     page.get_by_role("button", name="Add an action").click()
     page.keyboard.type("call")
@@ -278,7 +278,7 @@ def test_a_guess_of_what_skipping_brings_is_asked_for_while_it_is_to_be_learned(
     page: Page,
 ) -> None:
     fill(page, "guessing")
-    page.get_by_text("More terms").click()
+    page.locator("summary", has_text="More terms").click()
     guess = page.get_by_label("Guessed reward of doing nothing for returning")
     expect(guess).to_be_hidden()
     page.get_by_label("to be learned").check()
@@ -303,9 +303,9 @@ def test_an_action_that_can_never_be_taken_is_named_and_not_planned(page: Page) 
 def test_closed_details_open_where_a_field_is_invalid(page: Page) -> None:
     fill(page, "folded")
     page.get_by_label("Arrivals", exact=True).fill("100")
-    page.get_by_text("More terms").click()
+    page.locator("summary", has_text="More terms").click()
     page.get_by_label("known mean rewards").check()
-    page.get_by_text("More terms").click()
+    page.locator("summary", has_text="More terms").click()
     missing = page.get_by_label("Mean reward of doing nothing for newcomer")
     expect(missing).to_be_hidden()
     page.get_by_role("button", name="Preview the plan").click()
@@ -353,7 +353,7 @@ def test_errors_of_the_service_are_shown_beside_the_form(browser: Browser, url: 
         page.get_by_role("button", name="Preview the plan").click()
         expect(message).to_contain_text("the reserve of 'coupon' must be no less than its cost")
         page.get_by_label("Reserve").fill("")
-        page.get_by_text("More terms").click()
+        page.locator("summary", has_text="More terms").click()
         page.get_by_label("Smallest unit").fill("3")
         page.get_by_role("button", name="Preview the plan").click()
         expect(message).to_contain_text("must be a whole number of the smallest unit 3")
@@ -445,6 +445,15 @@ def test_a_preview_in_which_nobody_is_served_gives_one_reason(page: Page) -> Non
     expect(plan).not_to_contain_text("enough for everything")
 
 
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until an element has the focus."""
+    for _ in range(40):
+        if page.locator(selector).evaluate("element => element === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{selector} cannot be reached with the keyboard")
+
+
 def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> None:
     page.get_by_label("Name", exact=True).focus()
     keys = page.keyboard
@@ -467,21 +476,19 @@ def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> 
     keys.type("40")
     keys.press("Tab")
     keys.press("Enter")  # more terms
-    for _range in range(3):
-        keys.press("Tab")
+    tab_to(page, "input[name=skipping]:checked")
     keys.press("ArrowDown")  # from nothing to known rewards
     for typed in ("", "0.3", "0.1"):
         keys.type(typed)
         keys.press("Tab")
-    for _window_learned_costs_and_risk in range(3):
-        keys.press("Tab")
+    tab_to(page, "#new-contexts")
     keys.press("Space")  # undeclared contexts are added, and on second thoughts are not
     keys.press("Space")
-    for typed in ("", "0.5", "7"):
+    tab_to(page, "#unit")
+    for typed in ("0.5", "7"):
         keys.type(typed)
         keys.press("Tab")
-    for _after_guesses_and_weight in range(4):
-        keys.press("Tab")
+    tab_to(page, "#preview")
     expect(page.get_by_role("button", name="Preview the plan")).to_be_focused()
     keys.press("Enter")
     expect(page.get_by_role("region", name="The plan")).to_be_focused()

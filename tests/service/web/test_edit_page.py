@@ -33,10 +33,10 @@ def test_a_change_is_shown_before_it_is_made(url: str, browser: Browser) -> None
     with open_page(browser, url) as page:
         page.goto(f"/campaigns/{NAME}")
         page.get_by_role("link", name="Edit").click()
-        page.get_by_label("Budget").fill("2000")
+        page.get_by_label("Budget", exact=True).fill("2000")
         page.get_by_label("coupon is taken").uncheck()
         page.get_by_role("button", name="Add an action").click()
-        page.get_by_label("New action").fill("gift")
+        page.locator("#added-1-name").fill("gift")
         page.locator("#added-1-cost").fill("7")
         page.get_by_label("Note for the log").fill("two sponsors")
         page.get_by_role("button", name="Preview the change").click()
@@ -56,6 +56,6 @@ def test_a_change_is_shown_before_it_is_made(url: str, browser: Browser) -> None
 def test_a_change_that_cannot_be_made_is_refused_in_words(url: str, browser: Browser) -> None:
     with open_page(browser, url, expected=("422",)) as page:
         page.goto(f"/campaigns/{NAME}/edit")
-        page.get_by_label("Budget").fill("1")
+        page.get_by_label("Budget", exact=True).fill("1")
         page.get_by_role("button", name="Preview the change").click()
         expect(page.locator("#form-error")).to_contain_text("budget must be at least the")
