@@ -16,6 +16,7 @@ import msgspec
 
 from almoner import __version__
 from almoner.live.decision import Decision, Settlement
+from almoner.live.final_report import FinalReport
 from almoner.live.report import Report
 from almoner.service.api import requests, responses
 from almoner.service.api.operation import Operation, get
@@ -31,6 +32,7 @@ TYPES = [
     Decision,
     Settlement,
     Report,
+    FinalReport,
     *(getattr(requests, name) for name in requests.__all__),
     *(getattr(responses, name) for name in responses.__all__),
 ]
