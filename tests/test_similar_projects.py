@@ -97,7 +97,6 @@ def test_a_missing_cost_is_an_error(memory: AgentFactory) -> None:
         {"call": None},
         {"call": al.Action(cost=None)},
         {"call": {"new": 1.0}},
-        {"call": 0},
     ):
         with pytest.raises(al.InvalidTerms, match="'call'"):
             memory.create(actions=actions)

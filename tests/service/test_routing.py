@@ -22,7 +22,7 @@ def client() -> Iterator[httpx.Client]:
     ("path", "methods"),
     [
         ("/api/campaigns", "GET, HEAD, OPTIONS, POST"),
-        ("/api/campaigns/spring", "GET, HEAD, OPTIONS"),
+        ("/api/campaigns/spring", "GET, HEAD, OPTIONS, PATCH"),
         ("/api/campaigns/spring/decisions", "OPTIONS, POST"),
         ("/sign-in", "GET, HEAD, OPTIONS, POST"),
         ("/static/style.css", "GET, HEAD, OPTIONS"),

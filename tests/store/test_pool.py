@@ -53,7 +53,7 @@ def test_a_locked_campaign_holds_up_no_other(postgres_database: str) -> None:
         for thread in (*waiting, *writers):
             thread.start()
         for agent in others:
-            assert elsewhere(lambda: agent.decide("new").id) == 1  # noqa: B023
+            assert elsewhere(lambda: agent.decide("new").id) == agent.first_id + 1  # noqa: B023
         assert len(elsewhere(store.campaigns)) == 11
     for thread in (*waiting, *writers):
         thread.join(60)
@@ -112,7 +112,9 @@ def test_sessions_that_the_server_has_ended_are_replaced_without_an_error(
         end_sessions(url)
     for _ in range(2):
         end_sessions(url)
-        assert [agent.decide("new", key="visit 1").id for agent in agents] == [1, 1, 1]
+        assert [agent.decide("new", key="visit 1").id - agent.first_id for agent in agents] == [
+            1
+        ] * 3
         assert len(store.campaigns()) == 3
     with pytest.raises(StoreError, match="terminat"), store.writing("0"):
         end_sessions(url)  # earlier settings are lost with the session
