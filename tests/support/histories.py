@@ -11,10 +11,11 @@ import json
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, NamedTuple
 
+from almoner.store.base import IDS
 from almoner.store.events import CANCELLED, DECIDED, PAUSED, RESUMED, REWARDED, SETTLED, Event
 from support.money_model import MoneyModel
 
@@ -71,7 +72,22 @@ def cents(amount: Any) -> int:
 
 def check(history: Iterable[Operation], log: Sequence[Event], *, budget: int, horizon: int) -> None:
     """Raise AssertionError unless the history is linearizable in the order of the log."""
-    _Checker(list(history), log).run(MoneyModel(budget=budget, horizon=horizon))
+    numbered = [_with_numbers(operation) for operation in history]
+    _Checker(numbered, log).run(MoneyModel(budget=budget, horizon=horizon))
+
+
+def _with_numbers(operation: Operation) -> Operation:
+    """Return an operation with the numbers of the log in place of the ids of the store."""
+    if "id" in operation.arguments:
+        number = operation.arguments["id"] % IDS
+        operation.arguments = {**operation.arguments, "id": number}
+    answers = operation.answer if isinstance(operation.answer, list) else [operation.answer]
+    numbered = [
+        replace(answer, id=answer.id % IDS) if hasattr(answer, "id") else answer
+        for answer in answers
+    ]
+    operation.answer = numbered if isinstance(operation.answer, list) else numbered[0]
+    return operation
 
 
 class _Checker:

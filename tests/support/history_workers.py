@@ -75,7 +75,8 @@ class Client:
     ) -> None:
         self.agent, self.rng = agent, random.Random(seed)  # noqa: S311
         self.read = read or read_balances
-        self.latest = 1
+        self.first = agent.first_id
+        self.latest = self.first + 1
         self.history: list[Operation] = []
 
     def run(self, operations: int) -> list[Operation]:
@@ -133,7 +134,7 @@ class Client:
 
     def _id(self) -> int:
         """Return an id near the latest: of any client's decision, or of none yet."""
-        return max(1, self.latest + 2 - self.rng.randrange(25))
+        return max(self.first + 1, self.latest + 2 - self.rng.randrange(25))
 
 
 def read_balances(agent: Agent) -> Balances:
