@@ -28,6 +28,7 @@ SLOW = (
     "live/test_planning.py live/test_state_machine.py live/test_together.py "
     "simulation/test_optimum.py simulation/test_oracle.py simulation/test_regret_statistics.py "
     "simulation/test_sizes.py simulation/test_unequal_costs.py store/test_pool.py "
+    "live/test_lift.py live/test_weekly_campaigns.py "
     "test_similar_projects.py"
 )
 MARKERS = {"durability": "crash"} | dict.fromkeys(SLOW.split(), "slow")
