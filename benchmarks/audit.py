@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from almoner.live.audit import audit
-from almoner.live.snapshot import write_snapshot
+from almoner.live.state.snapshot import write_snapshot
 from almoner.store import open_store
 from benchmarks.agent import new_campaign
 from benchmarks.measure import best_of

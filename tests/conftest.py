@@ -24,8 +24,9 @@ settings.load_profile("almoner")
 
 SLOW = (
     "../README.md ../docs docs experiments plots service live/test_forks.py "
-    "live/test_group_commit.py live/test_late_rewards.py live/test_memo_free.py "
-    "live/test_planning.py live/test_state_machine.py live/test_together.py "
+    "live/transactions/test_group_commit.py live/rewards/test_late_rewards.py "
+    "live/policy/test_memo_free.py live/policy/test_planning.py live/test_state_machine.py "
+    "live/transactions/test_together.py "
     "simulation/test_optimum.py simulation/test_oracle.py simulation/test_regret_statistics.py "
     "simulation/test_sizes.py simulation/test_unequal_costs.py store/test_pool.py "
     "live/test_lift.py live/test_weekly_campaigns.py "

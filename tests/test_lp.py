@@ -21,7 +21,7 @@ from support.problems import (
 )
 
 from almoner.errors import InvalidInput
-from almoner.live.estimates import Estimates
+from almoner.live.estimates.estimates import Estimates
 from almoner.lp import TOLERANCE, candidates, collect_steps, hull_steps, solve
 from almoner.problem import Problem
 from almoner.types import Floats

@@ -187,7 +187,7 @@ def test_state_is_rows_and_json_never_pickle(
     factory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """mabwiser 85, contextualbandits 5."""
-    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 1)
+    monkeypatch.setattr("almoner.live.transactions.catch_up.SNAPSHOT_EVERY", 1)
     agent = factory.create()
     agent.reward(agent.decide("new").id, 1.0)
     with agent.store.writing(agent.name) as writer:

@@ -18,7 +18,7 @@ import numpy as np
 
 import almoner as al
 from almoner.cli.output import print_table
-from almoner.live.parse_terms import MEMORY
+from almoner.live.terms.parse_terms import MEMORY
 from almoner.types import Floats
 from benchmarks.learner.rows import paired_ratio
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 import almoner as al
-from almoner.live.campaign_state import Campaign
-from almoner.live.parse_terms import make_terms
-from almoner.live.transaction import Decide
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.terms.parse_terms import make_terms
+from almoner.live.transactions.transaction import Decide
 from almoner.store.events import REWARDED
 
 DAY = 86_400_000_000

@@ -13,11 +13,11 @@ from support.interrupts import elsewhere
 
 import almoner as al
 from almoner.concurrency.signals import raise_from_handler
-from almoner.live.campaign_state import Campaign
-from almoner.live.commands import Read
-from almoner.live.history import History
-from almoner.live.snapshot import read_snapshot, write_snapshot
-from almoner.live.transaction import Command, Decide
+from almoner.live.reports.history import History
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.state.snapshot import read_snapshot, write_snapshot
+from almoner.live.transactions.commands import Read
+from almoner.live.transactions.transaction import Command, Decide
 from almoner.store.events import Event
 
 

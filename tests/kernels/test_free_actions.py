@@ -11,7 +11,7 @@ import almoner as al
 from almoner.kernels.draws import round_key
 from almoner.kernels.state import LEFT, new_hulls, new_memo, new_state
 from almoner.kernels.steps import SKIP, decide
-from almoner.live.estimates import Estimates
+from almoner.live.estimates.estimates import Estimates
 from almoner.lp import solve
 from almoner.policy.lowering import lower
 

@@ -15,9 +15,9 @@ import almoner as al
 from almoner.kernels.live import CANCEL, LEARN, SET_LEFT, TAKE
 from almoner.kernels.state import REFIT_AT, REWARDS, SEEN_SHARE, new_memo, new_state
 from almoner.kernels.steps import SKIP, learn, take
-from almoner.live.parse_terms import make_terms
-from almoner.live.policy import LivePolicy, Row
-from almoner.live.terms import Terms
+from almoner.live.policy.live_policy import LivePolicy, Row
+from almoner.live.terms.parse_terms import make_terms
+from almoner.live.terms.terms import Terms
 from almoner.policy.lowering import lower
 
 POOLED_UCB = al.Policy(

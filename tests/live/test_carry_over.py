@@ -160,7 +160,7 @@ def test_a_weight_or_a_memory_of_0_teaches_nothing(memory: AgentFactory) -> None
 def test_every_policy_folds_what_it_inherits_the_same_way(
     memory: AgentFactory, policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 10)
+    monkeypatch.setattr("almoner.live.transactions.catch_up.SNAPSHOT_EVERY", 10)
     prior = al.Prior(means={"new": {"mail": 0.2, "coupon": 0.6}, "returning": {"mail": 0.1}})
     agent = memory.create(policy=policy, prior=prior)
     teach(agent, 30)

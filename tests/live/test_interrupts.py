@@ -14,9 +14,9 @@ from support.waiting import PATIENCE
 
 from almoner import AsyncAgent
 from almoner.concurrency import mutex
-from almoner.live import group_commit
 from almoner.live.audit import audit
-from almoner.live.campaign_state import Campaign
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.transactions import group_commit
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -29,7 +29,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Notice interrupted owners of locks at once."""
     for module in (mutex, group_commit):
         monkeypatch.setattr(module, "POLL", 0.001)
-    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 50)
+    monkeypatch.setattr("almoner.live.transactions.catch_up.SNAPSHOT_EVERY", 50)
     quick = ("journal_mode = WAL", "synchronous = OFF")
     monkeypatch.setattr("almoner.store.sqlite.SETTINGS", quick)
 

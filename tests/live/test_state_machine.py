@@ -28,7 +28,7 @@ from support.agents import STORES, agent_factory, refused, replay, state_values
 from support.money_model import ACTIONS, CONTEXTS, Entry, MoneyModel
 
 import almoner as al
-from almoner.live.campaign_state import Campaign
+from almoner.live.state.campaign_state import Campaign
 
 CENT = Decimal("0.01")
 CONTEXT = st.sampled_from(CONTEXTS)
@@ -190,7 +190,8 @@ def test_money_is_exact_whatever_is_asked(
     kind: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL, "almoner")  # overruns and damaged snapshots are wanted here
-    monkeypatch.setattr("almoner.live.catch_up.SNAPSHOT_EVERY", 7)  # so that there are any
+    # So that there are any.
+    monkeypatch.setattr("almoner.live.transactions.catch_up.SNAPSHOT_EVERY", 7)
     machine = type("Requests", (Requests,), {"kind": kind})
     steps = settings(max_examples=EXAMPLES[kind], stateful_step_count=40)
     run_state_machine_as_test(machine, settings=steps)

@@ -15,7 +15,7 @@ from support.interrupts import elsewhere
 
 from almoner import Agent, InvalidInput
 from almoner.live.audit import audit
-from almoner.live.campaign_state import Campaign
+from almoner.live.state.campaign_state import Campaign
 
 
 class Visit(StrEnum):

@@ -14,7 +14,7 @@ from support.reports import money, report
 
 import almoner as al
 from almoner.client import Client
-from almoner.live.report import CapReport
+from almoner.live.reports.report import CapReport
 from almoner.service.app import create_app
 from almoner.service.web import notices
 from almoner.store import open_store

@@ -12,7 +12,7 @@ from support.agents import TERMS, AgentFactory, agent_factory
 import almoner as al
 from almoner.errors import BrokenLedger
 from almoner.live.audit import audit
-from almoner.live.campaign_state import Campaign
+from almoner.live.state.campaign_state import Campaign
 from almoner.store.events import Event, EventKind
 from almoner.store.hash_chain import COLUMNS, GROUP, are_linked, link, marked, root, trimmed
 from almoner.store.sql_logs import run

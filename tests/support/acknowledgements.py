@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from almoner.live.audit import audit
-from almoner.live.campaign_state import Campaign
 from almoner.live.decision import Decision
-from almoner.live.terms import Terms
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.terms.terms import Terms
 from almoner.store import Store
 from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
 

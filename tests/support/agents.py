@@ -16,7 +16,7 @@ import pytest
 
 from almoner import Agent, AlmonerError, StoreError
 from almoner.kernels.state import State
-from almoner.live.campaign_state import Campaign
+from almoner.live.state.campaign_state import Campaign
 from almoner.store import Store, Writer, open_store
 from almoner.store.sql_logs import run
 from support.postgres_server import fresh_database, postgres_url

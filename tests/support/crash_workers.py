@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Lock
 from typing import NoReturn
 
-import almoner.live.catch_up
+import almoner.live.transactions.catch_up
 import almoner.store.postgres
 import almoner.store.sqlite
 from almoner import Agent
@@ -201,7 +201,7 @@ class Worker:
 def main() -> None:
     settings = CrashSettings(**json.loads(sys.argv[1]))
     logging.disable()  # there are many warnings of overruns
-    almoner.live.catch_up.SNAPSHOT_EVERY = settings.snapshot_every
+    almoner.live.transactions.catch_up.SNAPSHOT_EVERY = settings.snapshot_every
     with Agent.open("memory:", name=NAME, **TERMS, horizon=9, budget=9) as agent:
         agent.decide(CONTEXTS[0])  # compile the kernels and import all modules
     Supervisor(settings).run()

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import almoner.live.catch_up
+import almoner.live.transactions.catch_up
 from almoner import Action, Agent, StoreError
 from almoner.live.audit import audit
 from almoner.store import open_store
@@ -105,7 +105,7 @@ def to_json(answer: Any) -> Any:
 def make_script() -> Script:
     """Draw the steps and perform them in memory."""
     logging.disable()  # bills above reserves cause warnings
-    almoner.live.catch_up.SNAPSHOT_EVERY = SNAPSHOT_EVERY
+    almoner.live.transactions.catch_up.SNAPSHOT_EVERY = SNAPSHOT_EVERY
     session = Session(open_store("memory:"))
     script = Script([], [], [], [])
     for step in _steps(script, random.Random(12)):  # noqa: S311

@@ -22,7 +22,7 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-import almoner.live.catch_up
+import almoner.live.transactions.catch_up
 import almoner.store.postgres
 import almoner.store.sqlite
 from almoner import Agent, AlmonerError
@@ -211,7 +211,7 @@ def main() -> None:
     logging.disable()  # bills above reserves cause warnings
     with Agent.open("memory:", name="warm-up", **TERMS) as agent:
         Client(agent, "warm-up").run(20)  # compile the kernels before any fork
-    almoner.live.catch_up.SNAPSHOT_EVERY = 100
+    almoner.live.transactions.catch_up.SNAPSHOT_EVERY = 100
     for table in json.loads(sys.argv[1]):
         settings = HistorySettings(**table)
         barrier = multiprocessing.get_context("fork").Barrier(settings.processes)

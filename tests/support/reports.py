@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from almoner.live.report import ActionReport, ContextReport, CurvePoint, Report
+from almoner.live.reports.report import ActionReport, ContextReport, CurvePoint, Report
 from almoner.service.web.formatting import money_format
 
 money = money_format([100.0, 5.0])

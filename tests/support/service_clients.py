@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from almoner.live.audit import Audit, audit
-from almoner.live.terms import Terms
+from almoner.live.terms.terms import Terms
 from almoner.store import open_store
 from almoner.store.events import DECIDED, REWARDED, SETTLED
 from support.waiting import wait_until

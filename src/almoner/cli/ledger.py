@@ -55,7 +55,7 @@ def verify(url: str, campaign: str | None) -> None:
 
 def _verify(url: str, campaign: str | None) -> None:
     from almoner.live.audit import audit
-    from almoner.live.terms import Terms
+    from almoner.live.terms.terms import Terms
 
     faults = []
     with _opened(url) as store:

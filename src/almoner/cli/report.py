@@ -23,7 +23,7 @@ def report(url: str, campaign: str, as_json: bool) -> None:
     that were held out, or by inverse probability where the campaign only explores. URL is that of
     the store, which is only read.
     """
-    from almoner.live.final_report import sentences
+    from almoner.live.reports.final_report import sentences
 
     with opened_campaign(url, campaign) as agent:
         result = agent.final_report()

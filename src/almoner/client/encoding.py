@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from almoner.errors import InvalidInput
-from almoner.live.closing_time import ClosingTime
-from almoner.live.pace import Pace
-from almoner.live.per_person import PerPerson
-from almoner.live.prior import Prior
-from almoner.live.terms import Action
+from almoner.live.terms.pace import Pace
+from almoner.live.terms.per_person import PerPerson
+from almoner.live.terms.prior import Prior
+from almoner.live.terms.terms import Action
+from almoner.live.times.closing_time import ClosingTime
 from almoner.policy.base import Policy
 
 __all__ = ["as_json", "encoded", "no_less"]

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from almoner import checks, errors
 from almoner.client.encoding import as_json, no_less
 from almoner.live.decision import Decision, Settlement, is_id, unknown
-from almoner.live.names import campaign_name
+from almoner.live.terms.names import campaign_name
 
 __all__ = ["Call", "Verbs"]
 

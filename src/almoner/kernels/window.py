@@ -8,9 +8,9 @@ and E = Σ F(a) of them,
 - the mean is S/E, with a prior, and at most 1: S may exceed E by chance;
 - the count of the index is N, with the prior's: evidence that is on its way is not bought again.
 
-`almoner.live.reward_window` computes E from the ages of decisions, now and then, and `mature`
-recomputes everything that depends on it. A reward adds to S when it comes (`learn`), a decision to
-N when it is made (`take`).
+`almoner.live.rewards.reward_window` computes E from the ages of decisions, now and then, and
+`mature` recomputes everything that depends on it. A reward adds to S when it comes (`learn`), a
+decision to N when it is made (`take`).
 """
 
 from __future__ import annotations

@@ -16,10 +16,20 @@ from typing import Any
 from almoner import checks
 from almoner.concurrency.process import Process
 from almoner.errors import InvalidTerms
-from almoner.live.amendment import Changes, amended_terms
-from almoner.live.campaign_state import Campaign
-from almoner.live.catch_up import TransactionRunner, closed
-from almoner.live.commands import (
+from almoner.live.costs.ledger import Ledger
+from almoner.live.decision import Decision, Settlement
+from almoner.live.opening import agreed_terms, open_for, warn_unaffordable
+from almoner.live.reports.final_report import FinalReport
+from almoner.live.reports.open_decisions import LIMIT, OpenReserve, open_decisions
+from almoner.live.reports.report import Report
+from almoner.live.reports.reporter import Reporter
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.terms.compare_terms import refuse_differences
+from almoner.live.terms.names import campaign_name
+from almoner.live.terms.terms import Terms
+from almoner.live.transactions.amendment import Changes, amended_terms
+from almoner.live.transactions.catch_up import TransactionRunner, closed
+from almoner.live.transactions.commands import (
     Amend,
     Cancel,
     Forget,
@@ -30,19 +40,9 @@ from almoner.live.commands import (
     arrivals,
     rewards,
 )
-from almoner.live.compare_terms import refuse_differences
-from almoner.live.decision import Decision, Settlement
-from almoner.live.final_report import FinalReport
-from almoner.live.group_commit import GroupCommit
-from almoner.live.ledger import Ledger
-from almoner.live.names import campaign_name
-from almoner.live.open_decisions import LIMIT, OpenReserve, open_decisions
-from almoner.live.opening import agreed_terms, open_for, warn_unaffordable
-from almoner.live.recent_events import RecentEvents
-from almoner.live.report import Report
-from almoner.live.reporter import Reporter
-from almoner.live.terms import Terms
-from almoner.live.transaction import Command, Decide
+from almoner.live.transactions.group_commit import GroupCommit
+from almoner.live.transactions.recent_events import RecentEvents
+from almoner.live.transactions.transaction import Command, Decide
 from almoner.store import Store
 from almoner.store.events import CLOSED, PAUSED, RESUMED, Event
 

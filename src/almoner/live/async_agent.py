@@ -12,15 +12,24 @@ from typing import Any, TypeVar
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError
 from almoner.live.agent import Agent
-from almoner.live.async_group_commit import AsyncGroupCommit
-from almoner.live.campaign_state import Campaign
-from almoner.live.catch_up import closed
-from almoner.live.commands import Cancel, Forget, Read, Reward, SetStatus, Settle, arrivals, rewards
 from almoner.live.decision import Decision, Settlement
-from almoner.live.final_report import FinalReport
-from almoner.live.report import Report
-from almoner.live.terms import Terms
-from almoner.live.transaction import Command, Decide
+from almoner.live.reports.final_report import FinalReport
+from almoner.live.reports.report import Report
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.terms.terms import Terms
+from almoner.live.transactions.async_group_commit import AsyncGroupCommit
+from almoner.live.transactions.catch_up import closed
+from almoner.live.transactions.commands import (
+    Cancel,
+    Forget,
+    Read,
+    Reward,
+    SetStatus,
+    Settle,
+    arrivals,
+    rewards,
+)
+from almoner.live.transactions.transaction import Command, Decide
 from almoner.store import Store
 from almoner.store.events import CLOSED, PAUSED, RESUMED
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from almoner import checks
 from almoner.errors import InvalidTerms, UnknownCampaign
-from almoner.live.campaign_state import Campaign
-from almoner.live.estimates import pair_means
-from almoner.live.prior import Prior
-from almoner.live.reporter import Reporter
-from almoner.live.terms import LEARNED, SKIP_NAME, Terms
+from almoner.live.estimates.estimates import pair_means
+from almoner.live.reports.reporter import Reporter
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.terms.prior import Prior
+from almoner.live.terms.terms import LEARNED, SKIP_NAME, Terms
 from almoner.policy.rewards import KnownRewards
 from almoner.store.base import Store
 from almoner.types import Floats

@@ -7,10 +7,10 @@ from numbers import Integral
 from typing import Any
 
 from almoner.errors import UnknownDecision
-from almoner.live.ledger import overrun
-from almoner.live.reward_scale import UNSCALED, RewardScale
-from almoner.live.status import EXPLANATIONS
-from almoner.live.terms import RELEASE
+from almoner.live.costs.ledger import overrun
+from almoner.live.state.status import EXPLANATIONS
+from almoner.live.terms.reward_scale import UNSCALED, RewardScale
+from almoner.live.terms.terms import RELEASE
 from almoner.money import Denomination
 from almoner.store.events import Event
 

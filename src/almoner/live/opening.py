@@ -13,13 +13,13 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import InvalidTerms, UnknownCampaign
-from almoner.live.campaign_state import Campaign
 from almoner.live.carry_over import inherit
-from almoner.live.compare_terms import refuse_differences
-from almoner.live.names import campaign_name
-from almoner.live.parse_terms import make_terms
-from almoner.live.reporter import Reporter
-from almoner.live.terms import Terms
+from almoner.live.reports.reporter import Reporter
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.terms.compare_terms import refuse_differences
+from almoner.live.terms.names import campaign_name
+from almoner.live.terms.parse_terms import make_terms
+from almoner.live.terms.terms import Terms
 from almoner.store import MissingStore, Store, open_store
 
 __all__ = ["agreed_terms", "new_terms", "open_for", "warn_unaffordable"]

@@ -7,10 +7,10 @@ import random
 from typing import Any
 
 from almoner.live.async_agent import AsyncAgent
-from almoner.live.commands import Cancel, Reward, Settle
 from almoner.live.decision import Decision
-from almoner.live.status import SkipReason
-from almoner.live.transaction import Command, Decide
+from almoner.live.state.status import SkipReason
+from almoner.live.transactions.commands import Cancel, Reward, Settle
+from almoner.live.transactions.transaction import Command, Decide
 from almoner.service.agents import AgentPool
 
 __all__ = ["NAME", "TERMS", "run_demo"]

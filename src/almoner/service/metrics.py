@@ -7,9 +7,9 @@ import asyncio
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from almoner.errors import StoreError
-from almoner.live.campaign_state import Campaign
+from almoner.live.costs.ledger import Ledger
 from almoner.live.decision import Decision
-from almoner.live.ledger import Ledger
+from almoner.live.state.campaign_state import Campaign
 from almoner.service.agents import AgentPool
 
 __all__ = ["Metrics"]

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from support.live_service import SPRING
 
 import almoner as al
-from almoner.live.terms import Terms
+from almoner.live.terms.terms import Terms
 from almoner.service.app import create_app
 from almoner.service.auth.api_keys import create_key
 from almoner.store import Store, open_store

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from support.reports import pair, report
 
-from almoner.live.report import ContextReport
+from almoner.live.reports.report import ContextReport
 from almoner.service.web.action_colours import COLOURS, OTHERS, action_colours
 
 

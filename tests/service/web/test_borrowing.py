@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.reports import pair, report
 
-from almoner.live.report import ActionReport, ContextReport
+from almoner.live.reports.report import ActionReport, ContextReport
 from almoner.service.web.borrowing import explanation, rewards_counted
 from almoner.service.web.estimate_rows import PAIRS_SHOWN
 from almoner.service.web.templating import TEMPLATES

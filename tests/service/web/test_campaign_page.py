@@ -14,7 +14,7 @@ from support.browser import PHONE, ApiClient, create, open_browser, open_page, o
 from support.live_service import in_thread
 from support.waiting import PATIENCE, wait_until
 
-from almoner.live.report import ActionReport
+from almoner.live.reports.report import ActionReport
 from almoner.service import background
 from almoner.service.demo import NAME
 from almoner.service.web.borrowing import rewards_counted

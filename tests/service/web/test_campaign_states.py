@@ -41,7 +41,7 @@ from support.campaign_states import (
 )
 
 import almoner as al
-from almoner.live.report import Report
+from almoner.live.reports.report import Report
 from almoner.service.web import charts
 from almoner.service.web.notices import notices
 from almoner.service.web.templating import TEMPLATES

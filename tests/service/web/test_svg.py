@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.reports import pair, report
 
-from almoner.live.report import ActionReport
+from almoner.live.reports.report import ActionReport
 from almoner.service.web import svg
 from almoner.service.web.action_colours import ActionColours
 

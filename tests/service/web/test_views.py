@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from support.reports import pair, report
 
-from almoner.live.report import ContextReport
+from almoner.live.reports.report import ContextReport
 from almoner.service.web.estimate_rows import PAIRS_SHOWN
 from almoner.service.web.templating import TEMPLATES
 from almoner.service.web.views import CONTEXTS_SHOWN, campaign_view

@@ -15,9 +15,9 @@ from almoner.live.audit.assignment import person_fault
 from almoner.live.audit.auditor import Audit, Auditor
 from almoner.live.audit.inheritance import inheritance_fault
 from almoner.live.audit.keys import first_repetition
-from almoner.live.campaign_state import Campaign
-from almoner.live.snapshot import read_snapshot
-from almoner.live.terms import Terms
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.state.snapshot import read_snapshot
+from almoner.live.terms.terms import Terms
 from almoner.store.base import Store
 from almoner.store.events import EventRow
 

@@ -10,7 +10,7 @@ from math import fsum
 from operator import itemgetter
 from typing import Any
 
-from almoner.live.terms import Terms
+from almoner.live.terms.terms import Terms
 from almoner.store.base import PersonRow
 from almoner.store.events import Event, EventRow
 

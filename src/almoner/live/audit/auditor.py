@@ -21,8 +21,8 @@ from almoner.errors import BrokenLedger
 from almoner.live.audit.assignment import AssignmentAuditor
 from almoner.live.audit.keys import KeyDigests
 from almoner.live.audit.pace import AuditedPace
-from almoner.live.closing_time import ClosingTime
-from almoner.live.terms import CHARGE, RELEASE, Terms
+from almoner.live.terms.terms import CHARGE, RELEASE, Terms
+from almoner.live.times.closing_time import ClosingTime
 from almoner.store.events import (
     AMENDED,
     CANCELLED,

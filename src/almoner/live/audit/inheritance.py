@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from almoner.live.terms import LEARNED, SKIP_NAME, Terms
+from almoner.live.terms.terms import LEARNED, SKIP_NAME, Terms
 
 __all__ = ["inheritance_fault"]
 

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-from almoner.live.closing_time import ClosingTime
-from almoner.live.terms import Terms
+from almoner.live.terms.terms import Terms
+from almoner.live.times.closing_time import ClosingTime
 from almoner.store.events import CANCELLED, DECIDED, EXPIRED, SETTLED, Event, EventRow
 
 __all__ = ["AuditedPace"]

@@ -13,8 +13,8 @@ from typing import Any
 
 from almoner.errors import BrokenLedger
 from almoner.live.agent import Agent
-from almoner.live.fold import amendment_of
-from almoner.live.terms import SKIP_NAME
+from almoner.live.state.fold import amendment_of
+from almoner.live.terms.terms import SKIP_NAME
 from almoner.store.events import AMENDED, CANCELLED, DECIDED, EXPIRED, REWARDED, SETTLED, Event
 
 __all__ = ["COLUMNS", "LoggedDecision", "decisions"]

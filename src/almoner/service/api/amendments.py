@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from almoner.live.open_decisions import LIMIT
+from almoner.live.reports.open_decisions import LIMIT
 from almoner.service.api.campaigns import CAMPAIGN, view_of
 from almoner.service.api.operation import get, patch, post
 from almoner.service.api.requests import TermChanges

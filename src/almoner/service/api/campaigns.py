@@ -10,10 +10,10 @@ from msgspec import Meta, Struct
 
 from almoner.errors import AlmonerError
 from almoner.live.async_agent import AsyncAgent
-from almoner.live.campaign_state import Campaign
-from almoner.live.commands import SetStatus
 from almoner.live.export import LoggedDecision, decisions
-from almoner.live.report import Report
+from almoner.live.reports.report import Report
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.transactions.commands import SetStatus
 from almoner.service.agents import AgentPool
 from almoner.service.api.json_io import JsonResponse
 from almoner.service.api.opening import opening

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from almoner.live.commands import Reward, arrivals
 from almoner.live.decision import Decision, Settlement
-from almoner.live.transaction import Decide
+from almoner.live.transactions.commands import Reward, arrivals
+from almoner.live.transactions.transaction import Decide
 from almoner.service.api.operation import post
 from almoner.service.api.requests import Batch, Bill, BillOf, CancellationOf, Rewards, Value, Visit
 from almoner.service.api.responses import Decisions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from almoner.live.final_report import FinalReport
+from almoner.live.reports.final_report import FinalReport
 from almoner.service.api.campaigns import CAMPAIGN
 from almoner.service.api.operation import delete, get
 from almoner.service.api.requests import PersonName

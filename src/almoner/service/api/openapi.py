@@ -16,8 +16,8 @@ import msgspec
 
 from almoner import __version__
 from almoner.live.decision import Decision, Settlement
-from almoner.live.final_report import FinalReport
-from almoner.live.report import Report
+from almoner.live.reports.final_report import FinalReport
+from almoner.live.reports.report import Report
 from almoner.service.api import requests, responses
 from almoner.service.api.operation import Operation, get
 from almoner.service.api.responses import ErrorAnswer

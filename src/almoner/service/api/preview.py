@@ -10,12 +10,12 @@ import numpy as np
 from almoner import checks
 from almoner.errors import InvalidTerms
 from almoner.live.carry_over import expected_means
-from almoner.live.closing_time import ClosingTime
-from almoner.live.estimates import Estimates
+from almoner.live.estimates.estimates import Estimates
+from almoner.live.estimates.plans import plan_at
 from almoner.live.opening import agreed_terms, new_terms
-from almoner.live.plans import plan_at
-from almoner.live.reward_scale import RewardScale
-from almoner.live.terms import LEARNED, Terms
+from almoner.live.terms.reward_scale import RewardScale
+from almoner.live.terms.terms import LEARNED, Terms
+from almoner.live.times.closing_time import ClosingTime
 from almoner.service.api.opening import opening
 from almoner.service.api.operation import post
 from almoner.service.api.requests import Guess

@@ -10,14 +10,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from almoner.live.campaign_state import Campaign
-from almoner.live.closing_time import ClosingTime
 from almoner.live.decision import Decision
-from almoner.live.durations import in_words
 from almoner.live.export import LoggedDecision
-from almoner.live.open_decisions import OpenReserve
-from almoner.live.report import CurvePoint, Report
-from almoner.live.terms import CHARGE, RELEASE, PerContext, Terms
+from almoner.live.reports.open_decisions import OpenReserve
+from almoner.live.reports.report import CurvePoint, Report
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.terms.terms import CHARGE, RELEASE, PerContext, Terms
+from almoner.live.times.closing_time import ClosingTime
+from almoner.live.times.durations import in_words
 
 __all__ = [
     "ActionCost",

@@ -14,7 +14,7 @@ import time
 
 from almoner import checks
 from almoner.errors import Conflict, NotFound, StoreError
-from almoner.live.names import NAME_LIMIT
+from almoner.live.terms.names import NAME_LIMIT
 from almoner.store import ApiKey, Store
 
 __all__ = [

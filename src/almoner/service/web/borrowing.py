@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from almoner.live.report import ActionReport
+from almoner.live.reports.report import ActionReport
 from almoner.service.web.estimate_rows import ContextRows
 from almoner.service.web.formatting import count, isolated, percent, plural
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from almoner.live.pace import EVEN
-from almoner.live.report import CapReport, Report
+from almoner.live.reports.report import CapReport, Report
+from almoner.live.terms.pace import EVEN
 from almoner.service.web.formatting import Money, moment
 
 __all__ = ["CapFigure", "cap_figures", "full_caps", "held_back"]

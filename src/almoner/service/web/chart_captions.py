@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from almoner.live.report import Report
+from almoner.live.reports.report import Report
 from almoner.service.web.formatting import Money, count, percent, plural, rate
 from almoner.service.web.reward_format import RewardFormat
 from almoner.service.web.sentences import over, waiting

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from almoner.live.report import CurvePoint, Report
+from almoner.live.reports.report import CurvePoint, Report
 from almoner.service.web.reward_format import RewardFormat
 
 __all__ = ["chart_data", "complete", "promised_per_arrival", "ratio_left"]

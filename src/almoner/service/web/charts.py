@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from almoner.live.report import CurvePoint, Report
+from almoner.live.reports.report import CurvePoint, Report
 from almoner.service.web.chart_captions import ratio_caption, reward_caption, spend_caption
 from almoner.service.web.chart_series import complete, promised_per_arrival, ratio_left
 from almoner.service.web.formatting import Money, count, rate

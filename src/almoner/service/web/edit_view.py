@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from almoner.live.campaign_state import Campaign
-from almoner.live.closing_time import ClosingTime
-from almoner.live.report import Report
-from almoner.live.status import Status
+from almoner.live.reports.report import Report
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.state.status import Status
+from almoner.live.times.closing_time import ClosingTime
 from almoner.service.api.responses import ActionCost, AmendmentPreview, CampaignView
 from almoner.service.web.action_colours import action_colours
 from almoner.service.web.formatting import figure, money_format

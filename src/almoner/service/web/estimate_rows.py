@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from almoner.live.report import ActionReport, ContextReport
+from almoner.live.reports.report import ActionReport, ContextReport
 from almoner.service.web import svg
 from almoner.service.web.action_colours import ActionColours
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from almoner.live.report import Report
+from almoner.live.reports.report import Report
 from almoner.service.web.formatting import isolated, plural
 
 __all__ = ["sentence"]

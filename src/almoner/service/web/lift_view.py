@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from almoner.live.final_report import FinalReport, sentences
+from almoner.live.reports.final_report import FinalReport, sentences
 from almoner.service.web.formatting import Money, count, total
 
 __all__ = ["lift_view"]

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from markupsafe import Markup
 
-from almoner.live.report import RESERVED, Report
-from almoner.live.status import SkipReason, Status
+from almoner.live.reports.report import RESERVED, Report
+from almoner.live.state.status import SkipReason, Status
 from almoner.service.web.cap_text import full_caps, held_back
 from almoner.service.web.formatting import Money, count, isolated, plural, sentence
 from almoner.service.web.sentences import cancelled, expected_cost, pace, state, waiting, why

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from almoner.live.terms import LEARNED, SKIP_NAME
+from almoner.live.terms.terms import LEARNED, SKIP_NAME
 from almoner.service.api.requests import Guess
 from almoner.service.api.responses import ContextPlan, Plan
 from almoner.service.web import svg

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from almoner.live.estimates import UNSEEN
-from almoner.live.report import Report
-from almoner.live.reward_scale import RewardScale
+from almoner.live.estimates.estimates import UNSEEN
+from almoner.live.reports.report import Report
+from almoner.live.terms.reward_scale import RewardScale
 from almoner.service.web import formatting
 
 __all__ = ["RewardFormat"]

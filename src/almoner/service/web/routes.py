@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from almoner.errors import AlmonerError
 from almoner.live.async_agent import AsyncAgent
-from almoner.live.report import Report
+from almoner.live.reports.report import Report
 from almoner.service.agents import AgentPool
 from almoner.service.api.amendments import preview_amendment
 from almoner.service.api.campaigns import latest_decisions

@@ -7,8 +7,8 @@ affordable now depends on their reserve.
 
 from __future__ import annotations
 
-from almoner.live.report import Report
-from almoner.live.status import EXPLANATIONS, SkipReason, Status
+from almoner.live.reports.report import Report
+from almoner.live.state.status import EXPLANATIONS, SkipReason, Status
 from almoner.service.web.formatting import Money, count, moment, percent, plural, sentence
 
 __all__ = [

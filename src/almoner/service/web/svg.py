@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from almoner.live.report import ActionReport, Report
+from almoner.live.reports.report import ActionReport, Report
 from almoner.service.web.action_colours import OTHERS, ActionColours, PlannedAction
 
 __all__ = [

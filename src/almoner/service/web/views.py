@@ -10,9 +10,9 @@ from typing import Any
 from markupsafe import Markup
 
 from almoner.live.export import LoggedDecision
-from almoner.live.final_report import FinalReport
-from almoner.live.report import Amendment, ContextReport, CurvePoint, Report
-from almoner.live.terms import SKIP_NAME
+from almoner.live.reports.final_report import FinalReport
+from almoner.live.reports.report import Amendment, ContextReport, CurvePoint, Report
+from almoner.live.terms.terms import SKIP_NAME
 from almoner.service.web import (
     borrowing,
     cap_text,

@@ -1,0 +1,1 @@
+"""Assignment of arrivals: hold-out, exploration and limits for persons."""

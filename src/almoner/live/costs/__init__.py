@@ -1,0 +1,1 @@
+"""Costs: the ledger of the budget, learned costs, and reserves that share a risk."""

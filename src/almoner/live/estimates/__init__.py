@@ -1,0 +1,1 @@
+"""Estimates: confidence intervals, the plan at given estimates, and the lift."""

@@ -1,0 +1,112 @@
+"""Tally of the groups that a lift compares: a fold over the log in bounded memory.
+
+Rewards repeat the reason of their decision and the probability of its skip, so that no look-up is
+needed; only of arrivals that are held out, those without a reward are kept until their window ends.
+Silence counts as a reward of 0 until a reward comes, or as the known reward of a skip.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from almoner.live.estimates.lift import GroupSums, OddsSums, stratum
+from almoner.live.rewards.reward_window import SILENCE
+from almoner.live.state.status import SkipReason
+from almoner.live.terms.terms import SKIP_NAME, Terms
+from almoner.store.events import DECIDED, REWARDED, Event, EventRow
+
+__all__ = ["LiftTally"]
+
+_KIND = Event._fields.index("kind")
+
+
+class LiftTally:
+    """Sums of a campaign with a hold-out or exploration.
+
+    Arrivals count up to the horizon, while the campaign is running.
+
+    Attributes
+    ----------
+    reached, held_out
+        Arrivals that were not held out, and those that were.
+    rewarded, rewarded_held_out
+        How many of them have a reward.
+    actions, skips
+        Of the arrivals that were not held out: actions and skips by stratum.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        defaults = terms.default_rewards
+        self._defaults = defaults if isinstance(defaults, dict) else {}
+        self._zero = min(1.0, max(0.0, terms.scale.zero))
+        self.reached, self.held_out = GroupSums(), GroupSums()
+        self.rewarded = self.rewarded_held_out = 0
+        self._windowed, self._waiting = terms.reward_window is not None, set[int]()
+        self.actions: dict[int, GroupSums] = {}
+        self.skips: dict[int, OddsSums] = {}
+
+    def apply(self, events: Sequence[EventRow]) -> None:
+        """Fold in events of the log, in their order."""
+        for row in events:
+            kind = row[_KIND]
+            if kind not in (DECIDED, REWARDED):
+                continue
+            event = Event._make(row)
+            if event.round is None or event.reason == SkipReason.HORIZON:
+                continue
+            if kind == DECIDED:
+                self._decided(event)
+            else:
+                self._rewarded(event)
+
+    def _silent(self, event: Event) -> float:
+        """Return the reward of a decision without one."""
+        zero = self._zero
+        return self._defaults.get(event.context or "", zero) if event.action is None else zero
+
+    def _decided(self, event: Event) -> None:
+        reward = self._silent(event)
+        if event.reason == SkipReason.HOLDOUT:
+            self.held_out = self.held_out.plus(reward)
+            if self._windowed:
+                self._waiting.add(event.seq)
+            return
+        self.reached = self.reached.plus(reward)
+        odds = _odds(json.loads(event.detail or "{}")["probabilities"].get(SKIP_NAME, 0.0))
+        if odds is None:
+            return
+        number = stratum(odds)
+        if event.action is None:
+            self.skips[number] = self.skips.get(number, OddsSums()).plus(odds, reward)
+        else:
+            self.actions[number] = self.actions.get(number, GroupSums()).plus(reward)
+
+    def _rewarded(self, event: Event) -> None:
+        if event.reason == SILENCE:  # a reward of 0, as it has counted so far
+            held = event.decision in self._waiting
+            self._waiting.discard(event.decision or 0)
+            self.rewarded_held_out += held
+            self.rewarded += not held
+            return
+        before, reward = self._silent(event), event.reward or 0.0
+        if event.reason == SkipReason.HOLDOUT:
+            self._waiting.discard(event.decision or 0)
+            self.rewarded_held_out += 1
+            self.held_out = self.held_out.corrected(before, reward)
+            return
+        self.rewarded += 1
+        self.reached = self.reached.corrected(before, reward)
+        odds = _odds(event.probability or 0.0)
+        if odds is None:
+            return
+        number = stratum(odds)
+        if event.action is None:
+            self.skips[number] = self.skips[number].corrected(odds, before, reward)
+        else:
+            self.actions[number] = self.actions[number].corrected(before, reward)
+
+
+def _odds(skip: float) -> float | None:
+    """Return the odds of an action, given the probability of a skip; None if one is certain."""
+    return (1 - skip) / skip if 0 < skip < 1 else None

@@ -1,0 +1,1 @@
+"""Policy of a live campaign, run by the simulator's own kernels."""

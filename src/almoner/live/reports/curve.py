@@ -1,0 +1,71 @@
+"""Curve of a campaign: its money and reward after some of the arrivals, evenly spaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from almoner.live.costs.ledger import Ledger
+from almoner.live.reports.report import CurvePoint
+from almoner.live.terms.reward_scale import UNSCALED, RewardScale
+from almoner.store.events import Event, EventRow
+
+__all__ = ["CurveBuilder", "moment"]
+
+POINTS = 512
+"""Points of a curve: at most these, and at least half as many once it had that many."""
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def moment(at: int) -> str:
+    """Return a time in microseconds since 1970 in ISO 8601."""
+    return (EPOCH + timedelta(microseconds=at)).isoformat()
+
+
+class CurveBuilder:
+    """Collects points after every ``stride``-th arrival, and after the latest one.
+
+    Parameters
+    ----------
+    amount
+        Returns the amount of money of whole units.
+    rewards
+        The scale of rewards; sums of them are given in its unit.
+    """
+
+    def __init__(self, amount: Callable[[int], float], rewards: RewardScale = UNSCALED) -> None:
+        self._amount, self._gain = amount, rewards.gain
+        self._points: list[CurvePoint] = []
+        self._end: CurvePoint | None = None
+        self.stride = 1
+
+    def add(self, decided: EventRow, ledger: Ledger, reward: float) -> None:
+        """Add a point after an arrival whose number is a multiple of the stride."""
+        self._points.append(self._point(decided, ledger, reward))
+        if len(self._points) >= POINTS:
+            self.stride *= 2
+            self._points = self._points[::2]
+
+    def end(self, decided: EventRow, ledger: Ledger, reward: float) -> None:
+        """Set the point after the latest arrival."""
+        self._end = self._point(decided, ledger, reward)
+
+    def points(self) -> list[CurvePoint]:
+        """Return the points in the order of arrivals."""
+        if self._end is None or self._points[-1:] == [self._end]:
+            return [*self._points]
+        return [*self._points, self._end]
+
+    def _point(self, decided: EventRow, ledger: Ledger, reward: float) -> CurvePoint:
+        event = Event._make(decided)
+        return CurvePoint(
+            arrivals=(event.round or 0) + 1,
+            at=moment(event.at),
+            spent=self._amount(ledger.spent),
+            reserved=self._amount(ledger.reserved),
+            planned=self._amount(ledger.planned),
+            reward=reward,
+            price=None if event.price is None else self._gain(event.price),
+        )

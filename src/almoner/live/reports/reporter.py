@@ -1,0 +1,157 @@
+"""Incremental reader of a campaign's log for reports and pages, which takes no write lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from almoner.concurrency.mutex import Mutex, release
+from almoner.concurrency.process import Process
+from almoner.live.reports.amendment_text import changes_in_words
+from almoner.live.reports.final_report import FinalReport, make_final_report
+from almoner.live.reports.history import History
+from almoner.live.reports.make_report import make_report
+from almoner.live.reports.report import CurvePoint, Report
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.terms.terms import Terms
+from almoner.live.transactions.amendment import Changes, amended_terms
+from almoner.live.transactions.catch_up import Replica
+from almoner.live.transactions.recent_events import RecentEvents, rows_after
+from almoner.store.base import Store
+from almoner.store.events import Event, EventRow
+
+__all__ = ["Reporter"]
+
+PAGE = 5_000
+"""Events of a long log that are read at a time."""
+
+Result = TypeVar("Result")
+
+
+class Reporter:
+    """Reads a campaign for reports and pages, and goes on from the event that it read last.
+
+    It follows the log with a campaign and a history of its own, in transactions that only read, so
+    that no report makes a decision wait. Events of this process come from memory if possible.
+
+    Parameters
+    ----------
+    store, name, terms
+        The campaign.
+    now
+        Returns the time in microseconds since 1970.
+    recent
+        The events that this process commits to the log, if it does.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        terms: Terms,
+        now: Callable[[], int],
+        recent: RecentEvents | None = None,
+    ) -> None:
+        self._store, self._name, self._terms, self._now = store, name, terms, now
+        self._recent = recent or RecentEvents()
+        self._process = Process()
+        self._mutex = Mutex()
+        self._replica = Replica(store, name, terms)
+        self._history = History(terms)
+
+    def report(self) -> Report:
+        """Return the report of the campaign after all events of its log."""
+        return self._locked(self._report)
+
+    def final_report(self) -> FinalReport:
+        """Return the final report of the campaign after all events of its log."""
+        return self._locked(lambda: make_final_report(self._name, *self._up_to_date()))
+
+    def curve(self) -> list[CurvePoint]:
+        """Return the curve of the campaign up to the latest arrival."""
+        return self._locked(self._points)
+
+    def preview(self, changes: Changes) -> tuple[list[str], Report, Report]:
+        """Return a change of the terms in words, and the reports before and after it."""
+        return self._locked(lambda: self._preview(changes))
+
+    def _preview(self, changes: Changes) -> tuple[list[str], Report, Report]:
+        campaign, history = self._up_to_date()
+        now = self._now()
+        terms = amended_terms(campaign, changes, now)
+        after = campaign.copy()
+        after.amend(terms, now)
+        reports = [make_report(self._name, state, history, now) for state in (campaign, after)]
+        return changes_in_words(campaign.terms, terms), reports[0], reports[1]
+
+    def view(self, read: Callable[[Campaign], Result]) -> Result:
+        """Return the result of ``read`` on the campaign as its log has it now."""
+        return self._locked(lambda: read(self._catch_up()))
+
+    def _locked(self, use: Callable[[], Result]) -> Result:
+        self._process.check()
+        claim = self._mutex.acquire()
+        try:
+            return use()
+        finally:
+            self._replica.latest = []  # which may be many
+            release(claim)
+
+    def _report(self) -> Report:
+        campaign, history = self._up_to_date()
+        return make_report(self._name, campaign, history, self._now())
+
+    def _points(self) -> list[CurvePoint]:
+        return self._up_to_date()[1].curve.points()
+
+    def _up_to_date(self) -> tuple[Campaign, History]:
+        """Return campaign and history after the same event."""
+        while True:
+            campaign = self._catch_up()
+            if self._follow(self._replica.latest):
+                return campaign, self._history
+            self._history = History(self._terms)  # the log was rewound
+
+    def _catch_up(self) -> Campaign:
+        """Return the campaign after all events of its log."""
+        replica, limit = self._replica, PAGE
+        self._fold_recent()
+        while True:
+            with self._store.reading(self._name) as reader:
+                campaign = replica.catch_up(reader, limit)
+            if campaign is not None:
+                replica.campaign = campaign
+                return campaign
+            replica.fold()
+            limit *= 8  # others cannot write faster than this for ever
+
+    def _fold_recent(self) -> None:
+        """Fold the events that this process has committed; the others are read from the store.
+
+        If the log was rewound meanwhile, it lacks the last of them, and `Replica` reads it anew.
+        """
+        rows = self._recent.take()  # before a transaction begins, so that it sees all of them
+        self._replica.advance(rows)
+        self._fold(rows_after(self._history.tip, rows))
+
+    def _follow(self, tail: list[Event]) -> bool:
+        """Fold the log into the history up to the replica's tip; return whether they match."""
+        tip = self._replica.tip
+        last = 0 if tip is None else tip.seq
+        while (seq := self._history.seq) < last:
+            start = max(seq, 1)  # the event folded last must still be there
+            page = tail[start - 1 - last :]
+            if len(page) <= last - start:
+                with self._store.reading(self._name) as reader:
+                    page = reader.events(start - 1, min(PAGE, last - start) + 1)
+            following = rows_after(self._history.tip, page) if seq else page
+            if not following:
+                return False
+            self._fold(following)
+        return self._history.tip == tip
+
+    def _fold(self, rows: Sequence[EventRow]) -> None:
+        # Replaced by an empty one meanwhile: an interrupt must not count events twice.
+        history, self._history = self._history, History(self._terms)
+        history.apply(rows)
+        self._history = history

@@ -1,0 +1,1 @@
+"""Rewards that come late: the window for them, and evidence of decisions by age."""

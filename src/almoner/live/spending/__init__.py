@@ -1,0 +1,1 @@
+"""Spending rules: the pace of a campaign, and its default action."""

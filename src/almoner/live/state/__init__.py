@@ -1,0 +1,1 @@
+"""State of a campaign: folded from its log, and stored in snapshots."""

@@ -1,0 +1,145 @@
+"""Evidence that comes with time: rewards within a window, bills of reserves that expire.
+
+All of it ages at the same times (`almoner.live.rewards.ageing`), before a decision.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from almoner.live.costs.bills import Bills
+from almoner.live.costs.shared_reserves import SharedReserves
+from almoner.live.rewards.ageing import Ageing
+from almoner.live.rewards.reward_window import RewardWindow
+from almoner.live.terms.terms import Terms
+from almoner.store.events import Event, EventRow
+
+if TYPE_CHECKING:
+    from almoner.live.state.campaign_state import Campaign
+
+__all__ = ["Evidence"]
+
+
+class Evidence:
+    """The parts of a campaign that age, each None if its terms do not need it.
+
+    Attributes
+    ----------
+    window
+        The decisions that wait for rewards, if these come within a window.
+    bills
+        The bills, if costs are learned or reserves shared.
+    shared
+        The open decisions, if reserves are shared.
+    ageing
+        The times at which these age.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self.window: RewardWindow | None = None
+        if terms.reward_window is not None:
+            self.window = RewardWindow(terms, terms.reward_window)
+        self.bills: Bills | None = None
+        self.shared: SharedReserves | None = None
+        if terms.learned_costs or terms.risk > 0.0:
+            self.bills = Bills(terms)
+            if terms.risk > 0.0:
+                self.shared = SharedReserves(terms, self.bills.columns)
+        windows = [] if terms.reward_window is None else [terms.reward_window]
+        if self.bills is not None:
+            windows += terms.expires.values()
+        self.ageing: Ageing | None = None
+        if self.window is not None or self.bills is not None:
+            self.ageing = Ageing(min(windows, default=None))
+
+    def is_due(self, at: int) -> bool:
+        """Return whether evidence is to age before a decision at this time."""
+        return self.ageing is not None and self.ageing.is_due(at)
+
+    def age(self, campaign: Campaign, at: int) -> None:
+        """Let the evidence age, and tell the policy."""
+        if self.ageing is not None:
+            self.ageing.note_ageing(at)
+        self._age_bills(campaign, at)
+        if self.window is not None:
+            self.window.age(at, campaign.policy)
+
+    def add(self, campaign: Campaign, decided: EventRow) -> None:
+        """Add a decision."""
+        _, _, at, _, _, _, context, action, cost, reserve = decided[:10]
+        row = campaign.contexts[context]
+        if self.ageing is not None:
+            self.ageing.note_decision(at)
+        if self.window is not None:
+            self.window.add(decided, row)
+        if self.bills is not None and action is not None:
+            self.bills.add(row, action, at)
+            if self.shared is not None:
+                self.shared.add(row, action, at, cost=cost or 0, reserve=reserve or 0)
+
+    def end(self, campaign: Campaign, event: Event) -> None:
+        """Add an event that ends a reserve, or a bill that comes after its end."""
+        row = campaign.contexts[event.context or ""]
+        if self.window is not None:
+            self.window.end(event, row)
+        if self.bills is None:
+            return
+        decision = campaign.expiring.get(event.decision or 0)
+        decided_at = None if decision is None else decision.at
+        self.bills.end(row, event, decided_at)
+        if self.shared is not None and event.reason is None:
+            cost, reserve = event.cost or 0, event.reserve or 0
+            at = event.at if decided_at is None else decided_at
+            self.shared.remove(row, event.action or "", at, cost=cost, reserve=reserve)
+
+    def amend(self, campaign: Campaign) -> None:
+        """Go on with the terms that the campaign has now."""
+        terms = campaign.terms
+        for part in (self.window, self.bills, self.shared):
+            if part is not None:
+                part.amend(terms)
+        if self.bills is None and terms.learned_costs:
+            self.bills = Bills(terms)
+            self.ageing = self.ageing or Ageing(min(terms.expires.values(), default=None))
+        if self.ageing is not None:
+            self._age_bills(campaign, self.ageing.at)
+
+    def to_dict(self, campaign: Campaign) -> dict[str, Any]:
+        """Return plain values for a snapshot; nothing if there is nothing that ages."""
+        if self.ageing is None:
+            return {}
+        rows = len(campaign.contexts)
+        parts = {"window": self.window, "bills": self.bills, "shared": self.shared}
+        return {
+            "evidence": {
+                "ageing": self.ageing.to_list(),
+                "costs": campaign.policy.lowered.costs.tolist(),
+                **{name: part and part.to_dict(rows) for name, part in parts.items()},
+            }
+        }
+
+    def restore(self, campaign: Campaign, table: dict[str, Any]) -> None:
+        """Restore the result of `to_dict` in a campaign with the same terms."""
+        if self.ageing is None:
+            return
+        values = table["evidence"]
+        self.ageing.restore(values["ageing"])
+        parts = {"window": self.window, "bills": self.bills, "shared": self.shared}
+        for name, part in parts.items():
+            if part is not None:
+                part.restore(values[name])
+        if campaign.terms.learned_costs:
+            campaign.policy.set_costs(np.array(values["costs"], np.int64))
+
+    def _age_bills(self, campaign: Campaign, at: int) -> None:
+        if self.bills is None:
+            return
+        policy, columns = campaign.policy, self.bills.columns
+        expected = self.bills.expected(at, campaign.contexts)
+        if campaign.terms.learned_costs:
+            policy.set_costs(expected.costs[:, [columns[name] for name in policy.actions]])
+        if self.shared is not None:
+            self.shared.age(at, expected)
+            policy.set_left(campaign.units_left(at))

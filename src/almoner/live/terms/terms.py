@@ -1,0 +1,357 @@
+"""Terms of a campaign: checked, money in whole units, to and from JSON.
+
+`almoner.live.terms.parse_terms` makes them from the values that a person writes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from almoner.errors import BrokenLedger
+from almoner.live.terms.pace import written_pace
+from almoner.live.terms.per_person import written_per_person
+from almoner.live.terms.reward_scale import UNSCALED, RewardScale
+from almoner.live.times.closing_time import ClosingTime
+from almoner.live.times.durations import in_words
+from almoner.money import Denomination
+from almoner.policy.base import Policy
+from almoner.policy.contexts import TruncatedContexts
+from almoner.policy.rewards import ExploreFirst
+from almoner.types import Floats
+
+__all__ = [
+    "CHARGE",
+    "LEARNED",
+    "PAIRS_LIMIT",
+    "RELEASE",
+    "SKIP_NAME",
+    "Action",
+    "PerContext",
+    "Terms",
+    "in_context",
+]
+
+LEARNED = "learned"
+"""The value of ``default_rewards`` if the rewards of skips are learned."""
+
+PAIRS_LIMIT = 100_000
+"""Largest number of contexts × actions: each costs memory and time in every decision."""
+
+RELEASE, CHARGE = "release", "charge"
+"""Values of ``on_expiry``: the action has cost nothing, or its reserve."""
+
+SKIP_NAME = "skip"
+"""The name of a skip in exports; no action may have it."""
+
+PerContext = int | dict[str, int]
+"""Units: one number for all contexts, or one for each by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """The costs of an action.
+
+    Parameters
+    ----------
+    cost
+        The expected cost: one amount, or one for each context by name.
+    reserve
+        The most it can cost, if that is more: reserved from the decision until it is settled.
+    expires
+        How long after the decision the reserve ends if it is not settled, such as ``"7 days"``;
+        left out, it stays until it is settled or cancelled.
+    on_expiry
+        ``"release"``, the default, for a coupon that was not redeemed: it has cost nothing;
+        ``"charge"`` for a call whose bill is unknown: it has cost its reserve.
+    learn_cost
+        Whether the expected cost is learned from the bills; ``cost`` is then worth 50 of them.
+
+    Examples
+    --------
+    >>> Action(cost=0.60, reserve=5, expires="7 days")
+    Action(cost=0.6, reserve=5, expires='7 days')
+    """
+
+    cost: Any
+    reserve: Any = None
+    expires: Any = None
+    on_expiry: str | None = None
+    learn_cost: bool | None = None
+
+    def __repr__(self) -> str:
+        values = [(part.name, getattr(self, part.name)) for part in fields(self)]
+        given = ", ".join(f"{name}={value!r}" for name, value in values if value is not None)
+        return f"Action({given})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """The terms of a campaign, money in whole units of ``unit``.
+
+    ``costs`` and ``reserves`` are by action, in the order of the actions. ``expires`` has the
+    microseconds after which the reserve of an action ends, and ``charged`` the actions that have
+    then cost their reserve; ``stopped`` actions are neither planned with nor taken.
+    ``reward_window`` is the time within which rewards come, in microseconds; ``learns`` has the
+    actions whose costs are learned, unless ``learn_cost`` says that all are. Known rewards of
+    skips, ``default_rewards``, are in the kernels' [0, 1]. ``per_person`` has a number of actions
+    and the microseconds in which they count. ``pace`` is ``"even"`` or has caps by period and a
+    time zone; ``default`` is the action taken in place of skipping. Fields with a default are
+    stored where they differ from it.
+
+    ``after``, ``memory`` and ``prior`` are what was asked for; ``inherited`` holds the numbers that
+    it came to: under ``pairs`` the count and the sum of rewards in [0, 1] by context and action, a
+    skip included, and under ``arrivals`` those of each context, where they are known.
+    """
+
+    contexts: tuple[str, ...]
+    costs: dict[str, PerContext]
+    reserves: dict[str, PerContext]
+    horizon: int | ClosingTime
+    budget: int
+    policy: Policy
+    unit: Denomination
+    default_rewards: dict[str, float] | str | None
+    new_contexts: bool
+    seed: int
+    expires: dict[str, int] = field(default_factory=dict)
+    charged: tuple[str, ...] = ()
+    stopped: tuple[str, ...] = ()
+    per_person: tuple[int, int] | None = None
+    holdout: float = 0.0
+    explore: float = 0.0
+    reward_window: int | None = None
+    pace: dict[str, Any] | str | None = None
+    default: str | None = None
+    learn_cost: bool = False
+    learns: tuple[str, ...] = ()
+    risk: float = 0.0
+    reward_range: tuple[float, float] | None = None
+    currency: str | None = None
+    after: str | None = None
+    memory: float | None = None
+    prior: dict[str, Any] | None = None
+    inherited: dict[str, Any] | None = None
+
+    @cached_property
+    def scale(self) -> RewardScale:
+        """The scale between rewards as people read them and the kernels' [0, 1]."""
+        if self.reward_range is None:
+            return UNSCALED
+        return RewardScale(*self.reward_range, self.currency or "")
+
+    @property
+    def shown_defaults(self) -> dict[str, float] | str | None:
+        """The rewards of skips as they were given, in the unit of rewards."""
+        defaults, value = self.default_rewards, self.scale.value
+        if not isinstance(defaults, dict):
+            return defaults
+        return {context: value(reward) for context, reward in defaults.items()}
+
+    @property
+    def inherited_rewards(self) -> float:
+        """The number of rewards that the campaign begins with, those of skips included."""
+        pairs = {} if self.inherited is None else self.inherited["pairs"]
+        return float(sum(count for row in pairs.values() for count, _ in row.values()))
+
+    def inherited_in(self, context: str) -> dict[str, tuple[float, float]]:
+        """Return the inherited count and sum of rewards of each action in a context."""
+        pairs = {} if self.inherited is None else self.inherited["pairs"]
+        return pairs.get(context, {})  # type: ignore[no-any-return]
+
+    def inherited_arrivals(self, contexts: Iterable[str]) -> Floats:
+        """Return the arrivals of contexts in the campaign before; ones if nothing is known."""
+        arrivals = {} if self.inherited is None else self.inherited.get("arrivals", {})
+        counts = np.array([arrivals.get(name, 0.0) for name in contexts])
+        return counts if counts.any() else np.ones(len(counts))
+
+    def default_in(self, context: str) -> float:
+        """Return the known reward of a skip in [0, 1]; that of 0 if none is given.
+
+        Where a default takes the place of skipping, actions are not compared with it.
+        """
+        if self.default is not None:
+            return 0.0
+        defaults = self.default_rewards
+        return defaults[context] if isinstance(defaults, dict) else self.scale.zero
+
+    @property
+    def known_contexts(self) -> tuple[str, ...]:
+        """The declared contexts, and inherited ones where undeclared contexts may arrive."""
+        if self.inherited is None or not self.new_contexts:
+            return self.contexts
+        room = max(len(self.contexts), PAIRS_LIMIT // len(self.actions))
+        return (*dict.fromkeys([*self.contexts, *self.inherited["pairs"]]),)[:room]
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The names of the actions, those that were stopped included."""
+        return tuple(self.costs)
+
+    @cached_property
+    def knows_persons(self) -> bool:
+        """Whether a decision depends on the person."""
+        return self.per_person is not None or self.holdout > 0
+
+    @property
+    def counts_rounds(self) -> bool:
+        """Whether the policy tests its knowledge against the number of rounds."""
+        rewards, contexts = self.policy.rewards, self.policy.contexts
+        explores = isinstance(rewards, ExploreFirst) and rewards.test != "none"
+        return explores or contexts == TruncatedContexts()
+
+    @cached_property
+    def spreads(self) -> bool:
+        """Whether the probabilities of all actions are logged: with a hold-out or exploration."""
+        return self.holdout > 0 or self.explore > 0
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """The names of the actions that can be taken."""
+        return tuple(name for name in self.costs if name not in self.stopped)
+
+    @property
+    def learned_costs(self) -> tuple[str, ...]:
+        """The names of the actions whose costs are learned."""
+        return self.actions if self.learn_cost else self.learns
+
+    @property
+    def window_in_words(self) -> str | None:
+        """The reward window as a person writes it, None if there is none."""
+        return None if self.reward_window is None else in_words(self.reward_window)
+
+    def offers_in(self, context: str) -> list[tuple[str, int, int]]:
+        """Return the active actions in a context: name, expected cost and reserve of each."""
+        offers = zip(self.actions, self.costs_in(context), self.reserves_in(context), strict=True)
+        return [offer for offer in offers if offer[0] not in self.stopped]
+
+    def costs_in(self, context: str) -> list[int]:
+        """Return the expected cost of each action in a context."""
+        return [in_context(cost, context) for cost in self.costs.values()]
+
+    def reserves_in(self, context: str) -> list[int]:
+        """Return the reserve of each action in a context."""
+        return [in_context(reserve, context) for reserve in self.reserves.values()]
+
+    def written(self) -> dict[str, Any]:
+        """Return the terms as the arguments of `make_terms`."""
+
+        def amount(units: PerContext) -> Any:
+            if isinstance(units, dict):
+                return {context: amount(value) for context, value in units.items()}
+            return Decimal(units * self.unit.top) / self.unit.bottom
+
+        return {
+            "contexts": self.contexts,
+            "actions": {
+                name: Action(
+                    cost=amount(cost),
+                    reserve=amount(self.reserves[name]),
+                    expires=in_words(self.expires[name]) if name in self.expires else None,
+                    on_expiry=CHARGE if name in self.charged else None,
+                    learn_cost=True if name in self.learns else None,
+                )
+                for name, cost in self.costs.items()
+            },
+            "horizon": self.horizon,
+            "budget": amount(self.budget),
+            "policy": self.policy,
+            "unit": Decimal(self.unit.top) / self.unit.bottom,
+            "default_rewards": self.shown_defaults,
+            "new_contexts": self.new_contexts,
+            "seed": self.seed,
+            "per_person": written_per_person(self.per_person),
+            "holdout": self.holdout,
+            "explore": self.explore,
+            "reward_window": self.window_in_words,
+            "learn_cost": self.learn_cost,
+            "risk": self.risk,
+            "reward_range": self.reward_range,
+            "currency": self.currency,
+            "after": self.after,
+            "memory": self.memory,
+            "prior": self.prior,
+            "pace": written_pace(self.pace, self.unit),
+            "default": self.default,
+        }
+
+    def opened(self, now: datetime) -> Terms:
+        """Return the terms with a missing ``opens`` of a closing time set to ``now``."""
+        if not isinstance(self.horizon, ClosingTime):
+            return self
+        return replace(self, horizon=self.horizon.opened(now))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        values = self._plain()
+        return {term.name: values[term.name] for term in fields(self) if self._is_stored(term)}
+
+    def changes_to(self, other: Terms) -> dict[str, Any]:
+        """Return the plain values of the fields in which other terms differ from these."""
+        before, after = self._plain(), other._plain()
+        return {name: value for name, value in after.items() if value != before[name]}
+
+    def amended(self, changes: dict[str, Any]) -> Terms:
+        """Return the terms after `changes_to` others."""
+        return Terms.from_dict({**self._plain(), **changes})
+
+    def _plain(self) -> dict[str, Any]:
+        """Return the plain values of all fields."""
+        timed = isinstance(self.horizon, ClosingTime)
+        values = {term.name: getattr(self, term.name) for term in fields(self)}
+        return {
+            **{name: [*v] if isinstance(v, tuple) else v for name, v in values.items()},
+            "horizon": self.horizon.to_dict() if timed else self.horizon,  # type: ignore[union-attr]
+            "policy": self.policy.to_dict(),
+        }
+
+    def _is_stored(self, term: Field[Any]) -> bool:
+        """Return whether a field has no default, or a value other than it."""
+        default = term.default if term.default_factory is MISSING else term.default_factory()
+        return default is MISSING or getattr(self, term.name) != default
+
+    @classmethod
+    def from_json(cls, text: str) -> Terms:
+        """Build terms from the JSON that a store keeps."""
+        try:
+            return cls.from_dict(json.loads(text))
+        except ValueError as reason:
+            raise BrokenLedger(
+                f"the stored terms of the campaign cannot be read: {reason}"
+            ) from None
+
+    @classmethod
+    def from_dict(cls, table: Any) -> Terms:
+        """Build terms from the result of `to_dict`."""
+        try:
+            horizon = table["horizon"]
+            timed = isinstance(horizon, dict)
+            return cls(
+                **{
+                    **{name: _hashable(value) for name, value in table.items()},
+                    "horizon": ClosingTime.from_dict(horizon) if timed else horizon,
+                    "policy": Policy.from_dict(table["policy"]),
+                    "unit": Denomination(*table["unit"]),
+                }
+            )
+        except (KeyError, TypeError) as reason:
+            raise BrokenLedger(
+                f"the stored terms of the campaign cannot be read: {reason}"
+            ) from None
+
+
+def _hashable(value: Any) -> Any:
+    """Return a tuple for a list of names."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def in_context(units: PerContext, context: str) -> int:
+    """Return the units for a context."""
+    return units[context] if isinstance(units, dict) else units

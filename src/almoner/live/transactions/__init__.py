@@ -1,0 +1,1 @@
+"""Transactions: commands, group commit, and catching up with the log."""

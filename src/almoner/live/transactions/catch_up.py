@@ -1,0 +1,218 @@
+"""Catch up with a log that other processes write too, and run transactions on it.
+
+A process keeps the campaign folded up to some event. Each transaction first folds the events that
+others have appended since. If they are few, it folds them inside the transaction. If they are many,
+it streams and folds them outside any transaction, so that other writers do not wait, and only the
+events written meanwhile are left for the transaction.
+
+The log must still contain the event that was folded last. A database restored from a backup may
+lack events that it had confirmed; the campaign is then read anew.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import Any
+
+from almoner.errors import StoreError
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.state.snapshot import read_snapshot, write_snapshot
+from almoner.live.terms.terms import Terms
+from almoner.live.transactions.decision_ids import DecisionIds
+from almoner.live.transactions.recent_events import RecentEvents, rows_after
+from almoner.live.transactions.transaction import Command, execute
+from almoner.store.base import Reader, Store, Writer
+from almoner.store.events import Event, EventRow
+
+__all__ = ["CATCH_UP", "SNAPSHOT_EVERY", "Replica", "TransactionRunner", "closed"]
+
+CATCH_UP = 1_000
+"""Events to fold inside a transaction, while other writers wait; more are folded before it."""
+
+SNAPSHOT_EVERY = 5_000
+"""Events between two snapshots: opening a campaign folds no more than these.
+
+If more decisions than these wait for deadlines, which a snapshot lists, it is as many events as
+decisions: so that a snapshot takes no more time per event.
+"""
+
+log = logging.getLogger("almoner")
+
+
+class Replica:
+    """The campaign as folded by this process.
+
+    Attributes
+    ----------
+    campaign
+        Folded from the log up to some event; None if it has to be read anew.
+    tip
+        The event that was folded last.
+    saved
+        The ``seq`` of the last known snapshot.
+    latest
+        The events of the last transaction: the one folded last before it, if any, all that it has
+        read after that one, and all that it has appended.
+    """
+
+    def __init__(self, store: Store, name: str, terms: Terms) -> None:
+        self._store, self._name, self._terms = store, name, terms
+        self.campaign: Campaign | None = None
+        self.tip: Event | None = None
+        self.saved = 0
+        self.latest: list[Event] = []
+
+    def catch_up(self, reader: Reader, limit: int) -> Campaign | None:
+        """Return the campaign after all events of the log; None if that takes too many of them.
+
+        That is more than ``limit``, counting the one folded last, if any. ``self.campaign`` is None
+        until the caller has committed, in case anything fails.
+        """
+        campaign, self.campaign = self.campaign, None
+        if campaign is not None:
+            tail = _tail(reader, campaign, limit)
+            if campaign.seq and (not tail or tail[0] != self.tip):
+                log.warning("campaign %r: the log was rewound; it is read anew", self._name)
+                campaign = None
+        if campaign is None:
+            campaign = self._read(reader)
+            tail = _tail(reader, campaign, limit)
+        if len(tail) > limit:
+            self.campaign, self.tip = campaign, tail[0]
+            return None
+        self.latest, self.tip = tail, tail[-1] if tail else None
+        if len(tail) > 1 or (tail and not campaign.seq):
+            campaign.apply(tail[1:] if campaign.seq else tail)
+        return campaign
+
+    def advance(self, rows: Sequence[EventRow]) -> None:
+        """Fold consecutive committed events, from the first that is not folded yet."""
+        following = rows_after(self.tip, rows)
+        campaign, self.campaign = self.campaign, None
+        if campaign is not None and following:
+            campaign.apply(following)
+            self.tip = Event._make(following[-1])
+        self.campaign = campaign
+
+    def fold(self) -> None:
+        """Fold the log up to its present end outside any transaction, a chunk at a time."""
+        campaign, self.campaign = self.campaign, None
+        if campaign is None:
+            return
+        events = self._store.events(self._name, max(0, campaign.seq - 1))
+        try:
+            if campaign.seq and next(events, None) != self.tip:
+                return  # the log was rewound just now
+            while chunk := [*islice(events, CATCH_UP)]:
+                campaign.apply(chunk)
+                self.tip = chunk[-1]
+        finally:
+            del events  # its connection is closed with it; the traceback of an error would keep it
+        self.campaign = campaign
+
+    def keep_snapshot(self) -> None:
+        """Save a snapshot of the folded campaign, if `SNAPSHOT_EVERY` events or more have none."""
+        campaign = self.campaign
+        if campaign is None or not self._snapshot_is_due(campaign):
+            return
+        snapshot = write_snapshot(campaign)
+        try:
+            with self._store.writing(self._name) as writer:
+                if writer.events(campaign.seq - 1, 1) == [self.tip]:
+                    writer.save_snapshot(snapshot)
+                    self.saved = campaign.seq
+        except StoreError as reason:  # as for a read-only store: a snapshot only saves time
+            log.debug("campaign %r: no snapshot is kept: %s", self._name, reason)
+
+    def append(self, writer: Writer, campaign: Campaign, events: list[Event]) -> None:
+        """Append events to the log, and a snapshot if one is due."""
+        self.tip = events[-1]
+        self.latest += events
+        writer.append(events)
+        if self._snapshot_is_due(campaign):
+            writer.save_snapshot(write_snapshot(campaign))
+            self.saved = campaign.seq
+
+    def _snapshot_is_due(self, campaign: Campaign) -> bool:
+        """Return whether enough events have no snapshot yet."""
+        events = campaign.seq - self.saved
+        return events >= SNAPSHOT_EVERY and events >= campaign.deadlines
+
+    def _read(self, reader: Reader) -> Campaign:
+        """Return the campaign of the last snapshot, or without any event."""
+        campaign = Campaign(self._terms)
+        saved = read_snapshot(campaign, reader.snapshot())
+        if saved and not _tail(reader, campaign, 0):
+            log.warning(
+                "campaign %r: events are missing, as the log ends before event %d, at which a "
+                "snapshot was taken; almoner ledger verify says more",
+                self._name,
+                campaign.seq,
+            )
+            saved = False
+        if not saved:
+            campaign = Campaign(self._terms)
+        campaign.warm_up()
+        self.saved = campaign.seq
+        return campaign
+
+
+class TransactionRunner:
+    """Runs commands in transactions on the up-to-date campaign, until it is ``closed``.
+
+    Committed events are added to ``recent``; ``ids`` are those of the campaign's decisions.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        terms: Terms,
+        *,
+        clock: Callable[[], float],
+        recent: RecentEvents,
+    ) -> None:
+        self._store, self._name, self._clock, self._recent = store, name, clock, recent
+        self._replica = Replica(store, name, terms)
+        self.ids = DecisionIds(store, name)
+        self.closed = False
+
+    def now(self) -> int:
+        """Return the time in microseconds since 1970."""
+        return int(self._clock() * 1e6)
+
+    def run(self, callers: Sequence[Sequence[Command]]) -> list[Any]:
+        """Run the commands of several callers in one transaction; one thread at a time calls it.
+
+        Returns a list of answers or an error for each caller.
+        """
+        if self.closed:
+            raise closed(self._name)
+        replica, limit = self._replica, CATCH_UP
+        while True:
+            with self._store.writing(self._name) as writer:
+                campaign = replica.catch_up(writer, limit)
+                if campaign is not None:
+                    answers, added = execute(callers, campaign, writer, self.now(), self.ids)
+                    if added:
+                        replica.append(writer, campaign, added)
+                    break
+            replica.fold()
+            replica.keep_snapshot()
+            limit *= 8  # others cannot write faster than this for ever
+        replica.campaign = campaign
+        if self._recent.buffer is not None:  # seldom, and a call takes longer
+            self._recent.extend(replica.latest)
+        return answers
+
+
+def closed(name: str) -> StoreError:
+    """Return the error of calls to an agent that was closed."""
+    return StoreError(f"the agent of campaign {name!r} is closed; open it again")
+
+
+def _tail(reader: Reader, campaign: Campaign, limit: int) -> list[Event]:
+    """Return up to ``limit`` + 1 events, the first of them the one folded last, if any."""
+    return reader.events(campaign.seq - 1 if campaign.seq else 0, limit + 1)

@@ -1,0 +1,300 @@
+"""One transaction on a campaign: commands of several callers, checked and carried out in order.
+
+A command is first checked against the campaign and the log, which changes nothing but may decide
+the arrivals before it, and then carried out, which cannot fail. So a caller's batch is done whole
+or not at all, and one caller's mistake does not affect the others of a shared transaction.
+Consecutive arrivals are decided together, which takes half the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from almoner import checks
+from almoner.concurrency.signals import raise_from_handler
+from almoner.errors import Conflict, UnknownDecision
+from almoner.live.assignment.persons import Visitor, Visitors, person_name
+from almoner.live.decision import Decision
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.terms.names import NAME_RULE, is_name
+from almoner.live.terms.terms import Terms
+from almoner.live.transactions.decision_ids import DecisionIds
+from almoner.store.base import Writer
+from almoner.store.events import CANCELLED, Event
+
+__all__ = ["Command", "Decide", "Transaction", "execute"]
+
+
+class Command:
+    """One call on a campaign, which keeps its own outcome."""
+
+    __slots__ = ()
+
+    def look_up(self, transaction: Transaction) -> None:
+        """Tell the transaction which keys and decisions the command refers to."""
+
+    def person_names(self) -> list[str]:
+        """Return the persons that the command refers to."""
+        return []
+
+    def check(self, transaction: Transaction) -> None:
+        """Raise an error if the command cannot be carried out; at most decide earlier arrivals."""
+        raise NotImplementedError
+
+    def carry_out(self, transaction: Transaction) -> None:
+        """Apply the command, or enqueue it to be decided together with others."""
+        raise NotImplementedError
+
+    def answer(self, transaction: Transaction) -> Any:
+        """Return the answer for the caller, after all commands were carried out."""
+        raise NotImplementedError
+
+
+@dataclass(slots=True)
+class Decide(Command):
+    """Decide for one arrival; ``new`` is False if the same key was decided before."""
+
+    context: Any
+    available: Any = None
+    key: Any = None
+    person: Any = field(default=None, repr=False)
+    visitor: Visitor | None = field(init=False, default=None, repr=False, compare=False)
+    new: bool = field(init=False, default=False, compare=False)
+    event: Event | None = field(init=False, default=None, repr=False, compare=False)
+
+    def look_up(self, transaction: Transaction) -> None:
+        """Add the key."""
+        if self.key is not None:
+            self.key = checks.plain(self.key)
+            if is_name(self.key):
+                transaction.wanted_keys.add(self.key)
+
+    def person_names(self) -> list[str]:
+        """Return the person, if it is a name."""
+        self.person = checks.plain(self.person)
+        return [self.person] if is_name(self.person) else []
+
+    def check(self, transaction: Transaction) -> None:
+        """Refuse unknown names, and a key that was used for another context."""
+        self.context = transaction.known_context(self.context)
+        if self.available is not None:
+            self.available = transaction.campaign.known_actions(self.available)
+        if self.person is not None:
+            self.visitor = transaction.visitor(person_name(self.person))
+        if self.key is None:
+            return
+        if not is_name(self.key):
+            raise checks.refuse("key", f"be a text of {NAME_RULE}", self.key)
+        transaction.claim_key(self.key, self.context)
+
+    def carry_out(self, transaction: Transaction) -> None:
+        """Enqueue the arrival, unless its key was decided before."""
+        self.event = None if self.key is None else transaction.decided_with(self.key)
+        self.new = self.event is None
+        if self.new:
+            transaction.enqueue(self)
+
+    def answer(self, transaction: Transaction) -> Decision:
+        """Return the decision."""
+        terms, first = transaction.campaign.terms, transaction.ids.first
+        return Decision.of(self.event, terms.unit, first, terms.scale)  # type: ignore[arg-type]
+
+
+class Transaction:
+    """The state of one transaction: the campaign, the log's writer, and the events added so far.
+
+    Commands add to ``wanted_keys`` and ``wanted_decisions`` (numbers in the log) what is to be
+    fetched, and to ``followed_keys`` the keys of decisions that are to be fetched.
+    """
+
+    def __init__(self, campaign: Campaign, writer: Writer, now: int, ids: DecisionIds) -> None:
+        self.campaign, self.writer, self.now, self.ids = campaign, writer, now, ids
+        self.wanted_keys, self.followed_keys = set[str](), set[str]()
+        self.wanted_decisions = set[int]()
+        self.added: list[Event] = []
+        self._queue: list[Decide] = []
+        self._by_key: dict[str, Event | None] = {}  # None: enqueued, not decided yet
+        self._histories: dict[int, list[Event]] = {}
+        # Of the caller whose commands are being checked:
+        self._claimed_keys: dict[str, str] = {}
+        self._claimed_decisions: dict[int, list[str]] = {}
+        self._new_contexts: set[str] = set()
+        self._visitors: Visitors | None = None
+
+    def look_up(self, callers: Sequence[Sequence[Command]]) -> None:
+        """Fetch from the log all keys and decisions that the commands refer to, at once."""
+        for commands in callers:
+            for command in commands:
+                command.look_up(self)
+        if self.wanted_keys:
+            self._by_key.update(self.writer.keyed(sorted(self.wanted_keys)))
+        for key in self.followed_keys & self._by_key.keys():
+            self.wanted_decisions.add(self._by_key[key].seq)  # type: ignore[union-attr]
+        if self.wanted_decisions:
+            self._histories.update(self.writer.histories(sorted(self.wanted_decisions)))
+        if self.campaign.terms.knows_persons:
+            self._visitors = Visitors(self.writer.persons, self.campaign.terms, self.now)
+            everything = (command for commands in callers for command in commands)
+            names = {name for command in everything for name in command.person_names()}
+            if names:
+                self._visitors.look_up(names)
+
+    def run(self, callers: Sequence[Sequence[Command]]) -> list[list[Any] | Exception]:
+        """Carry out all or none of each caller's commands; return its answers or its error."""
+        self._lapse()
+        errors = [self._run(commands) for commands in callers]
+        self.decide()
+        return [
+            [command.answer(self) for command in commands] if error is None else error
+            for commands, error in zip(callers, errors, strict=True)
+        ]
+
+    def _lapse(self) -> None:
+        """Record the deadlines that have passed since the last transaction."""
+        if not self.campaign.expiring.open and self.campaign.evidence.window is None:
+            return
+        for event in self.campaign.lapse(self.now):
+            self.added.append(event)
+            if event.decision in self._histories:
+                self._histories[event.decision] = [*self._histories[event.decision], event]
+
+    def _run(self, commands: Sequence[Command]) -> Exception | None:
+        self._claimed_keys.clear()
+        self._claimed_decisions.clear()
+        self._new_contexts.clear()
+        try:
+            for command in commands:
+                command.check(self)
+        except Exception as error:  # of any type: callers hand in objects of their own
+            raise_from_handler(error)  # which has interrupted the leader, whosever command this is
+            return error
+        for command in commands:
+            command.carry_out(self)
+        return None
+
+    def known_context(self, context: Any) -> str:
+        """Return a context that may arrive, those that this caller adds before it included."""
+        contexts = self.campaign.contexts
+        if type(context) is str and context in contexts:
+            return context
+        name = self.campaign.known_context(context, self._new_contexts)
+        if name not in contexts:
+            self._new_contexts.add(name)
+        return name
+
+    def visitor(self, person: str) -> Visitor | None:
+        """Return a person as known in this transaction; None where persons do not matter."""
+        return None if self._visitors is None else self._visitors.named(person)
+
+    def forget(self, person: str) -> int:
+        """Remove what is kept of a person; return the number of actions that were kept."""
+        self.decide()
+        return 0 if self._visitors is None else self._visitors.forget(person)
+
+    def save_persons(self) -> None:
+        """Write the actions of persons that were decided."""
+        if self._visitors is not None:
+            self._visitors.save()
+
+    def claim_key(self, key: str, context: str) -> None:
+        """Refuse a key that was used for another context, by this caller or in the log."""
+        earlier = self.decided_with(key)
+        used = self._claimed_keys.setdefault(key, context) if earlier is None else earlier.context
+        if used != context:
+            raise Conflict(
+                f"key {key!r} was used for context {used!r}, got context {context!r}; "
+                "use a new key for a new arrival"
+            )
+
+    def claim_decision(self, decision: int, kind: str) -> None:
+        """Reject a batch that repeats an operation on a decision, or mixes cancel with another."""
+        kinds = self._claimed_decisions.setdefault(decision, [])
+        if kind in kinds:
+            raise Conflict(f"decision {decision} is {kind} twice in one batch; send it once")
+        if kinds and CANCELLED in (kind, *kinds):
+            raise Conflict(f"one batch cannot have decision {decision} {kinds[0]} and {kind}")
+        kinds.append(kind)
+
+    def enqueue(self, arrival: Decide) -> None:
+        """Add an arrival to those that are decided together."""
+        if arrival.context not in self.campaign.contexts:
+            self.decide()  # the arrivals before it must not know the context yet
+            self.campaign.admit(arrival.context)
+        self._queue.append(arrival)
+        if arrival.key is not None:
+            self._by_key[arrival.key] = None
+
+    def decide(self) -> None:
+        """Decide for all enqueued arrivals."""
+        if not self._queue:
+            return
+        events = self.campaign.decide(self._queue, now=self.now)
+        self.added += events
+        for arrival, event in zip(self._queue, events, strict=True):
+            arrival.event = event
+            if event.key is not None:
+                self._by_key[event.key] = event
+            if arrival.visitor is not None and event.action is not None:
+                self._visitors.acted(arrival.visitor, event.seq)  # type: ignore[union-attr]
+        self._queue = []  # only on success, so that every caller of the batch sees the failure
+
+    def follow_up(self, kind: str, decided: Event, **values: Any) -> Event:
+        """Settle, reward or cancel a decision; return the event."""
+        self.decide()
+        event = self.campaign.follow_up(kind, decided, now=self.now, **values)
+        self.added.append(event)
+        self._histories[decided.seq] = [*self._histories[decided.seq], event]
+        if kind == CANCELLED and self._visitors is not None:
+            self._visitors.cancelled(decided.seq)
+        return event
+
+    def set_status(self, kind: str) -> None:
+        """Pause, resume or close the campaign."""
+        self.decide()
+        self.added.append(self.campaign.set_status(kind, now=self.now))
+
+    def change_terms(self, terms: Terms, *, by: str | None, note: str | None) -> None:
+        """Go on with other terms."""
+        self.decide()
+        self.added.append(self.campaign.change_terms(terms, by=by, note=note, now=self.now))
+
+    def decided_with(self, key: str) -> Event | None:
+        """Return the decision made with a key, if there is one."""
+        if key in self._by_key and self._by_key[key] is None:
+            self.decide()
+        return self._by_key.get(key)
+
+    def id_of_key(self, key: Any) -> int:
+        """Return the id of the decision made with a key; refuse a key without one."""
+        event = self.decided_with(key) if is_name(key) else None
+        if event is None:
+            raise UnknownDecision(
+                f"there is no decision with the key {key!r} in this campaign; use the key that "
+                "decide was given"
+            )
+        self._histories.setdefault(event.seq, [event])  # of another caller of the transaction
+        return event.seq + self.ids.first
+
+    def history(self, decision: Any) -> dict[str, Event]:
+        """Return the events of a decision by kind, the decision itself first."""
+        seq = self.ids.seq(decision)
+        if seq not in self._histories:
+            raise self.ids.unknown(decision)
+        return {event.kind: event for event in self._histories[seq]}
+
+
+def execute(
+    callers: Sequence[Sequence[Command]],
+    campaign: Campaign,
+    writer: Writer,
+    now: int,
+    ids: DecisionIds,
+) -> tuple[list[list[Any] | Exception], list[Event]]:
+    """Run the commands of callers on a campaign; return their answers and the events to append."""
+    transaction = Transaction(campaign, writer, now, ids)
+    transaction.look_up(callers)
+    answers = transaction.run(callers)
+    transaction.save_persons()
+    return answers, transaction.added
