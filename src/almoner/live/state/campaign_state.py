@@ -19,6 +19,7 @@ from almoner.kernels.live import SET_LEFT
 from almoner.kernels.state import ROUND, State
 from almoner.kernels.steps import SKIP
 from almoner.live.costs.ledger import Ledger, new_ledger, reserve
+from almoner.live.costs.shared_reserves import SharedReserves
 from almoner.live.policy.live_policy import LivePolicy
 from almoner.live.rewards.reward_window import RewardWindow
 from almoner.live.spending.spending import spending_rules
@@ -113,8 +114,8 @@ class Campaign:
     @property
     def committed(self) -> int:
         """The money that the policy treats as spent: actual and expected costs."""
-        if self.evidence.shared is not None:
-            return self.ledger.spent + ceil(self.evidence.shared.expected)
+        if self.shared is not None:
+            return self.ledger.spent + ceil(self.shared.expected)
         return self.ledger.committed
 
     @property
@@ -126,6 +127,11 @@ class Campaign:
     def window(self) -> RewardWindow | None:
         """The decisions that wait for rewards, if these come within a window."""
         return self.evidence.window
+
+    @property
+    def shared(self) -> SharedReserves | None:
+        """The open decisions, if reserves are shared."""
+        return self.evidence.shared
 
     @property
     def state(self) -> State:
