@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 import almoner as al
+from almoner.live.assignment.decide import decide
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.parse_terms import make_terms
+from almoner.live.transactions.new_events import follow_up
 from almoner.live.transactions.transaction import Decide
 from almoner.store.events import REWARDED
 
@@ -99,7 +101,7 @@ def week(shop: Shop, pace: Any, seed: int) -> tuple[float, np.ndarray[Any, Any]]
     luck, uplift, days = draw.random(shop.visits), 0.0, np.zeros(7)
     for visit, segment in enumerate(segments):
         now = MONDAY + 7 * DAY * visit // shop.visits
-        (event,) = campaign.decide([Decide(contexts[segment])], now=now)
+        (event,) = decide(campaign, [Decide(contexts[segment])], now=now)
         rate = shop.base[segment]
         if event.action is not None:
             gain = shop.lift[segment, actions.index(event.action)]
@@ -107,7 +109,7 @@ def week(shop: Shop, pace: Any, seed: int) -> tuple[float, np.ndarray[Any, Any]]
             days[7 * visit // shop.visits] += terms.unit.amount(event.cost or 0) / shop.budget
         if event.action is not None or shop.defaults is not None:
             reward = float(luck[visit] < rate)
-            campaign.follow_up(REWARDED, event, now=now, reward=reward)
+            follow_up(campaign, REWARDED, event, now=now, reward=reward)
     return uplift, days
 
 

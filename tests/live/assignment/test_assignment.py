@@ -17,12 +17,14 @@ import almoner as al
 from almoner.errors import BrokenLedger
 from almoner.kernels.draws import round_key
 from almoner.live.assignment.assignment import probabilities
+from almoner.live.assignment.decide import decide
 from almoner.live.audit import audit
 from almoner.live.audit.auditor import Auditor
 from almoner.live.export import decisions
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.parse_terms import make_terms
 from almoner.live.terms.terms import Terms
+from almoner.live.transactions.new_events import follow_up
 from almoner.live.transactions.transaction import Decide
 from almoner.store.events import DECIDED, Event, EventRow
 
@@ -81,9 +83,9 @@ def started(policy: str, terms: dict[str, Any], **more: Any) -> Campaign:
     rng = np.random.default_rng(2)
     for _ in range(40):
         context = ["new", "old"][int(rng.random() < 0.4)]
-        (event,) = campaign.decide([Decide(context)], now=0)
+        (event,) = decide(campaign, [Decide(context)], now=0)
         if event.action is not None or terms is UNEQUAL:
-            campaign.follow_up("rewarded", event, now=0, reward=float(rng.random() < 0.3))
+            follow_up(campaign, "rewarded", event, now=0, reward=float(rng.random() < 0.3))
     return campaign
 
 

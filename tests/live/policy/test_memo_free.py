@@ -27,9 +27,11 @@ from hypothesis.stateful import (
 
 import almoner as al
 from almoner.errors import AlmonerError
+from almoner.live.assignment.decide import decide
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.parse_terms import make_terms
 from almoner.live.terms.terms import Terms
+from almoner.live.transactions.new_events import follow_up, set_status
 from almoner.store.events import CANCELLED, PAUSED, RESUMED, REWARDED, SETTLED, Event
 
 CONTEXTS = ["a", "b", "c"]
@@ -120,11 +122,11 @@ class Requests(RuleBasedStateMachine):
         self.done: dict[int, set[str]] = {}
         for number in range(before):
             row = number % 40 if number % 40 < len(self.ours.contexts) else 0
-            (event,) = self.ours.decide([Arrival(CONTEXTS[row], None)], now=self.now)
+            (event,) = decide(self.ours, [Arrival(CONTEXTS[row], None)], now=self.now)
             self.log([event])
             if event.action is not None:
                 reward = float(number * 7 % 10 < 4)
-                self.log([self.ours.follow_up(REWARDED, event, now=self.now, reward=reward)])
+                self.log([follow_up(self.ours, REWARDED, event, now=self.now, reward=reward)])
 
     def log(self, events: list[Event]) -> None:
         self.theirs.apply(events)
@@ -140,9 +142,9 @@ class Requests(RuleBasedStateMachine):
         for arrival in coming:
             fresh = Campaign(self.terms)
             fresh.restore(standing)
-            expected += fresh.decide([arrival], now=self.now)
+            expected += decide(fresh, [arrival], now=self.now)
             standing = fresh.to_dict()
-        events = self.ours.decide(coming, now=self.now)
+        events = decide(self.ours, coming, now=self.now)
         assert [compared(event) for event in events] == [compared(event) for event in expected]
         for name in ("probability", "price"):
             values = np.array([getattr(event, name) for event in events], float)
@@ -169,7 +171,7 @@ class Requests(RuleBasedStateMachine):
             values["bill"] = int(part * (decided.reserve or 0))
         elif kind == REWARDED:
             values["reward"] = min(1.0, part)
-        self.log([self.ours.follow_up(kind, decided, now=self.now, **values)])
+        self.log([follow_up(self.ours, kind, decided, now=self.now, **values)])
 
     @rule(hours=st.sampled_from([0.01, 0.5, 3.0]))
     def wait(self, hours: float) -> None:
@@ -178,7 +180,7 @@ class Requests(RuleBasedStateMachine):
     @rule(running=st.sampled_from([True, True, False]))
     def pause_or_resume(self, running: bool) -> None:
         if (self.ours.status == "running") != running:
-            self.log([self.ours.set_status(RESUMED if running else PAUSED, now=self.now)])
+            self.log([set_status(self.ours, RESUMED if running else PAUSED, now=self.now)])
 
     @rule()
     def let_the_other_process_go_on(self) -> None:
@@ -204,10 +206,10 @@ def test_bills_that_differ_from_costs_never_keep_a_decision_from_coming(seed: in
     for _ in range(100):
         fresh = Campaign(terms)
         fresh.restore(campaign.to_dict())
-        (expected,) = fresh.decide([Arrival("a", None)], now=0)
-        (event,) = campaign.decide([Arrival("a", None)], now=0)
+        (expected,) = decide(fresh, [Arrival("a", None)], now=0)
+        (event,) = decide(campaign, [Arrival("a", None)], now=0)
         assert compared(event) == compared(expected)
         assert event.price == pytest.approx(expected.price, abs=1e-12)
         if event.action is not None:
-            campaign.follow_up(SETTLED, event, now=0, bill=int(rng.integers(0, 5)))
-            campaign.follow_up(REWARDED, event, now=0, reward=float(rng.random() < 0.4))
+            follow_up(campaign, SETTLED, event, now=0, bill=int(rng.integers(0, 5)))
+            follow_up(campaign, REWARDED, event, now=0, reward=float(rng.random() < 0.4))

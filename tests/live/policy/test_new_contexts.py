@@ -200,7 +200,7 @@ def test_terms_that_speak_of_single_contexts_do_not_go_with_new_ones(
 def test_there_is_an_end_to_new_contexts(
     memory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("almoner.live.state.campaign_state.PAIRS_LIMIT", 8)
+    monkeypatch.setattr("almoner.live.transactions.arrival_names.PAIRS_LIMIT", 8)
     agent = memory.create(new_contexts=True)
     agent.decide_many(["new", "third", "fourth"])
     with refused(agent, al.InvalidInput, "context must be one of the 4 so far"):
@@ -211,7 +211,7 @@ def test_there_is_an_end_to_new_contexts(
 def test_a_batch_is_held_to_the_limit_as_a_whole(
     memory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("almoner.live.state.campaign_state.PAIRS_LIMIT", 9)
+    monkeypatch.setattr("almoner.live.transactions.arrival_names.PAIRS_LIMIT", 9)
     agent = memory.create(new_contexts=True)
     with refused(agent, al.InvalidInput, "context must be one of the 4 so far.*'fifth'"):
         agent.decide_many(["third", "fourth", "third", "fifth"])
@@ -221,7 +221,7 @@ def test_a_batch_is_held_to_the_limit_as_a_whole(
 def test_callers_who_share_a_transaction_share_the_limit(
     memory: AgentFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("almoner.live.state.campaign_state.PAIRS_LIMIT", 8)
+    monkeypatch.setattr("almoner.live.transactions.arrival_names.PAIRS_LIMIT", 8)
     agent = memory.create(new_contexts=True)
     batches = (["third"], ["fourth", "fifth"], ["fourth", "third"], ["fifth"])
     done = agent.ask_all([arrivals(batch) for batch in batches])

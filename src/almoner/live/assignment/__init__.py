@@ -1,1 +1,1 @@
-"""Assignment of arrivals: hold-out, exploration and limits for persons."""
+"""Assignment of arrivals: decisions, hold-out, exploration and limits for persons."""

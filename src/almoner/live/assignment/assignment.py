@@ -12,18 +12,16 @@ from __future__ import annotations
 
 import json
 from math import ceil, nan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from almoner.kernels.draws import EXPLORE_LANE, HOLDOUT_LANE, PICK_LANE
 from almoner.kernels.live import ACTED, PAST_HORIZON
 from almoner.kernels.steps import SKIP
 from almoner.live.policy.live_policy import Choice, PendingArrival
+from almoner.live.spending.spending import SpendingLimits
+from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.terms import SKIP_NAME, Terms
 from almoner.store.events import Event
-
-if TYPE_CHECKING:
-    from almoner.live.spending.spending import SpendingLimits
-    from almoner.live.state.campaign_state import Campaign
 
 __all__ = ["EXPLORED", "HAS_ENOUGH", "HELD_OUT", "assign", "probabilities", "skip_probability"]
 
@@ -47,7 +45,7 @@ def assign(campaign: Campaign, arrival: PendingArrival, now: int) -> tuple[Choic
         arguments: dict[str, Any] = {
             "horizon": horizon,
             "left": left,
-            "blocked": campaign.blocked(arrival),
+            "blocked": _blocked(campaign, arrival),
         }
         asked = arrival
     else:
@@ -73,6 +71,14 @@ def assign(campaign: Campaign, arrival: PendingArrival, now: int) -> tuple[Choic
     names = (SKIP_NAME, *policy.actions)
     detail = detail_of({name: p for name, p in zip(names, shares, strict=True) if p > 0})
     return ((action, reason), (shares[action + 1], price)), detail
+
+
+def _blocked(campaign: Campaign, arrival: PendingArrival) -> list[bool] | None:
+    """Return which actions shared reserves cannot bear; None if reserves are not shared."""
+    shared = campaign.evidence.shared
+    if shared is None:
+        return None
+    return shared.blocked(campaign.ledger, campaign.policy.offers[arrival.context])
 
 
 def _reason(

@@ -23,6 +23,7 @@ the money spent stay within the budget.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,10 @@ class SharedReserves:
         q = needed * max(self._largest, reserve) / 3.0
         most = self.expected + cost + q + math.sqrt(q * q + 2.0 * needed * variance)
         return ledger.spent + min(ledger.reserved + reserve, most) <= ledger.budget
+
+    def blocked(self, ledger: Ledger, offers: Iterable[tuple[str, int, int]]) -> list[bool]:
+        """Return which of some offers the budget cannot bear: name, cost and reserve of each."""
+        return [not self.admits(ledger, cost=cost, reserve=reserve) for _, cost, reserve in offers]
 
     def to_dict(self, rows: int) -> dict[str, Any]:
         """Return plain values for a snapshot of a campaign with this number of contexts."""

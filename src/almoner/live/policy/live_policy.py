@@ -38,7 +38,7 @@ from almoner.kernels.state import (
 )
 from almoner.kernels.weigh import weigh
 from almoner.kernels.window import mature
-from almoner.live.spending.must_serve import MustServe, improvement_costs
+from almoner.live.policy.must_serve import MustServe, improvement_costs
 from almoner.live.terms.terms import LEARNED, SKIP_NAME, Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.policy.allocation import Procrastinate

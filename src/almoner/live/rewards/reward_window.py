@@ -14,7 +14,7 @@ from almoner.live.policy.live_policy import LivePolicy
 from almoner.live.rewards.cohorts import Cohorts
 from almoner.live.terms.terms import LEARNED, Terms
 from almoner.live.times.deadlines import Deadlines, OpenDecision
-from almoner.store.events import CANCELLED, Event, EventRow
+from almoner.store.events import CANCELLED, REWARDED, Event, EventRow
 from almoner.types import Floats
 
 __all__ = ["SILENCE", "RewardWindow"]
@@ -79,6 +79,29 @@ class RewardWindow:
         if event.kind == CANCELLED and decision is not None:
             self.waiting.discard(decision.seq)
             self._cohorts.remove(row, self.columns[decision.action], decision.at)
+
+    def silences(self, now: int, *, seq: int, left: int) -> list[Event]:
+        """Return rewards of 0 for the decisions whose windows end by now, as events after ``seq``.
+
+        ``left`` is the money left, which they do not change.
+        """
+        return [
+            Event(
+                seq=number,
+                kind=REWARDED,
+                at=now,
+                left=left,
+                decision=decision.seq,
+                round=decision.round,
+                context=decision.context,
+                action=decision.action,
+                cost=decision.cost,
+                reserve=decision.reserve,
+                reason=SILENCE,
+                reward=0.0,
+            )
+            for number, decision in enumerate(self.waiting.due(now), seq + 1)
+        ]
 
     def evidence(self, now: int, contexts: int) -> tuple[Floats, Floats]:
         """Return E and N of each pair at a time."""

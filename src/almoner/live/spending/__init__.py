@@ -1,1 +1,1 @@
-"""Spending rules: the pace of a campaign, and its default action."""
+"""Spending rules: what the pace and the default action of a campaign leave to an arrival."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from almoner.live.costs.ledger import Ledger
 from almoner.live.costs.shared_reserves import SharedReserves
-from almoner.live.spending.must_serve import MustServe
+from almoner.live.policy.must_serve import MustServe
 
 __all__ = ["HELD_BY_PACE", "CapState", "Outlook"]
 

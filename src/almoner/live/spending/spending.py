@@ -9,22 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from almoner.kernels.live import ACTED, PAST_HORIZON, POLICY_SKIP, UNAFFORDABLE
 from almoner.kernels.steps import SKIP
 from almoner.live.costs.ledger import Ledger
-from almoner.live.policy.live_policy import Choice, PendingArrival
-from almoner.live.spending.must_serve import MustServe
+from almoner.live.costs.shared_reserves import SharedReserves
+from almoner.live.policy.live_policy import Choice, LivePolicy, PendingArrival
+from almoner.live.policy.must_serve import MustServe
 from almoner.live.spending.outlook import HELD_BY_PACE, CapState, Outlook
 from almoner.live.spending.period_usage import PeriodUsage
 from almoner.live.terms.pace import EVEN, time_zone
 from almoner.live.terms.terms import Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.store.events import EventRow
-
-if TYPE_CHECKING:
-    from almoner.live.state.campaign_state import Campaign
 
 __all__ = ["Spending", "spending_rules"]
 
@@ -40,6 +38,25 @@ class Narrowed:
     available: Sequence[str]
     key: Any = None
     visitor: Any = None
+
+
+class FundedCampaign(Protocol):
+    """The state of a campaign that the rules read."""
+
+    terms: Terms
+    policy: LivePolicy
+    ledger: Ledger
+
+    @property
+    def committed(self) -> int:
+        """The money that the policy treats as spent."""
+
+    @property
+    def shared(self) -> SharedReserves | None:
+        """The open decisions, if reserves are shared."""
+
+    def horizon_at(self, now: int, seen: int) -> int:
+        """Return the total number of arrivals, by the horizon or the forecast."""
 
 
 class SpendingLimits(NamedTuple):
@@ -87,7 +104,9 @@ class Spending:
         if self.serve is not None:
             self.serve.amend(terms)
 
-    def choose(self, campaign: Campaign, arrival: PendingArrival, now: int, left: int) -> Choice:
+    def choose(
+        self, campaign: FundedCampaign, arrival: PendingArrival, now: int, left: int
+    ) -> Choice:
         """Decide for an arrival within the rules, and record it as taken."""
         policy, limits = campaign.policy, self.limits(campaign, arrival, now, left)
         ((action, reason), figures), *_ = policy.choose([limits.arrival], **limits.arguments)
@@ -98,7 +117,7 @@ class Spending:
         return (action, self.reason(arrival.context, limits, action, reason)), figures
 
     def limits(
-        self, campaign: Campaign, arrival: PendingArrival, now: int, left: int
+        self, campaign: FundedCampaign, arrival: PendingArrival, now: int, left: int
     ) -> SpendingLimits:
         """Return what an arrival may get, and give the kernels the money of the plan."""
         outlook, policy = self.outlook(campaign, now), campaign.policy
@@ -142,14 +161,14 @@ class Spending:
             return POLICY_SKIP
         return UNAFFORDABLE
 
-    def units_left(self, campaign: Campaign, at: int) -> int:
+    def units_left(self, campaign: FundedCampaign, at: int) -> int:
         """Return the money of the campaign beyond its defaults, in the kernels' units.
 
         A pace takes nothing from it: it holds back what a plan spends, not what is worth learning.
         """
         return campaign.policy.units(self.outlook(campaign, at).beyond_default)
 
-    def outlook(self, campaign: Campaign, now: int, ledger: Ledger | None = None) -> Outlook:
+    def outlook(self, campaign: FundedCampaign, now: int, ledger: Ledger | None = None) -> Outlook:
         """Return what the next arrival may cost, if it comes now."""
         coming = self._coming(campaign, now)
         return Outlook(
@@ -160,7 +179,7 @@ class Spending:
             caps=tuple(self._cap(usage, campaign, now, coming) for usage in self.usage),
             serve=self.serve,
             committed=campaign.committed if ledger is None else ledger.committed,
-            shared=campaign.evidence.shared,
+            shared=campaign.shared,
         )
 
     def decided(self, event: EventRow) -> None:
@@ -197,24 +216,26 @@ class Spending:
         if self.serve is not None:
             self.serve.restore(table["serve"])
 
-    def _coming(self, campaign: Campaign, now: int) -> int:
+    def _coming(self, campaign: FundedCampaign, now: int) -> int:
         """Return the number of arrivals to come, with the one of now; 0 at the end."""
         return campaign.horizon_at(now, self._arrivals) - self._arrivals
 
-    def _line(self, campaign: Campaign, now: int) -> float:
+    def _line(self, campaign: FundedCampaign, now: int) -> float:
         """Return the share of the campaign that has passed with this arrival."""
         horizon = campaign.terms.horizon
         if isinstance(horizon, ClosingTime):
             return horizon.share_due(now / 1e6)
         return min(1.0, (self._arrivals + 1) / horizon)
 
-    def _cap(self, usage: PeriodUsage, campaign: Campaign, now: int, coming: int) -> CapState:
+    def _cap(self, usage: PeriodUsage, campaign: FundedCampaign, now: int, coming: int) -> CapState:
         end = usage.end(now)
         held, expected = usage.used(end)
         arrivals = self._arrivals_until(campaign, now, end, coming)
         return CapState(usage.period, usage.cap, held, expected, end, arrivals)
 
-    def _arrivals_until(self, campaign: Campaign, now: int, end: int, coming: int) -> float | None:
+    def _arrivals_until(
+        self, campaign: FundedCampaign, now: int, end: int, coming: int
+    ) -> float | None:
         """Return the arrivals up to the end of a period, with the one of now.
 
         By the forecast of a closing time, else by the rate so far: None while that is not known.

@@ -15,12 +15,15 @@ from typing import Any
 from almoner import checks
 from almoner.concurrency.signals import raise_from_handler
 from almoner.errors import Conflict, UnknownDecision
+from almoner.live.assignment.decide import decide
 from almoner.live.assignment.persons import Visitor, Visitors, person_name
 from almoner.live.decision import Decision
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.names import NAME_RULE, is_name
 from almoner.live.terms.terms import Terms
+from almoner.live.transactions.arrival_names import known_actions, known_context
 from almoner.live.transactions.decision_ids import DecisionIds
+from almoner.live.transactions.new_events import change_terms, follow_up, lapse, set_status
 from almoner.store.base import Writer
 from almoner.store.events import CANCELLED, Event
 
@@ -80,7 +83,7 @@ class Decide(Command):
         """Refuse unknown names, and a key that was used for another context."""
         self.context = transaction.known_context(self.context)
         if self.available is not None:
-            self.available = transaction.campaign.known_actions(self.available)
+            self.available = known_actions(transaction.campaign, self.available)
         if self.person is not None:
             self.visitor = transaction.visitor(person_name(self.person))
         if self.key is None:
@@ -155,7 +158,7 @@ class Transaction:
         """Record the deadlines that have passed since the last transaction."""
         if not self.campaign.expiring.open and self.campaign.evidence.window is None:
             return
-        for event in self.campaign.lapse(self.now):
+        for event in lapse(self.campaign, self.now):
             self.added.append(event)
             if event.decision in self._histories:
                 self._histories[event.decision] = [*self._histories[event.decision], event]
@@ -179,7 +182,7 @@ class Transaction:
         contexts = self.campaign.contexts
         if type(context) is str and context in contexts:
             return context
-        name = self.campaign.known_context(context, self._new_contexts)
+        name = known_context(self.campaign, context, self._new_contexts)
         if name not in contexts:
             self._new_contexts.add(name)
         return name
@@ -230,7 +233,7 @@ class Transaction:
         """Decide for all enqueued arrivals."""
         if not self._queue:
             return
-        events = self.campaign.decide(self._queue, now=self.now)
+        events = decide(self.campaign, self._queue, now=self.now)
         self.added += events
         for arrival, event in zip(self._queue, events, strict=True):
             arrival.event = event
@@ -243,7 +246,7 @@ class Transaction:
     def follow_up(self, kind: str, decided: Event, **values: Any) -> Event:
         """Settle, reward or cancel a decision; return the event."""
         self.decide()
-        event = self.campaign.follow_up(kind, decided, now=self.now, **values)
+        event = follow_up(self.campaign, kind, decided, now=self.now, **values)
         self.added.append(event)
         self._histories[decided.seq] = [*self._histories[decided.seq], event]
         if kind == CANCELLED and self._visitors is not None:
@@ -253,12 +256,12 @@ class Transaction:
     def set_status(self, kind: str) -> None:
         """Pause, resume or close the campaign."""
         self.decide()
-        self.added.append(self.campaign.set_status(kind, now=self.now))
+        self.added.append(set_status(self.campaign, kind, now=self.now))
 
     def change_terms(self, terms: Terms, *, by: str | None, note: str | None) -> None:
         """Go on with other terms."""
         self.decide()
-        self.added.append(self.campaign.change_terms(terms, by=by, note=note, now=self.now))
+        self.added.append(change_terms(self.campaign, terms, by=by, note=note, now=self.now))
 
     def decided_with(self, key: str) -> Event | None:
         """Return the decision made with a key, if there is one."""

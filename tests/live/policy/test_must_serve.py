@@ -15,7 +15,7 @@ from support.agents import AgentFactory, assert_sentence, refused, replay, state
 
 import almoner as al
 from almoner.live.audit import audit
-from almoner.live.spending.must_serve import MustServe, improvement_costs
+from almoner.live.policy.must_serve import MustServe, improvement_costs
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.parse_terms import make_terms
 from almoner.live.terms.terms import Terms

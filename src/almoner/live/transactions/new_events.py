@@ -1,0 +1,86 @@
+"""New events of a campaign other than decisions, each folded into its state as it is made."""
+
+from __future__ import annotations
+
+import json
+
+from almoner.live.assignment.assignment import skip_probability
+from almoner.live.state.campaign_state import Campaign
+from almoner.live.state.fold import fold, ledger_after
+from almoner.live.terms.terms import Terms
+from almoner.store.events import AMENDED, REWARDED, Event
+
+__all__ = ["change_terms", "follow_up", "lapse", "set_status"]
+
+
+def follow_up(
+    campaign: Campaign,
+    kind: str,
+    decided: Event,
+    *,
+    now: int,
+    bill: int | None = None,
+    reward: float | None = None,
+    ended: str | None = None,
+) -> Event:
+    """Settle, reward or cancel a decision; return the event to log.
+
+    ``ended`` says how its reserve has ended, if it was settled after that.
+    """
+    ledger, charged = ledger_after(campaign.ledger, kind, decided, bill or 0, ended)
+    repeats = kind == REWARDED and campaign.terms.spreads  # for the lift, which needs both
+    event = Event(
+        seq=campaign.seq + 1,
+        kind=kind,
+        at=now,
+        left=ledger.left,
+        decision=decided.seq,
+        round=decided.round,
+        context=decided.context,
+        action=decided.action,
+        cost=decided.cost,
+        reserve=decided.reserve,
+        reason=decided.reason if repeats else ended,
+        probability=skip_probability(decided) if repeats else None,
+        bill=bill,
+        charged=charged,
+        reward=reward,
+    )
+    fold(campaign, [event])
+    return event
+
+
+def lapse(campaign: Campaign, now: int) -> list[Event]:
+    """Record the deadlines that have passed; return the events to log."""
+    events = campaign.expiring.events(campaign.ledger, seq=campaign.seq, now=now)
+    if events:
+        fold(campaign, events)
+    if campaign.window is None:
+        return events
+    silences = campaign.window.silences(now, seq=campaign.seq, left=campaign.ledger.left)
+    if silences:
+        fold(campaign, silences)
+    return events + silences
+
+
+def set_status(campaign: Campaign, kind: str, *, now: int) -> Event:
+    """Pause, resume or close the campaign; return the event to log."""
+    event = Event(seq=campaign.seq + 1, kind=kind, at=now, left=campaign.ledger.left)
+    fold(campaign, [event])
+    return event
+
+
+def change_terms(
+    campaign: Campaign, terms: Terms, *, by: str | None, note: str | None, now: int
+) -> Event:
+    """Go on with other terms, changed by somebody for a reason; return the event to log."""
+    detail = {"terms": campaign.terms.changes_to(terms), "by": by, "note": note}
+    event = Event(
+        seq=campaign.seq + 1,
+        kind=AMENDED,
+        at=now,
+        left=campaign.ledger._replace(budget=terms.budget).left,
+        detail=json.dumps(detail),
+    )
+    fold(campaign, [event], compare=True)
+    return event
