@@ -36,7 +36,7 @@ from almoner.policy.contexts import EmpiricalContexts
 from almoner.policy.recipes import recipe
 from almoner.policy.rewards import ExploreFirst, KnownRewards
 
-__all__ = ["make_terms", "parse_term"]
+__all__ = ["make_terms", "parse_term", "refuse_contradictions"]
 
 MEMORY = 0.75
 """Weight of an earlier campaign: four weekly campaigns then bring as much as one of four weeks
@@ -108,7 +108,7 @@ def make_terms(
     for term, value in values.items():
         fields |= parse_term(term, value, names, money, scale)
     terms = Terms(contexts=names, unit=money, **fields)
-    _refuse_contradictions(terms)
+    refuse_contradictions(terms)
     return terms
 
 
@@ -314,7 +314,8 @@ def _refuse_default(terms: Terms) -> None:
         )
 
 
-def _refuse_contradictions(terms: Terms) -> None:
+def refuse_contradictions(terms: Terms) -> None:
+    """Refuse terms that are valid one by one, and not together."""
     policy = terms.policy
     if terms.reward_window is not None and terms.scale.low != 0:
         low, high = terms.scale.low, terms.scale.high
