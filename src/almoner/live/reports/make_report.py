@@ -44,7 +44,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     reserves[:, [name in terms.stopped for name in terms.actions]] = np.iinfo(np.int64).max
     cheapest = int(reserves.min())
     overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
-    learned = pair_means(campaign.policy.pair_statistics(), overall=overall)
+    learned = pair_means(campaign.policy.statistics.by_pair(), overall=overall)
     evidence = PairEvidence(campaign, history, now)
     estimates = present_estimates(campaign, history, learned, ratio_now)
     outlook = (
