@@ -57,6 +57,7 @@ def by_highs(problem: Problem) -> float:
 
 
 @given(all_problems)
+@pytest.mark.slow
 def test_the_value_is_that_of_a_general_solver(problem: Problem) -> None:
     assert solve(problem).value == pytest.approx(by_highs(problem), abs=1e-9)
 
@@ -384,6 +385,7 @@ MAGNITUDES = st.builds(
     power=st.integers(-15, 6),
 )
 @settings(max_examples=300)
+@pytest.mark.slow
 def test_the_value_is_exact_at_every_scale_of_costs_and_ratios(
     data: st.DataObject, contexts: int, actions: int, digit: int, power: int
 ) -> None:
@@ -412,6 +414,7 @@ def test_a_cheap_action_counts_beside_one_a_million_million_times_dearer() -> No
     assert long.horizon * solve(long).value == pytest.approx(8.0, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_chain_of_near_ties_is_not_one_piece() -> None:
     """Each gain is within the tolerance of the next; the first and the last differ by 4e-8."""
     contexts = 100_000
@@ -448,6 +451,7 @@ def with_free_actions(draw: st.DrawFn) -> Estimates:
 
 
 @given(with_free_actions())
+@pytest.mark.slow
 def test_free_actions_are_taken_at_every_ratio(problem: Estimates) -> None:
     """Value, feasibility, and the price, against a general solver: also without any money."""
     solution = solve(problem)

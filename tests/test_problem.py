@@ -222,6 +222,7 @@ def test_a_file_keeps_a_name_to_the_letter(tmp_path: Path, name: str, suffix: st
 
 @pytest.mark.parametrize("suffix", [".toml", ".json"])
 @given(problem=unit_problems() | any_cost_problems(), data=st.data())
+@pytest.mark.slow
 def test_a_file_gives_back_the_problem_it_was_written_from(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, problem: Problem, data: st.DataObject
 ) -> None:

@@ -59,6 +59,7 @@ def test_a_public_name_is_looked_up_once() -> None:
     assert almoner.Problem is vars(almoner)["Problem"]
 
 
+@pytest.mark.slow
 def test_type_checkers_know_the_public_names_and_no_others(tmp_path: Path) -> None:
     program = "import almoner as al\nfrom almoner import *\nthrifty()\n"
     program += "".join(f"al.{name}\n" for name in [*PUBLIC, "__version__"])

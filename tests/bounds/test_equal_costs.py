@@ -40,6 +40,7 @@ def test_alp_stays_under_theorem_1_on_the_problems_of_the_paper(
 
 
 @given(unit_problems())
+@pytest.mark.slow
 def test_alp_stays_under_theorem_1_on_any_problem(problem: Problem) -> None:
     """A worthless context, for which our `alp` does not pay, only leaves more for the others."""
     regret = upper_bound(problem) - exact_value(problem, alp())

@@ -129,6 +129,7 @@ def small_problems(draw: st.DrawFn) -> al.Problem:
 
 @settings(max_examples=150)
 @given(problem=small_problems(), part=st.sampled_from([0.0, 0.01, 0.3, 0.49]))
+@pytest.mark.slow
 def test_no_small_problem_exceeds_the_bound_for_alp(problem: al.Problem, part: float) -> None:
     """On the grid of the costs, and with a part of a unit that pays for nothing."""
     problem = problem.replace(budget=problem.budget + part)
@@ -181,6 +182,7 @@ THREE_SLOPES = al.Problem(
         pytest.param(THREE_SLOPES, 8_000, id="unequal costs"),
     ],
 )
+@pytest.mark.slow
 def test_epsilon_first_stays_below_its_bound(problem: al.Problem, rounds: int | None) -> None:
     length = rounds or math.ceil(exploration_length(problem))
     assert length < problem.horizon / 5

@@ -121,6 +121,7 @@ def test_an_unknown_campaign_is_not_offered_to_be_created(path: Path) -> None:
     assert output == "Error: there is no campaign 'spring' in this store; see almoner ledger list\n"
 
 
+@pytest.mark.slow
 def test_an_interrupted_verification_does_not_look_like_a_finding(tmp_path: Path) -> None:
     path = tmp_path / "long.db"
     with al.Agent.open(f"sqlite:///{path}", name="spring", **TERMS) as agent:
@@ -143,6 +144,7 @@ def test_an_interrupted_verification_does_not_look_like_a_finding(tmp_path: Path
 
 
 @pytest.mark.parametrize("before", ["", "import scipy\n"])
+@pytest.mark.slow
 def test_a_verification_imports_no_scipy_and_leaves_it_as_it_was(path: Path, before: str) -> None:
     """numba would, for a BLAS that no kernel uses."""
     program = (

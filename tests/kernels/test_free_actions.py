@@ -27,6 +27,7 @@ MEANS = st.sampled_from([0.0, 0.1, 0.25, 0.6, 0.9])
     budget=st.integers(3, 60),
     known=st.booleans(),
 )
+@pytest.mark.slow
 def test_decisions_follow_the_static_problem(
     costs: list[list[float]], means: list[list[float]], budget: int, known: bool
 ) -> None:

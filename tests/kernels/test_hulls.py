@@ -76,6 +76,7 @@ def rewritten(kernels: Kernels, *, context: int = 0) -> list[int]:
 
 @pytest.mark.parametrize("defaults", [False, True])
 @pytest.mark.parametrize("name", ALONE)
+@pytest.mark.slow
 def test_the_hull_of_contexts_never_rewarded_is_copied_once(name: str, defaults: bool) -> None:
     kernels = campaign(name, learn_defaults=defaults)
     lowered, state, memo, hulls = kernels
@@ -142,6 +143,7 @@ def renewed(kernels: Kernels) -> Kernels:
     defaults=st.booleans(),
     seed=st.integers(0, 2**32),
 )
+@pytest.mark.slow
 def test_decisions_are_exactly_those_of_hulls_computed_anew(
     name: str, costs: Any, defaults: bool, seed: int
 ) -> None:

@@ -207,6 +207,7 @@ MASKS = st.lists(st.booleans(), min_size=2, max_size=2)
 @settings(max_examples=200)
 @given(counts=COUNTS, mask=MASKS, left=st.integers(1, 40), data=st.data())
 @pytest.mark.parametrize("weights", ["known", "empirical"])
+@pytest.mark.slow
 def test_a_restricted_request_ranks_within_the_whole_population(
     weights: str, counts: list[int], mask: list[bool], left: int, data: st.DataObject
 ) -> None:

@@ -136,6 +136,7 @@ MASKS = st.lists(st.booleans(), min_size=3, max_size=3)
 
 
 @given(gains=GAINS, prices=PRICES, mask=MASKS, left=st.integers(1, 90), data=st.data())
+@pytest.mark.slow
 def test_where_costs_differ_steps_use_it_up_and_a_restricted_request_is_weighed_at_that_price(
     gains: list[int], prices: list[int], mask: list[bool], left: int, data: st.DataObject
 ) -> None:

@@ -153,6 +153,7 @@ def assert_bracketed(lowered: LoweredPolicy, state: State, memo: Memo, present: 
 
 @pytest.mark.parametrize("name", BRACKETED)
 @pytest.mark.parametrize("problem", [RARE, PAPER_TEN(300, 0.5)], ids=["rare", "ten"])
+@pytest.mark.slow
 def test_brackets_contain_the_exact_values_in_every_round(name: str, problem: al.Problem) -> None:
     policy = POLICIES[name]
     for seed in range(2):

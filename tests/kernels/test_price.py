@@ -118,6 +118,7 @@ def unsorted(hulls: Hulls) -> Hulls:
     seed=st.integers(0, 2**32),
     masked=st.booleans(),
 )
+@pytest.mark.slow
 def test_sorted_steps_and_kept_hulls_decide_like_a_search_in_every_round(
     problem: al.Problem, name: str, seed: int, masked: bool
 ) -> None:

@@ -43,6 +43,7 @@ def affordable(problem: al.Problem, left: float) -> al.Problem:
 
 
 @given(problem=any_cost_problems(), data=st.data())
+@pytest.mark.slow
 def test_a_decision_has_the_probability_that_the_lp_gives_it(
     problem: al.Problem, data: Any
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_decision_has_the_probability_that_the_lp_gives_it(
 
 @given(problem=unit_problems(), seed=st.integers(0, 1000))
 @pytest.mark.parametrize("name", ["alp", "flp", "ealp", "ucb_alp", "ucb_ealp", "log_plus_rounded"])
+@pytest.mark.slow
 def test_with_equal_costs_the_price_decides_as_the_ranking_does(
     name: str, problem: al.Problem, seed: int
 ) -> None:
@@ -128,6 +130,7 @@ PRICED = ["alp", "flp", "rounded", "ealp", "ucb_alp", "thompson_rounded", "horiz
         ]
     ),
 )
+@pytest.mark.slow
 def test_no_path_overspends_by_so_much_as_a_rounding_error(
     problem: al.Problem, seed: int, policy: al.Policy
 ) -> None:
@@ -176,6 +179,7 @@ def test_money_that_an_action_could_have_used_is_not_called_unusable() -> None:
 
 @MAY_END_UNTRIED
 @given(problem=any_cost_problems(), seed=st.integers(0, 1000))
+@pytest.mark.slow
 def test_what_is_unusable_is_what_is_left_below_the_cheapest_cost(
     problem: al.Problem, seed: int
 ) -> None:
@@ -328,6 +332,7 @@ def test_every_policy_part_runs_at_unequal_costs() -> None:
             assert dataclasses.is_dataclass(runs)
 
 
+@pytest.mark.slow
 def test_a_fixed_plan_told_to_drop_its_frugality_does_so_with_unequal_costs_too() -> None:
     problem = al.Problem(
         context_probs=[0.5, 0.5],

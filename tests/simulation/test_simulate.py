@@ -162,6 +162,7 @@ def one_problem(contexts: int, actions: int, horizon: int, budget: int) -> al.Pr
 
 @pytest.mark.parametrize("problem", [PAPER_TWO(1000, 0.41), PAPER_TEN(1000, 0.5)])
 @pytest.mark.parametrize("name", ["alp", "ucb_alp", "thrifty"])
+@pytest.mark.slow
 def test_both_estimators_have_the_same_mean(problem: al.Problem, name: str) -> None:
     """On the same replications their difference has mean 0: 4 of its own standard errors."""
     raw, reduced = (
@@ -182,6 +183,7 @@ def test_both_estimators_have_the_same_mean(problem: al.Problem, name: str) -> N
         (PAPER_TEN(1000, 0.5), "alp"),
     ],
 )
+@pytest.mark.slow
 def test_the_reduced_estimator_halves_the_error(problem: al.Problem, name: str) -> None:
     """2.5 to 6 when measured; of 300 runs, an error is known to 1/√600 = 4 % of itself."""
     raw, reduced = (

@@ -242,6 +242,7 @@ def test_a_second_program_takes_the_same_actions(problem: al.Problem, caution: f
 
 @settings(max_examples=25)
 @given(problem=unit_problems(), seed=st.integers(0, 999))
+@pytest.mark.slow
 def test_a_second_program_takes_the_same_actions_on_any_problem(
     problem: al.Problem, seed: int
 ) -> None:

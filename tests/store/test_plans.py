@@ -179,6 +179,7 @@ def test_postgres_finds_events_by_an_index_where_it_knows_only_a_short_log(decis
 
 
 @pytest.mark.parametrize("kind", ["sqlite"])
+@pytest.mark.slow
 def test_the_work_of_a_reward_does_not_grow_with_the_log(kind: str) -> None:
     """Counted in instructions of SQLite's machine, at one length and at three times that."""
     with agent_factory(kind) as factory:

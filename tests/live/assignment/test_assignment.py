@@ -116,6 +116,7 @@ def test_what_is_weighed_is_what_would_be_decided(policy: str, terms: dict[str, 
 
 @pytest.mark.parametrize("terms", [EQUAL, UNEQUAL], ids=["equal", "unequal"])
 @pytest.mark.parametrize("policy", ["thrifty", "thompson_rounded", "ucb_alp", "epsilon_first_alp"])
+@pytest.mark.slow
 def test_actions_are_drawn_as_often_as_their_probabilities_say(
     policy: str, terms: dict[str, Any]
 ) -> None:
@@ -230,6 +231,7 @@ def test_beyond_the_horizon_and_without_money_nothing_is_drawn() -> None:
 
 
 @given(st.data())
+@pytest.mark.slow
 def test_exploration_never_overspends(data: st.DataObject) -> None:
     agent = al.Agent.open(
         "memory:",

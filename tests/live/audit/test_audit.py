@@ -213,6 +213,7 @@ def test_a_last_event_that_was_removed_is_found(path: Path) -> None:
     assert "the last one written was event 8, but the log ends after event 7" in output
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_objects_of_a_log(tmp_path: Path) -> None:
     """Of every event a few bytes are kept, in arrays."""
     with al.Agent.open(

@@ -119,6 +119,7 @@ STEPS = st.lists(
     pick=st.randoms(use_true_random=False),
 )
 @settings(max_examples=50, deadline=None)
+@pytest.mark.slow
 def test_whatever_is_asked_no_more_than_the_budget_is_charged(
     steps: list[tuple[str, Any]], risk: float, learn: bool, window: str | None, pick: Any
 ) -> None:
@@ -150,6 +151,7 @@ def test_whatever_is_asked_no_more_than_the_budget_is_charged(
         audit(agent.store, agent.name)
 
 
+@pytest.mark.slow
 def test_a_week_of_coupons_spends_most_of_its_budget() -> None:
     """Coupons cost their face value, and only if redeemed; the benchmark has more weeks."""
     weeks = [run_coupons(Shop(seed), risk=0.01, learn_cost=True) for seed in range(3)]

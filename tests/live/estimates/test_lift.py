@@ -161,6 +161,7 @@ def explored(rewards: Floats, acted: Mask, skip: Floats) -> Difference:
         (5_000, 0.05, 3, (0.02, 0.06)),
     ],
 )
+@pytest.mark.slow
 def test_the_interval_of_exploration_covers(
     rewards: Rewards,
     arrivals: int,

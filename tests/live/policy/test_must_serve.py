@@ -68,6 +68,7 @@ def test_the_last_default_needs_its_whole_reserve() -> None:
     assert MustServe(terms).set_aside(3) == 2 * 2 + 5
 
 
+@pytest.mark.slow
 def test_everybody_is_served_and_the_rest_is_spent_on_improvements(factory: AgentFactory) -> None:
     agent = factory.open(**ROUTES, default="small")
     decisions = serve(agent, 400)
@@ -177,6 +178,7 @@ def test_a_default_is_part_of_the_terms(memory: AgentFactory) -> None:
         max_size=45,
     ),
 )  # fmt: skip
+@pytest.mark.slow
 def test_nobody_is_skipped_while_declared_costs_hold(
     horizon: int, small: Any, large: int, tiny: int, extra: int, policy: str, arrivals: Any
 ) -> None:
@@ -208,6 +210,7 @@ def test_nobody_is_skipped_while_declared_costs_hold(
     bills=st.lists(st.integers(0, 6), min_size=1, max_size=40),
     available=st.sampled_from([None, ["small"], ["large"], ["small", "large"], ["free"]]),
 )
+@pytest.mark.slow
 def test_a_skip_means_that_the_default_could_not_be_paid(
     budget: int, bills: list[int], available: Any
 ) -> None:

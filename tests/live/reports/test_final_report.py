@@ -85,6 +85,7 @@ def test_a_lift_by_exploration_is_near_the_truth(factory: AgentFactory) -> None:
 
 
 @pytest.mark.parametrize("method", ["holdout", "explore"])
+@pytest.mark.slow
 def test_the_lift_of_campaigns_is_covered_by_its_interval(method: str) -> None:
     """60 whole campaigns, adaptive as they are: 95 % within 4 standard errors."""
     runs, covered = 60, 0

@@ -93,6 +93,7 @@ def reports_of_prefixes(agent: al.Agent) -> list[Report]:
     return reports
 
 
+@pytest.mark.slow
 def test_each_report_is_that_of_one_prefix_of_the_log(factory: AgentFactory) -> None:
     """Ten viewers refresh in threads while two agents write."""
     agent = factory.create(horizon=2_000, budget=3_000.0)

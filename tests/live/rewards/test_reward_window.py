@@ -207,6 +207,7 @@ POLICIES = ["thrifty", "ucb-rounded", "thompson-rounded", "kl-ucb-rounded", "wil
     equal=st.booleans(),
 )
 @settings(max_examples=60, deadline=None)
+@pytest.mark.slow
 def test_every_process_folds_the_same_state(
     steps: list[tuple[str, Any]], policy: str, defaults: str | None, pick: Any, equal: bool
 ) -> None:
@@ -245,6 +246,7 @@ def test_every_process_folds_the_same_state(
         assert ledger.left >= 0
 
 
+@pytest.mark.slow
 def test_where_zeros_are_told_by_nobody_a_week_brings_most_of_what_it_could() -> None:
     """Eight weeks of the shop; the benchmark has the same over more (benchmarks/campaigns)."""
     weeks = range(8)

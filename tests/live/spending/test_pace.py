@@ -245,6 +245,7 @@ STEPS = st.lists(
     default=st.sampled_from([None, "mail"]),
     timed=st.booleans(),
 )
+@pytest.mark.slow
 def test_no_period_costs_more_than_its_cap(
     steps: Any, caps: Any, zone: str, start: float, default: str | None, timed: bool
 ) -> None:
@@ -381,6 +382,7 @@ def test_a_budget_for_a_twentieth_of_the_visitors_lasts_the_week(memory: AgentFa
 
 
 @pytest.mark.parametrize("pace", ["even", {"day": 300}], ids=["even", "caps"])
+@pytest.mark.slow
 def test_a_pace_goes_with_a_risk_and_learned_costs(memory: AgentFactory, pace: Any) -> None:
     """Coupons that are redeemed by one in five: caps hold for full reserves all the same."""
     clock = Clock(MONDAY)

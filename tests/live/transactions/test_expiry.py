@@ -207,6 +207,7 @@ def test_bad_expiries_are_refused(action: al.Action, message: str) -> None:
     )
 )
 @settings(max_examples=60)
+@pytest.mark.slow
 def test_any_order_of_bills_and_deadlines_stays_within_the_budget(
     steps: list[tuple[str, int]],
 ) -> None:
