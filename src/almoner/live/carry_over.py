@@ -87,7 +87,7 @@ def _known_means(terms: Terms, context: str) -> dict[str, float]:
         action: terms.scale.to_unit(name, mean, error=InvalidTerms)
         for action, mean in guesses.items()
     }
-    inherited = terms.inherited_in(context).items()
+    inherited = terms.inheritance.in_context(context).items()
     return {**means, **{action: total / count for action, (count, total) in inherited}}
 
 

@@ -116,7 +116,7 @@ class LivePolicy:
         counts = self.state.context_counts
         unknown = not counts.any()
         if unknown:
-            shares = self._terms.inherited_arrivals(self.contexts)
+            shares = self._terms.inheritance.arrivals(self.contexts)
             counts[:] = shares / shares.sum()
         self.replay([(REFIT, 0, 0, 0)], [0.0])
         if unknown:

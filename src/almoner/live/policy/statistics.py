@@ -112,7 +112,7 @@ class PolicyStatistics:
         """Take inherited counts and sums for rewards that were seen."""
         state = self.state
         for context, row in self.contexts.items():
-            for action, (count, total) in self._terms.inherited_in(context).items():
+            for action, (count, total) in self._terms.inheritance.in_context(context).items():
                 if action == SKIP_NAME:
                     state.skip_counts[row], state.skip_sums[row] = count, total
                 elif action in self.actions:  # it is not where an amendment has stopped it
@@ -147,7 +147,7 @@ class PolicyStatistics:
         """Return the inherited rewards of all pairs, which count as decisions that have matured."""
         counts = np.zeros((len(self.contexts), max(columns.values()) + 1))
         for context, row in self.contexts.items():
-            for action, (count, _) in self._terms.inherited_in(context).items():
+            for action, (count, _) in self._terms.inheritance.in_context(context).items():
                 counts[row, columns[None if action == SKIP_NAME else action]] = count
         return counts
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import InvalidTerms
+from almoner.live.terms.action import Action, PerContext, in_context
 from almoner.live.terms.names import campaign_name, name_list
 from almoner.live.terms.pace import parse_pace
 from almoner.live.terms.per_person import parse_per_person
@@ -18,16 +19,7 @@ from almoner.live.terms.reward_scale import (
     parse_currency,
     parse_reward_range,
 )
-from almoner.live.terms.terms import (
-    CHARGE,
-    LEARNED,
-    RELEASE,
-    SKIP_NAME,
-    Action,
-    PerContext,
-    Terms,
-    in_context,
-)
+from almoner.live.terms.terms import CHARGE, LEARNED, RELEASE, SKIP_NAME, Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.live.times.durations import duration
 from almoner.money import Denomination, denomination
