@@ -20,10 +20,10 @@ from .live.agent import Agent as Agent
 from .live.async_agent import AsyncAgent as AsyncAgent
 from .live.decision import Decision as Decision
 from .live.decision import Settlement as Settlement
+from .live.terms.action import Action as Action
 from .live.terms.pace import Pace as Pace
 from .live.terms.per_person import PerPerson as PerPerson
 from .live.terms.prior import Prior as Prior
-from .live.terms.terms import Action as Action
 from .live.times.closing_time import ClosingTime as ClosingTime
 from .lp import Solution as Solution
 from .lp import solve as solve

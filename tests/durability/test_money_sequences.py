@@ -14,7 +14,7 @@ import pytest
 from almoner import Action, Agent
 from almoner.live.audit import audit
 from almoner.live.costs.ledger import Ledger, release, reserve, settle
-from almoner.live.transactions.commands import Cancel, Reward, Settle
+from almoner.live.transactions.follow_ups import Cancel, Reward, Settle
 from almoner.money import Denomination, denomination
 
 UNITS = ["0.01", "1e-6", "1e-9", "0.25", "3"]

@@ -13,7 +13,7 @@ from support.waiting import wait_until_async
 from almoner.errors import Conflict, InvalidInput, StoreError, UnknownCampaign
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.audit import audit
-from almoner.live.transactions.commands import Reward
+from almoner.live.transactions.follow_ups import Reward
 from almoner.live.transactions.transaction import Decide
 from almoner.service.agents import AgentPool
 from almoner.store.memory import MemoryStore

@@ -12,7 +12,7 @@ from threading import Thread
 from typing import Any
 
 from almoner import Action, Agent
-from almoner.live.transactions.commands import Cancel, Reward, Settle
+from almoner.live.transactions.follow_ups import Cancel, Reward, Settle
 from almoner.live.transactions.transaction import Command
 from almoner.store.events import CANCELLED, REWARDED, SETTLED
 from support.acknowledgements import Acknowledgement, AcknowledgementFile

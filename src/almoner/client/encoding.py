@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from almoner.errors import InvalidInput
+from almoner.live.terms.action import Action
 from almoner.live.terms.pace import Pace
 from almoner.live.terms.per_person import PerPerson
 from almoner.live.terms.prior import Prior
-from almoner.live.terms.terms import Action
 from almoner.live.times.closing_time import ClosingTime
 from almoner.policy.base import Policy
 

@@ -29,17 +29,8 @@ from almoner.live.terms.names import campaign_name
 from almoner.live.terms.terms import Terms
 from almoner.live.transactions.amendment import Changes, amended_terms
 from almoner.live.transactions.catch_up import TransactionRunner, closed
-from almoner.live.transactions.commands import (
-    Amend,
-    Cancel,
-    Forget,
-    Read,
-    Reward,
-    SetStatus,
-    Settle,
-    arrivals,
-    rewards,
-)
+from almoner.live.transactions.commands import Amend, Forget, Read, SetStatus, arrivals
+from almoner.live.transactions.follow_ups import Cancel, Reward, Settle, rewards
 from almoner.live.transactions.group_commit import GroupCommit
 from almoner.live.transactions.recent_events import RecentEvents
 from almoner.live.transactions.transaction import Command, Decide

@@ -19,16 +19,8 @@ from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.terms import Terms
 from almoner.live.transactions.async_group_commit import AsyncGroupCommit
 from almoner.live.transactions.catch_up import closed
-from almoner.live.transactions.commands import (
-    Cancel,
-    Forget,
-    Read,
-    Reward,
-    SetStatus,
-    Settle,
-    arrivals,
-    rewards,
-)
+from almoner.live.transactions.commands import Forget, Read, SetStatus, arrivals
+from almoner.live.transactions.follow_ups import Cancel, Reward, Settle, rewards
 from almoner.live.transactions.transaction import Command, Decide
 from almoner.store import Store
 from almoner.store.events import CLOSED, PAUSED, RESUMED

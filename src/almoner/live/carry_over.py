@@ -66,7 +66,7 @@ def expected_means(terms: Terms) -> tuple[Floats, Floats]:
     """
     campaign = Campaign(terms)
     contexts, actions = terms.contexts, terms.actions
-    means = pair_means(campaign.policy.pair_statistics()).means[: len(contexts)].copy()
+    means = pair_means(campaign.policy.statistics.by_pair()).means[: len(contexts)].copy()
     skips = np.array([terms.default_in(context) for context in contexts])
     if terms.default_rewards == LEARNED:
         skips = skips.clip(0.0, 1.0)
@@ -87,7 +87,7 @@ def _known_means(terms: Terms, context: str) -> dict[str, float]:
         action: terms.scale.to_unit(name, mean, error=InvalidTerms)
         for action, mean in guesses.items()
     }
-    inherited = terms.inherited_in(context).items()
+    inherited = terms.inheritance.in_context(context).items()
     return {**means, **{action: total / count for action, (count, total) in inherited}}
 
 
@@ -155,7 +155,7 @@ def _of_campaign(terms: Terms, earlier: Campaign) -> Pairs:
     They include those that it has itself inherited.
     """
     memory, pairs, state = terms.memory or 0.0, Pairs(), earlier.state
-    learned = earlier.policy.statistics()
+    learned = earlier.policy.statistics.by_action()
     for context, row in earlier.contexts.items():
         pairs[context] = {
             action: _at_weight(memory, counts.item(row), sums.item(row))

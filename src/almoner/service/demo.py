@@ -9,7 +9,7 @@ from typing import Any
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.decision import Decision
 from almoner.live.state.status import SkipReason
-from almoner.live.transactions.commands import Cancel, Reward, Settle
+from almoner.live.transactions.follow_ups import Cancel, Reward, Settle
 from almoner.live.transactions.transaction import Command, Decide
 from almoner.service.agents import AgentPool
 

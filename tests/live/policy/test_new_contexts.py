@@ -11,7 +11,7 @@ from support.agents import TERMS, AgentFactory, observable_state, refused, repla
 
 import almoner as al
 from almoner.kernels.state import NEW_COUNT, NEW_MEAN, NEW_SHARE
-from almoner.live.policy import live_policy
+from almoner.live.policy import context_rows, lower_terms
 from almoner.live.policy.live_policy import LivePolicy
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.transactions.commands import arrivals
@@ -154,8 +154,9 @@ def test_new_contexts_are_added_without_copying_the_others(
         monkeypatch.setattr(owner, name, call)
 
     agent = memory.create(**OPEN, horizon=5_000)
-    for name in ("doubled", "new_buffers", "lower"):
-        counted(live_policy, name)
+    for name in ("doubled", "new_buffers"):
+        counted(context_rows, name)
+    counted(lower_terms, "lower")
     counted(LivePolicy, "replay")
     agent.decide_many([f"context {number}" for number in range(1_000)])
     assert count == {"doubled": 10}

@@ -15,6 +15,7 @@ from support.shop import DAY, OPENED, Clock, Shop, random_uplift, run_week
 import almoner as al
 from almoner.live.audit import audit
 from almoner.live.state.campaign_state import Campaign
+from almoner.live.terms.written_terms import written_terms
 from almoner.store.events import REWARDED
 
 WEEK = "7 days"
@@ -63,7 +64,7 @@ def test_skips_wait_for_rewards_only_where_these_are_learned(memory: AgentFactor
 
 def vars_of(agent: al.Agent) -> dict[str, Any]:
     """Return the terms and the clock with which to open another campaign."""
-    return {**agent.terms.written(), "clock": agent._transactions._clock}
+    return {**written_terms(agent.terms), "clock": agent._transactions._clock}
 
 
 def test_a_reward_after_the_window_is_refused_by_one_sentence(memory: AgentFactory) -> None:

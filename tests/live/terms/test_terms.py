@@ -13,6 +13,7 @@ from support.agents import assert_sentence
 import almoner as al
 from almoner.live.terms.parse_terms import make_terms
 from almoner.live.terms.terms import Terms
+from almoner.live.terms.written_terms import written_terms
 
 GIVEN: dict[str, Any] = {
     "contexts": ["new", "returning"],
@@ -55,7 +56,7 @@ def test_every_unit_counts_exactly(unit: Any) -> None:
 def test_json_and_back_and_as_a_person_writes_them(changes: dict[str, Any]) -> None:
     terms = make_terms(**{**GIVEN, **changes})
     assert Terms.from_json(json.dumps(terms.to_dict())) == terms
-    assert make_terms(**terms.written()) == terms
+    assert make_terms(**written_terms(terms)) == terms
 
 
 NAN = float("nan")

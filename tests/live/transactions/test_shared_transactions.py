@@ -8,7 +8,8 @@ import pytest
 from support.agents import AgentFactory, FailingTransactions, observable_state, replayed_state
 
 import almoner as al
-from almoner.live.transactions.commands import Cancel, Read, Reward, Settle
+from almoner.live.transactions.commands import Read
+from almoner.live.transactions.follow_ups import Cancel, Reward, Settle
 from almoner.live.transactions.transaction import Command, Decide
 
 

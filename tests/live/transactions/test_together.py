@@ -12,7 +12,8 @@ from support.agents import observable_state, replayed_state
 
 import almoner as al
 from almoner.live.policy.live_policy import BATCH
-from almoner.live.transactions.commands import Cancel, Read, Reward, SetStatus, Settle
+from almoner.live.transactions.commands import Read, SetStatus
+from almoner.live.transactions.follow_ups import Cancel, Reward, Settle
 from almoner.live.transactions.transaction import Command, Decide
 from almoner.store import open_store
 

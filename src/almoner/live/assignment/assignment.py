@@ -17,7 +17,7 @@ from typing import Any
 from almoner.kernels.draws import EXPLORE_LANE, HOLDOUT_LANE, PICK_LANE
 from almoner.kernels.live import ACTED, PAST_HORIZON
 from almoner.kernels.steps import SKIP
-from almoner.live.policy.live_policy import Choice, PendingArrival
+from almoner.live.policy.choice import Choice, PendingArrival
 from almoner.live.spending.spending import SpendingLimits
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.terms import SKIP_NAME, Terms

@@ -18,7 +18,8 @@ from almoner.kernels.state import ROUND
 from almoner.kernels.steps import SKIP
 from almoner.live.assignment.assignment import EXPLORED, HAS_ENOUGH, HELD_OUT, assign
 from almoner.live.costs.ledger import SharedLedger, reserve
-from almoner.live.policy.live_policy import BATCH, Choice, PendingArrival
+from almoner.live.policy.choice import Choice, PendingArrival
+from almoner.live.policy.live_policy import BATCH
 from almoner.live.spending.outlook import HELD_BY_PACE
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.status import SkipReason, Status

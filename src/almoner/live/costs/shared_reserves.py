@@ -30,6 +30,7 @@ import numpy as np
 
 from almoner.live.costs.bills import DECLARED_COUNT, ExpectedCosts
 from almoner.live.costs.ledger import Ledger
+from almoner.live.policy.choice import Offer
 from almoner.live.rewards.cohorts import EDGES, Cohorts
 from almoner.live.terms.terms import Terms
 from almoner.types import Floats
@@ -122,7 +123,7 @@ class SharedReserves:
         most = self.expected + cost + q + math.sqrt(q * q + 2.0 * needed * variance)
         return ledger.spent + min(ledger.reserved + reserve, most) <= ledger.budget
 
-    def blocked(self, ledger: Ledger, offers: Iterable[tuple[str, int, int]]) -> list[bool]:
+    def blocked(self, ledger: Ledger, offers: Iterable[Offer]) -> list[bool]:
         """Return which of some offers the budget cannot bear: name, cost and reserve of each."""
         return [not self.admits(ledger, cost=cost, reserve=reserve) for _, cost, reserve in offers]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from almoner.live.policy.live_policy import PairStatistics
+from almoner.live.policy.statistics import PairStatistics
 from almoner.lp import ROUNDING, TOLERANCE, Solution, add_steps, hull_steps, solve, step_runs
 from almoner.types import Floats, Ints
 

@@ -7,16 +7,13 @@ indices; money is in the kernels' units, except reserves, which are in the ledge
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import chain
 from math import nan
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
-from almoner.errors import InvalidInput, InvalidPolicy
 from almoner.jit import specialize
-from almoner.kernels.capacity import doubled, first_contexts, new_buffers, set_new_priors
 from almoner.kernels.draws import POLICY, round_key, stream_key, uniform
 from almoner.kernels.live import (
     REFIT,
@@ -27,27 +24,18 @@ from almoner.kernels.live import (
     new_batch,
     replay,
 )
-from almoner.kernels.state import (
-    LEFT,
-    OVERALL_MEAN,
-    REFIT_AT,
-    ROUND,
-    VALID_UNTIL,
-    new_hulls,
-    new_memo,
-)
+from almoner.kernels.state import LEFT, ROUND
 from almoner.kernels.weigh import weigh
 from almoner.kernels.window import mature
-from almoner.live.policy.must_serve import MustServe, improvement_costs
-from almoner.live.terms.terms import LEARNED, SKIP_NAME, Terms
-from almoner.live.times.closing_time import ClosingTime
-from almoner.policy.allocation import Procrastinate
-from almoner.policy.base import Policy
-from almoner.policy.lowering import LoweredPolicy, cost_bounds, lower
-from almoner.policy.rewards import InsuredWilson, KnownRewards, Thompson
+from almoner.live.policy.choice import Choice, Offer, PendingArrival
+from almoner.live.policy.context_rows import ContextRows
+from almoner.live.policy.lower_terms import lower_terms
+from almoner.live.policy.statistics import PolicyStatistics
+from almoner.live.terms.terms import Terms
+from almoner.policy.rewards import Thompson
 from almoner.types import Floats, Ints
 
-__all__ = ["BATCH", "Choice", "LivePolicy", "PairStatistics", "PendingArrival", "Row"]
+__all__ = ["BATCH", "LivePolicy", "Row"]
 
 BATCH = 64
 """The largest number of arrivals decided by one call of the kernel."""
@@ -55,42 +43,8 @@ BATCH = 64
 BRIEF = 2_000
 """Pairs of context and action up to which a batch is decided without releasing the GIL."""
 
-Choice = tuple[Sequence[int], Sequence[float]]
-"""An action or SKIP, and the code of its reason; its probability and the price of a unit."""
-
-Offer = tuple[str, int, int]
-"""An action in a context: its name, its expected cost and its reserve."""
-
 Row = tuple[int, int, int, int]
 """An event as the kernels take it: see `almoner.kernels.live.replay`."""
-
-
-POOL = ("prior_means", "prior_counts", "action_shares", "context_effects", "action_fit")
-"""Fields of the state that only a pooled prior has."""
-
-FIRST_MEAN = 0.05
-"""Guess at the overall mean where rewards come within a window, worth one decision."""
-
-
-class PairStatistics(NamedTuple):
-    """Counts, sums and pooled priors of all pairs (contexts, actions), stopped actions included.
-
-    The priors are empty if none is fitted, and those of stopped actions have no weight.
-    """
-
-    counts: Floats
-    sums: Floats
-    prior_means: Floats
-    prior_counts: Floats
-
-
-class PendingArrival(Protocol):
-    """An arrival to decide: its context, the actions allowed if not all, key and person if any."""
-
-    context: Any
-    available: Any
-    key: Any
-    visitor: Any
 
 
 class LivePolicy:
@@ -102,8 +56,8 @@ class LivePolicy:
         The policy as kernels take it, and the statistics it has learned.
     contexts, actions
         Contexts and active actions by name, with their indices in the state.
-    stopped
-        Counts, sums and pending rewards (3, contexts) of the actions that were stopped, by name.
+    statistics
+        The statistics by action, those of stopped ones included.
     offers
         The active actions in each context: name, expected cost and reserve of each.
     per_unit
@@ -123,10 +77,11 @@ class LivePolicy:
         self._weighed, self._mature = np.zeros((2, len(terms.active))), mature
         self.is_warm = False
         self.offers: dict[str, list[Offer]] = {}
-        self.stopped: dict[str, Floats] = {}
         self.reset(terms.known_contexts if contexts is None else contexts)
         if contexts is None and terms.inherited is not None:
-            self._inherit()
+            self.statistics.inherit()
+            self._rebuild()
+            self._refit()
 
     def reset(self, contexts: tuple[str, ...]) -> None:
         """Start with these contexts and empty statistics."""
@@ -140,28 +95,21 @@ class LivePolicy:
         # have differed before an amendment.
         differ = bool((costs != reserves).any()) or bool(self._terms.learned_costs)
         differ = differ or self._amended
-        self._reserves = reserves * differ
-        planned = np.array([improvement_costs(self._terms, name) for name in contexts], np.float64)
-        self._buffers = new_buffers(self._lower(contexts, planned))
-        # Tells the fit that rows not in use have their priors from.
-        self._fit: tuple[float, float] | None = None
-        self._use(len(contexts))
+        self._rows = ContextRows(lower_terms(self._terms, contexts), reserves * differ)
+        self.statistics = PolicyStatistics(self._terms, self.contexts, self.actions)
+        self._use_rows()
         self.per_unit = self._terms.unit.bottom / (self._terms.unit.top * self.lowered.top)
 
-    def _inherit(self) -> None:
-        """Take inherited counts and sums for rewards that were seen, and fit the prior to them."""
-        state = self.state
-        for context, row in self.contexts.items():
-            for action, (count, total) in self._terms.inherited_in(context).items():
-                if action == SKIP_NAME:
-                    state.skip_counts[row], state.skip_sums[row] = count, total
-                elif action in self.actions:  # it is not where an amendment has stopped it
-                    column = self.actions[action]
-                    state.counts[row, column], state.sums[row, column] = count, total
-        if self.lowered.windowed:
-            self._set_overall_mean(float(state.counts.sum() + state.skip_counts.sum()))
-        self._rebuild()
-        self._refit()
+    def _use_rows(self) -> None:
+        """Let the kernels use the rows of all contexts, after any change of them."""
+        self.lowered, self.state, memo, hulls = self._rows.in_use()
+        self._now, self._working = self.lowered, (self.state, memo, hulls)
+        self._reserves, self.statistics.state = self._rows.reserves, self.state
+
+    def _rebuild(self) -> None:
+        """Make the caches anew, after the state was written."""
+        self._rows.rebuild()
+        self._use_rows()
 
     def _refit(self) -> None:
         """Fit the prior and the insurance anew to the rewards seen and inherited, if there are any.
@@ -172,7 +120,7 @@ class LivePolicy:
         counts = self.state.context_counts
         unknown = not counts.any()
         if unknown:
-            shares = self._terms.inherited_arrivals(self.contexts)
+            shares = self._terms.inheritance.arrivals(self.contexts)
             counts[:] = shares / shares.sum()
         self.replay([(REFIT, 0, 0, 0)], [0.0])
         if unknown:
@@ -182,24 +130,11 @@ class LivePolicy:
         """Add a context without rewards; costs, and a prior if there is one, are the others'."""
         row = self.contexts[context] = len(self.contexts)
         self.offers[context] = next(iter(self.offers.values()))
-        if len(self.contexts) > len(self._buffers.policy.costs):
-            self._buffers = doubled(self._buffers)
-            self._reserves = np.repeat(self._reserves[:1], len(self._buffers.policy.costs), axis=0)
-            self._fit = None
-        fit = self.state.fit.item(REFIT_AT), self.state.fit.item(OVERALL_MEAN)
-        if fit != self._fit:  # all rows at once: one takes as long
-            set_new_priors(self._buffers, row)
-            self._fit = fit
+        self._rows.add()
         if self._terms.learned_costs:
             self.offers[context] = self._terms.offers_in(context)
-            self._buffers.policy.costs[row] = [cost for _, cost, _ in self.offers[context]]
-            self._bound_costs()
-        self._use(len(self.contexts))
-
-    def _use(self, contexts: int) -> None:
-        """Let the kernels use the first ``contexts`` of the allocated rows."""
-        self.lowered, self.state, memo, hulls = first_contexts(self._buffers, contexts)
-        self._now, self._working = self.lowered, (self.state, memo, hulls)
+            self._rows.set_costs(row, [[cost for _, cost, _ in self.offers[context]]])
+        self._use_rows()
 
     def warm_up(self) -> None:
         """Load the compiled kernels from the disk, or compile them, which takes seconds."""
@@ -307,52 +242,17 @@ class LivePolicy:
         self._replay(self.lowered, *self._working, self._stream, table, values)
 
     def set_evidence(self, columns: dict[str | None, int], came: Floats, made: Floats) -> None:
-        """Set the evidence of all pairs that has come, and that of all decisions made.
-
-        Both are arrays with a row for each context, and columns for actions, and skips (None).
-        """
-        state, skip = self.state, columns[None]
-        carried = self._inherited_counts(columns)
-        came, made = came + carried, made + carried
-        active = [columns[name] for name in self.actions]
-        state.counts[...] = came[:, active]
-        state.pending[...] = made[:, active] - came[:, active]
-        state.skip_counts[...] = came[:, skip]
-        state.skip_pending[...] = made[:, skip] - came[:, skip]
-        for name, values in self.stopped_statistics().items():
-            values[0], values[2] = came[:, columns[name]], (made - came)[:, columns[name]]
-        self._set_overall_mean(float(came.sum()))
+        """Set the evidence of all pairs: see `PolicyStatistics.set_evidence`."""
+        self.statistics.set_evidence(columns, came, made)
         self._mature(self.lowered, *self._working[:2])
-
-    def _set_overall_mean(self, evidence: float) -> None:
-        """Set the mean of all decisions, which counts where rewards come within a window."""
-        total = float(self.state.sums.sum() + self.state.skip_sums.sum())
-        self.state.fit[OVERALL_MEAN] = min(1.0, (total + FIRST_MEAN) / (evidence + 1.0))
-
-    def _inherited_counts(self, columns: dict[str | None, int]) -> Floats:
-        """Return the inherited rewards of all pairs, which count as decisions that have matured."""
-        counts = np.zeros((len(self.contexts), max(columns.values()) + 1))
-        for context, row in self.contexts.items():
-            for action, (count, _) in self._terms.inherited_in(context).items():
-                counts[row, columns[None if action == SKIP_NAME else action]] = count
-        return counts
 
     def set_costs(self, costs: Ints) -> None:
         """Set the expected costs (contexts, active actions), in units of money."""
-        self._buffers.policy.costs[: len(costs)] = costs
         for context, row in zip(self.contexts, costs.tolist(), strict=True):
             offers = zip(self.offers[context], row, strict=True)
             self.offers[context] = [(name, cost, reserve) for (name, _, reserve), cost in offers]
-        self._bound_costs()
-        self._use(len(self.contexts))
-
-    def _bound_costs(self) -> None:
-        """Compute the least and the largest cost anew, and whatever depends on costs."""
-        policy = self._buffers.policy
-        costs = policy.costs[: len(self.contexts)]
-        policy = policy._replace(**cost_bounds(costs))
-        self._buffers.memo.validity[VALID_UNTIL] = 0
-        self._buffers = self._buffers._replace(policy=policy, hulls=new_hulls(policy))
+        self._rows.set_costs(0, costs)
+        self._use_rows()
 
     def set_left(self, units: int) -> None:
         """Set the money that the plan may use, in the kernels' units, as a row SET_LEFT does."""
@@ -370,142 +270,21 @@ class LivePolicy:
         """Return an amount of the ledger in the kernels' units, rounded down."""
         return money // self.lowered.top
 
-    def statistics(self) -> dict[str, Floats]:
-        """Return counts, sums and pending rewards (3, contexts) of every action, by name."""
-        state = self.state
-        pairs = np.stack([state.counts.T, state.sums.T, state.pending.T], axis=1)
-        active = {name: pairs[column] for name, column in self.actions.items()}
-        return {**active, **self.stopped_statistics()}
-
-    def stopped_statistics(self) -> dict[str, Floats]:
-        """Return `stopped`, with zeros for the contexts that came after an action was stopped."""
-        contexts = len(self.contexts)
-        for name, values in self.stopped.items():
-            missing = contexts - values.shape[1]
-            if missing:
-                self.stopped[name] = np.append(values, np.zeros((3, missing)), axis=1)
-        return self.stopped
-
-    def pair_statistics(self) -> PairStatistics:
-        """Return the statistics of all pairs, in the order of the terms' actions."""
-        state, names = self.state, self._terms.actions
-        if not self._terms.stopped:
-            return PairStatistics(state.counts, state.sums, state.prior_means, state.prior_counts)
-        learned = self.statistics()
-        counts, sums = (np.stack([learned[name][i] for name in names], axis=1) for i in range(2))
-        priors = [np.zeros(counts.shape if state.prior_counts.size else (0, 0)) for _ in range(2)]
-        if state.prior_counts.size:
-            active = [column for column, name in enumerate(names) if name in self.actions]
-            priors[0][:, active], priors[1][:, active] = state.prior_means, state.prior_counts
-        return PairStatistics(counts, sums, *priors)
-
     def take_over(self, other: LivePolicy) -> None:
         """Take over everything that the policy has learned on other terms, for these contexts."""
-        before, after = other.state, self.state
-        skips = ("skip_counts", "skip_sums", "skip_pending")
-        for name in ("context_counts", *skips, "progress", "fit"):
-            getattr(after, name)[...] = getattr(before, name)
-        if after.context_effects.size:
-            after.context_effects[...] = before.context_effects
-        learned = other.statistics()
-        for name, column in self.actions.items():
-            if name in learned:
-                after.counts[:, column], after.sums[:, column] = learned[name][:2]
-                after.pending[:, column] = learned.pop(name)[2]
-        nothing = np.zeros((3, len(self.contexts)))
-        self.stopped = {name: learned.get(name, nothing.copy()) for name in self._terms.stopped}
+        self.statistics.take_over(other.statistics)
         self._rebuild()
         self._refit()
 
     def change_stopped(self, context: str, action: str, change: Sequence[float]) -> None:
         """Add to the count, the sum and the pending rewards of an action that was stopped."""
-        if self.contexts[context] >= self.stopped[action].shape[1]:
-            self.stopped_statistics()
-        self.stopped[action][:, self.contexts[context]] += change
+        self.statistics.change_stopped(context, action, change)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the learned statistics as plain values; those of a fit only if there is one."""
-        values = self.state._asdict()
-        for name in _unused_fields(self.lowered):
-            del values[name]
-        table = {name: value.tolist() for name, value in values.items()}
-        table["clock"] = table.pop("progress")  # the name in snapshots
-        return table
+        return self.statistics.to_dict(self.lowered)
 
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the statistics that `to_dict` returned, for the same contexts."""
-        for name, values in table.items():
-            getattr(self.state, "progress" if name == "clock" else name)[...] = values
+        self.statistics.restore(table)
         self._rebuild()
-
-    def _rebuild(self) -> None:
-        """Make the caches anew, after the state was written."""
-        lowered, state, _, _ = self._buffers
-        self._buffers = self._buffers._replace(
-            memo=new_memo(lowered, state), hulls=new_hulls(lowered)
-        )
-        self._fit = None
-        self._use(len(self.contexts))
-
-    def _lower(self, contexts: tuple[str, ...], costs: Floats) -> LoweredPolicy:
-        terms, horizon = self._terms, self._terms.horizon
-        if isinstance(horizon, ClosingTime):
-            horizon = max(1, round(horizon.arrivals))
-        defaults = None
-        if terms.default_rewards != LEARNED and (terms.default_rewards or terms.scale.zero):
-            defaults = np.array([terms.default_in(name) for name in contexts])
-        lowered = lower(
-            _on_actions(terms),
-            horizon=horizon,
-            budget=float(terms.budget),
-            costs=costs,
-            default_rewards=defaults,
-            defaults_known=defaults is not None,
-            learn_defaults=terms.default_rewards == LEARNED,
-        )
-        if lowered.bottom != 1:
-            raise InvalidInput("costs are whole numbers of units, so their grid is")
-        # A simulation caps the budget at what its actions can cost; live bills may exceed costs.
-        budget = terms.budget
-        if terms.default is not None:  # the plan buys improvements with the rest
-            budget = max(0, budget - MustServe(terms).expected(horizon))
-        lowered = lowered._replace(
-            budget=budget // lowered.top, windowed=int(terms.reward_window is not None)
-        )
-        return _with_any_cost(lowered, terms, costs) if terms.learned_costs else lowered
-
-
-def _with_any_cost(lowered: LoweredPolicy, terms: Terms, costs: Floats) -> LoweredPolicy:
-    """Return a policy whose costs may become any number of units: its unit is that of the money."""
-    if isinstance(terms.policy.allocation, Procrastinate):
-        raise InvalidPolicy(
-            "Procrastinate is defined where every action costs the same, which learned costs do "
-            "not; use rounded() or thrifty() instead"
-        )
-    units = costs.astype(np.int64)
-    return lowered._replace(
-        top=1,
-        budget=terms.budget,
-        costs=units,
-        priced=1,
-        **cost_bounds(units),
-    )
-
-
-def _on_actions(terms: Terms) -> Policy:
-    """Return the policy; if it knows the means of all actions, with those of the active ones."""
-    policy = terms.policy
-    if not (terms.stopped and isinstance(policy.rewards, KnownRewards) and policy.rewards.means):
-        return policy
-    active = [index for index, name in enumerate(terms.actions) if name not in terms.stopped]
-    means = np.asarray(policy.rewards.means)[:, active].tolist()
-    return replace(policy, rewards=KnownRewards(means=means))
-
-
-def _unused_fields(policy: LoweredPolicy) -> tuple[str, ...]:
-    """Return the fields of the state that a policy never reads: snapshots leave them out."""
-    unused = () if policy.windowed == 1 else ("skip_pending",)
-    if policy.pooled == 1:
-        return unused
-    fitted = policy.windowed == 1 or policy.reward == InsuredWilson.code
-    return (*unused, *POOL) if fitted else (*unused, *POOL, "fit")

@@ -11,7 +11,8 @@ import math
 from collections import Counter
 from typing import Any
 
-from almoner.live.terms.terms import Terms, in_context
+from almoner.live.terms.action import in_context
+from almoner.live.terms.terms import Terms
 
 __all__ = ["MustServe", "improvement_costs"]
 

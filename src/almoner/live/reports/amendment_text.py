@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from almoner.live.terms.terms import PerContext, Terms
+from almoner.live.terms.action import PerContext
+from almoner.live.terms.terms import Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.live.times.durations import in_words
 

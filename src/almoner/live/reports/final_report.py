@@ -240,7 +240,7 @@ def _budgets(campaign: Campaign, history: History) -> list[BudgetPoint]:
     horizon, share = terms.horizon, 1 - terms.holdout
     arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
     overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
-    learned = pair_means(campaign.policy.pair_statistics(), overall=overall)
+    learned = pair_means(campaign.policy.statistics.by_pair(), overall=overall)
     estimates = present_estimates(campaign, history, learned, 0.0)
     reserves = np.array([terms.reserves_in(context) for context in campaign.contexts], np.int64)
     reserves[:, [name in terms.stopped for name in terms.actions]] = np.iinfo(np.int64).max

@@ -44,7 +44,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     reserves[:, [name in terms.stopped for name in terms.actions]] = np.iinfo(np.int64).max
     cheapest = int(reserves.min())
     overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
-    learned = pair_means(campaign.policy.pair_statistics(), overall=overall)
+    learned = pair_means(campaign.policy.statistics.by_pair(), overall=overall)
     evidence = PairEvidence(campaign, history, now)
     estimates = present_estimates(campaign, history, learned, ratio_now)
     outlook = (
@@ -103,7 +103,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         only_good_news=terms.reward_window is None and _has_only_good_news(history, waiting),
         reward_range=terms.reward_range,
         currency=terms.currency,
-        inherited=terms.inherited_rewards,
+        inherited=terms.inheritance.rewards,
         inherited_from=terms.after,
         caps=[] if outlook is None else cap_reports(terms, outlook),
         default=terms.default,
@@ -179,7 +179,7 @@ def _contexts(
     reports, learnt = [], learned_costs(campaign, now)
     for row, context in enumerate(campaign.contexts):
         reserves, actions = terms.reserves_in(context), []
-        inherited = terms.inherited_in(context)
+        inherited = terms.inheritance.in_context(context)
         for column, action in enumerate(names):
             count, total, _ = evidence.of(context, action, 0)
             low, high = interval(total, count)
@@ -229,7 +229,7 @@ def present_estimates(
     if isinstance(contexts, KnownContexts) and contexts.probs is not None:
         shares = np.array(contexts.probs)
     elif shares.sum() == 0:
-        shares = terms.inherited_arrivals(campaign.contexts)
+        shares = terms.inheritance.arrivals(campaign.contexts)
     defaults = np.array([terms.default_in(name) for name in campaign.contexts])
     if terms.default_rewards == LEARNED:
         seen = state.skip_counts > 0

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from almoner.live.costs.ledger import Ledger
 from almoner.live.costs.shared_reserves import SharedReserves
+from almoner.live.policy.choice import Offer
 from almoner.live.policy.must_serve import MustServe
 
 __all__ = ["HELD_BY_PACE", "CapState", "Outlook"]
@@ -118,14 +119,14 @@ class Outlook(NamedTuple):
         least = max(0.0, (1.0 - FIFTH) * line * self.ledger.budget - used) / ahead * self.arrivals
         return max(min(money, most), least)
 
-    def within_budget(self, context: str, offer: tuple[str, int, int]) -> bool:
+    def within_budget(self, context: str, offer: Offer) -> bool:
         """Return whether the budget pays for an action, and then for the defaults to come."""
         _, cost, reserve = offer
         if self.shared is not None:
             return self.shared.admits(self.ledger, cost=cost, reserve=reserve)
         return reserve <= self.left - self._others(context, offer, self.arrivals)
 
-    def allows(self, context: str, offer: tuple[str, int, int]) -> bool:
+    def allows(self, context: str, offer: Offer) -> bool:
         """Return whether an action can be paid within all limits."""
         _, cost, reserve = offer
         if not self.within_budget(context, offer):
@@ -138,7 +139,7 @@ class Outlook(NamedTuple):
             return True
         return cost <= self.ceiling - self.ledger.committed
 
-    def _others(self, context: str, offer: tuple[str, int, int], arrivals: float) -> int:
+    def _others(self, context: str, offer: Offer, arrivals: float) -> int:
         """Return the money that is set aside for arrivals after this one.
 
         The default may use it, and so may an action that reserves no more.
@@ -147,5 +148,5 @@ class Outlook(NamedTuple):
             return 0
         return self.serve.set_aside(arrivals - 1)
 
-    def _is_served(self, context: str, offer: tuple[str, int, int]) -> bool:
+    def _is_served(self, context: str, offer: Offer) -> bool:
         return self.serve is not None and offer[2] <= self.serve.reserve_in(context)

@@ -15,7 +15,8 @@ from almoner.kernels.live import ACTED, PAST_HORIZON, POLICY_SKIP, UNAFFORDABLE
 from almoner.kernels.steps import SKIP
 from almoner.live.costs.ledger import Ledger
 from almoner.live.costs.shared_reserves import SharedReserves
-from almoner.live.policy.live_policy import Choice, LivePolicy, PendingArrival
+from almoner.live.policy.choice import Choice, Offer, PendingArrival
+from almoner.live.policy.live_policy import LivePolicy
 from almoner.live.policy.must_serve import MustServe
 from almoner.live.spending.outlook import HELD_BY_PACE, CapState, Outlook
 from almoner.live.spending.period_usage import PeriodUsage
@@ -68,7 +69,7 @@ class SpendingLimits(NamedTuple):
     arrival: PendingArrival
     arguments: dict[str, Any]
     outlook: Outlook
-    offers: Sequence[tuple[str, int, int]]
+    offers: Sequence[Offer]
     allowed: list[str]
 
 
@@ -148,7 +149,7 @@ class Spending:
     def _reason(
         self,
         context: str,
-        offers: Sequence[tuple[str, int, int]],
+        offers: Sequence[Offer],
         allowed: Sequence[str],
         outlook: Outlook,
     ) -> int:

@@ -191,7 +191,7 @@ class Campaign:
             "state": self.policy.to_dict(),
             "terms": None if self.terms is self._opened_with else self.terms.to_dict(),
             "stopped": {
-                name: rows.tolist() for name, rows in self.policy.stopped_statistics().items()
+                name: rows.tolist() for name, rows in self.policy.statistics.of_stopped().items()
             },
         }
 
@@ -209,7 +209,8 @@ class Campaign:
         amended = table["terms"] is not None
         self._use(LivePolicy(self.terms, tuple(table["contexts"]), amended=amended))
         self.policy.restore(table["state"])
-        self.policy.stopped = {name: np.array(rows) for name, rows in table["stopped"].items()}
+        stopped = {name: np.array(rows) for name, rows in table["stopped"].items()}
+        self.policy.statistics.stopped = stopped
         self.ledger = type(self.ledger)(*table["ledger"])
         self.expiring.amend(self.terms)
         self.expiring.restore(table["expiring"])

@@ -9,8 +9,10 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import DifferentTerms, InvalidTerms
+from almoner.live.terms.action import Action
 from almoner.live.terms.parse_terms import parse_term
-from almoner.live.terms.terms import Action, Terms
+from almoner.live.terms.terms import Terms
+from almoner.live.terms.written_terms import written_terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.policy.recipes import thrifty, wilson_eager
 
@@ -27,7 +29,7 @@ def refuse_differences(
 
     Each term may be the one that it was opened with, or the present one, after amendments.
     """
-    written = stored.written()
+    written = written_terms(stored)
     checks.known_keys(
         "the campaign", terms, required=(), optional=list(written), error=InvalidTerms
     )
@@ -39,9 +41,9 @@ def refuse_differences(
         changed = replace(stored, **fields)
         if isinstance(stored.horizon, ClosingTime) and stored.horizon.opens is not None:
             changed = changed.opened(stored.horizon.opens)
-        value = changed.written()[term]
+        value = written_terms(changed)[term]
         if value != written[term] and not _is_former_default(written[term], value):
-            if read_present is not None and value == read_present().written()[term]:
+            if read_present is not None and value == written_terms(read_present())[term]:
                 continue
             path, was, got = _difference(term, written[term], value)
             raise DifferentTerms(

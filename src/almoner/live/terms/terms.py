@@ -6,18 +6,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from datetime import datetime
-from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from almoner.errors import BrokenLedger
-from almoner.live.terms.pace import written_pace
-from almoner.live.terms.per_person import written_per_person
+from almoner.live.terms.action import PerContext, in_context
+from almoner.live.terms.inheritance import Inheritance
 from almoner.live.terms.reward_scale import UNSCALED, RewardScale
 from almoner.live.times.closing_time import ClosingTime
 from almoner.live.times.durations import in_words
@@ -25,7 +21,6 @@ from almoner.money import Denomination
 from almoner.policy.base import Policy
 from almoner.policy.contexts import TruncatedContexts
 from almoner.policy.rewards import ExploreFirst
-from almoner.types import Floats
 
 __all__ = [
     "CHARGE",
@@ -33,10 +28,7 @@ __all__ = [
     "PAIRS_LIMIT",
     "RELEASE",
     "SKIP_NAME",
-    "Action",
-    "PerContext",
     "Terms",
-    "in_context",
 ]
 
 LEARNED = "learned"
@@ -50,46 +42,6 @@ RELEASE, CHARGE = "release", "charge"
 
 SKIP_NAME = "skip"
 """The name of a skip in exports; no action may have it."""
-
-PerContext = int | dict[str, int]
-"""Units: one number for all contexts, or one for each by name."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Action:
-    """The costs of an action.
-
-    Parameters
-    ----------
-    cost
-        The expected cost: one amount, or one for each context by name.
-    reserve
-        The most it can cost, if that is more: reserved from the decision until it is settled.
-    expires
-        How long after the decision the reserve ends if it is not settled, such as ``"7 days"``;
-        left out, it stays until it is settled or cancelled.
-    on_expiry
-        ``"release"``, the default, for a coupon that was not redeemed: it has cost nothing;
-        ``"charge"`` for a call whose bill is unknown: it has cost its reserve.
-    learn_cost
-        Whether the expected cost is learned from the bills; ``cost`` is then worth 50 of them.
-
-    Examples
-    --------
-    >>> Action(cost=0.60, reserve=5, expires="7 days")
-    Action(cost=0.6, reserve=5, expires='7 days')
-    """
-
-    cost: Any
-    reserve: Any = None
-    expires: Any = None
-    on_expiry: str | None = None
-    learn_cost: bool | None = None
-
-    def __repr__(self) -> str:
-        values = [(part.name, getattr(self, part.name)) for part in fields(self)]
-        given = ", ".join(f"{name}={value!r}" for name, value in values if value is not None)
-        return f"Action({given})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +99,11 @@ class Terms:
             return UNSCALED
         return RewardScale(*self.reward_range, self.currency or "")
 
+    @cached_property
+    def inheritance(self) -> Inheritance:
+        """The rewards and arrivals that the campaign begins with."""
+        return Inheritance(self.inherited)
+
     @property
     def shown_defaults(self) -> dict[str, float] | str | None:
         """The rewards of skips as they were given, in the unit of rewards."""
@@ -154,23 +111,6 @@ class Terms:
         if not isinstance(defaults, dict):
             return defaults
         return {context: value(reward) for context, reward in defaults.items()}
-
-    @property
-    def inherited_rewards(self) -> float:
-        """The number of rewards that the campaign begins with, those of skips included."""
-        pairs = {} if self.inherited is None else self.inherited["pairs"]
-        return float(sum(count for row in pairs.values() for count, _ in row.values()))
-
-    def inherited_in(self, context: str) -> dict[str, tuple[float, float]]:
-        """Return the inherited count and sum of rewards of each action in a context."""
-        pairs = {} if self.inherited is None else self.inherited["pairs"]
-        return pairs.get(context, {})  # type: ignore[no-any-return]
-
-    def inherited_arrivals(self, contexts: Iterable[str]) -> Floats:
-        """Return the arrivals of contexts in the campaign before; ones if nothing is known."""
-        arrivals = {} if self.inherited is None else self.inherited.get("arrivals", {})
-        counts = np.array([arrivals.get(name, 0.0) for name in contexts])
-        return counts if counts.any() else np.ones(len(counts))
 
     def default_in(self, context: str) -> float:
         """Return the known reward of a skip in [0, 1]; that of 0 if none is given.
@@ -188,7 +128,7 @@ class Terms:
         if self.inherited is None or not self.new_contexts:
             return self.contexts
         room = max(len(self.contexts), PAIRS_LIMIT // len(self.actions))
-        return (*dict.fromkeys([*self.contexts, *self.inherited["pairs"]]),)[:room]
+        return (*dict.fromkeys([*self.contexts, *self.inheritance.pairs]),)[:room]
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -239,48 +179,6 @@ class Terms:
     def reserves_in(self, context: str) -> list[int]:
         """Return the reserve of each action in a context."""
         return [in_context(reserve, context) for reserve in self.reserves.values()]
-
-    def written(self) -> dict[str, Any]:
-        """Return the terms as the arguments of `make_terms`."""
-
-        def amount(units: PerContext) -> Any:
-            if isinstance(units, dict):
-                return {context: amount(value) for context, value in units.items()}
-            return Decimal(units * self.unit.top) / self.unit.bottom
-
-        return {
-            "contexts": self.contexts,
-            "actions": {
-                name: Action(
-                    cost=amount(cost),
-                    reserve=amount(self.reserves[name]),
-                    expires=in_words(self.expires[name]) if name in self.expires else None,
-                    on_expiry=CHARGE if name in self.charged else None,
-                    learn_cost=True if name in self.learns else None,
-                )
-                for name, cost in self.costs.items()
-            },
-            "horizon": self.horizon,
-            "budget": amount(self.budget),
-            "policy": self.policy,
-            "unit": Decimal(self.unit.top) / self.unit.bottom,
-            "default_rewards": self.shown_defaults,
-            "new_contexts": self.new_contexts,
-            "seed": self.seed,
-            "per_person": written_per_person(self.per_person),
-            "holdout": self.holdout,
-            "explore": self.explore,
-            "reward_window": self.window_in_words,
-            "learn_cost": self.learn_cost,
-            "risk": self.risk,
-            "reward_range": self.reward_range,
-            "currency": self.currency,
-            "after": self.after,
-            "memory": self.memory,
-            "prior": self.prior,
-            "pace": written_pace(self.pace, self.unit),
-            "default": self.default,
-        }
 
     def opened(self, now: datetime) -> Terms:
         """Return the terms with a missing ``opens`` of a closing time set to ``now``."""
@@ -350,8 +248,3 @@ class Terms:
 def _hashable(value: Any) -> Any:
     """Return a tuple for a list of names."""
     return tuple(value) if isinstance(value, list) else value
-
-
-def in_context(units: PerContext, context: str) -> int:
-    """Return the units for a context."""
-    return units[context] if isinstance(units, dict) else units

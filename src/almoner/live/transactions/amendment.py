@@ -10,9 +10,12 @@ from almoner import checks
 from almoner.errors import InvalidTerms
 from almoner.live.costs.ledger import Ledger
 from almoner.live.state.campaign_state import Campaign
+from almoner.live.terms.action import Action
+from almoner.live.terms.contradictions import refuse_contradictions
 from almoner.live.terms.names import name_list
-from almoner.live.terms.parse_terms import parse_term, refuse_contradictions
-from almoner.live.terms.terms import PAIRS_LIMIT, Action, Terms
+from almoner.live.terms.parse_terms import parse_term
+from almoner.live.terms.terms import PAIRS_LIMIT, Terms
+from almoner.live.terms.written_terms import written_terms
 from almoner.live.times.closing_time import ClosingTime
 
 __all__ = ["Changes", "amended_terms"]
@@ -122,7 +125,7 @@ def _horizon(campaign: Campaign, changes: Changes, now: int) -> int | ClosingTim
 
 def _with_actions(terms: Terms, changes: Changes) -> Terms:
     """Return terms with actions added, stopped, restarted, and with other costs."""
-    written = terms.written()["actions"]
+    written = written_terms(terms)["actions"]
     added = _table("add", changes.add)
     for name in added:  # the same again may be a request that was sent twice
         if name in written and _parsed(terms, name, added) != _parsed(terms, name, written):

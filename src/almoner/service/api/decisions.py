@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from almoner.live.decision import Decision, Settlement
-from almoner.live.transactions.commands import Reward, arrivals
+from almoner.live.transactions.commands import arrivals
+from almoner.live.transactions.follow_ups import Reward
 from almoner.live.transactions.transaction import Decide
 from almoner.service.api.operation import post
 from almoner.service.api.requests import Batch, Bill, BillOf, CancellationOf, Rewards, Value, Visit

@@ -73,7 +73,7 @@ def preview(guess: Guess, store: Store) -> Plan:
             )
             for row, context in enumerate(terms.contexts)
         ],
-        inherited=terms.inherited_rewards,
+        inherited=terms.inheritance.rewards,
     )
 
 
@@ -101,7 +101,7 @@ def _actions(
 
 def _guesses(guess: Guess, terms: Terms, ratio: float) -> Estimates:
     contexts, amount, scale = terms.contexts, terms.unit.amount, terms.scale
-    shares = terms.inherited_arrivals(contexts)
+    shares = terms.inheritance.arrivals(contexts)
     shares = shares / shares.sum()
     if guess.context_probs is not None:
         values = _by_name("context_probs", guess.context_probs, contexts)

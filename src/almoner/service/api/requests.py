@@ -11,12 +11,13 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from almoner.errors import InvalidTerms
+from almoner.live.terms.action import Action
 from almoner.live.terms.names import NAME_LIMIT
 from almoner.live.terms.pace import Pace
 from almoner.live.terms.per_person import PerPerson
 from almoner.live.terms.prior import WEIGHT, Prior
 from almoner.live.terms.reward_scale import CURRENCY_LIMIT
-from almoner.live.terms.terms import LEARNED, PAIRS_LIMIT, Action
+from almoner.live.terms.terms import LEARNED, PAIRS_LIMIT
 from almoner.live.times.closing_time import ClosingTime
 from almoner.live.transactions.commands import NOTE_LIMIT
 from almoner.policy.base import Policy

@@ -15,7 +15,8 @@ from almoner.live.export import LoggedDecision
 from almoner.live.reports.open_decisions import OpenReserve
 from almoner.live.reports.report import CurvePoint, Report
 from almoner.live.state.campaign_state import Campaign
-from almoner.live.terms.terms import CHARGE, RELEASE, PerContext, Terms
+from almoner.live.terms.action import PerContext
+from almoner.live.terms.terms import CHARGE, RELEASE, Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.live.times.durations import in_words
 
@@ -150,7 +151,7 @@ class CampaignView(Struct, kw_only=True):
             after=terms.after,
             memory=terms.memory,
             prior=terms.prior,
-            inherited=terms.inherited_rewards,
+            inherited=terms.inheritance.rewards,
             pace=_pace(terms),
             default=terms.default,
         )

@@ -1,0 +1,23 @@
+"""Types of decisions: arrivals, the actions offered to them, and the choices of a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+__all__ = ["Choice", "Offer", "PendingArrival"]
+
+Choice = tuple[Sequence[int], Sequence[float]]
+"""An action or SKIP, and the code of its reason; its probability and the price of a unit."""
+
+Offer = tuple[str, int, int]
+"""An action in a context: its name, its expected cost and its reserve."""
+
+
+class PendingArrival(Protocol):
+    """An arrival to decide: its context, the actions allowed if not all, key and person if any."""
+
+    context: Any
+    available: Any
+    key: Any
+    visitor: Any
