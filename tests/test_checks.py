@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from almoner import checks
+from almoner.checks import messages
 from almoner.errors import InvalidInput, InvalidPolicy, InvalidProblem
 
 EXACT: dict[str, Callable[[], object]] = {
@@ -135,10 +136,10 @@ def undiffed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def compare(text: str, options: list[str], n: int) -> list[str]:
         assert len(text) < 1000
-        assert len(options) <= checks.COMPARED
+        assert len(options) <= messages.COMPARED
         return get_close_matches(text, options, n=n)
 
-    monkeypatch.setattr(checks, "get_close_matches", compare)
+    monkeypatch.setattr(messages, "get_close_matches", compare)
 
 
 @pytest.mark.usefixtures("undiffed")

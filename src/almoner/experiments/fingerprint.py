@@ -16,7 +16,7 @@ __all__ = ["fingerprint"]
 PACKAGE = Path(__file__).parents[1]
 
 SOURCES = (
-    "checks.py",
+    "checks/*.py",
     "experiments/cells.py",
     "experiments/reproduction/concentration.py",
     "jit.py",

@@ -1,40 +1,20 @@
-"""Final report of a campaign: whether it has worked, what that has cost, and other budgets."""
+"""Records of a final report: whether a campaign has worked, what it cost, and other budgets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
-from almoner.kernels.state import OVERALL_MEAN
-from almoner.live.estimates.estimates import optimum, pair_means
-from almoner.live.estimates.lift import Difference, Estimate, compare, group_mean, stratified_lift
-from almoner.live.estimates.lift_tally import LiftTally
-from almoner.live.reports.history import History
-from almoner.live.reports.make_report import present_estimates
-from almoner.live.state.campaign_state import Campaign
-from almoner.live.terms.reward_scale import RewardScale
-from almoner.live.terms.terms import Terms
-from almoner.live.times.closing_time import ClosingTime
-
 __all__ = [
     "BudgetPoint",
     "FinalReport",
     "GroupReport",
     "LiftReport",
-    "make_final_report",
     "sentences",
 ]
 
-MULTIPLES = (0.25, 0.5, 1.0, 1.5, 2.0, 4.0)
-"""The budgets of the curve, as multiples of the campaign's."""
-
 MORE, LESS, UNCLEAR = "more", "less", "unclear"
 """Verdicts: the interval of the lift is above 0, below it, or contains it."""
-
-UNEVEN = 0.2
-"""Difference of the shares of arrivals with a reward from which on two groups are not alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,129 +119,6 @@ class FinalReport:
     lift: LiftReport | None
     missing: str | None
     budgets: list[BudgetPoint]
-
-
-def make_final_report(name: str, campaign: Campaign, history: History) -> FinalReport:
-    """Return the final report of a campaign and its history, both after the same event."""
-    ledger, amount = campaign.ledger, campaign.terms.unit.amount
-    lift = missing = None
-    if history.lift is None:
-        missing = "there is nothing to compare with: open the next campaign with holdout=0.1"
-    else:
-        lift = _lift(history.lift, campaign.terms, amount(ledger.committed))
-        if lift is None:
-            missing = "there are not enough arrivals with and without the campaign yet"
-    return FinalReport(
-        name=name,
-        status=campaign.status,
-        arrivals=campaign.arrivals,
-        served=history.taken.total(),
-        rewarded=history.rewarded,
-        reward=history.total,
-        budget=amount(ledger.budget),
-        spent=amount(ledger.spent),
-        planned=amount(ledger.planned),
-        lift=lift,
-        missing=missing,
-        budgets=_budgets(campaign, history),
-    )
-
-
-def _lift(tally: LiftTally, terms: Terms, money: float) -> LiftReport | None:
-    """Return the lift, for which ``money`` was spent or is planned."""
-    reached, held_out = tally.reached, tally.held_out
-    if reached.arrivals == 0:
-        return None
-    first = group_mean(reached)
-    if terms.holdout > 0:
-        if held_out.arrivals == 0:
-            return None
-        lift = compare(reached, held_out)
-        without = _group(
-            group_mean(held_out), held_out.arrivals, tally.rewarded_held_out, terms.scale
-        )
-    else:
-        stratified = stratified_lift(tally.actions, tally.skips, reached.arrivals)
-        if stratified is None:
-            return None
-        lift = stratified
-        ends = Estimate(first.mean - lift.value, first.mean - lift.high, first.mean - lift.low)
-        without = _group(ends, reached.arrivals, tally.rewarded, terms.scale)
-    with_campaign = _group(first, reached.arrivals, tally.rewarded, terms.scale)
-    lift = Difference(*map(terms.scale.gain, lift))
-    extra = Difference(*(value * reached.arrivals for value in lift))
-    return LiftReport(
-        method="holdout" if terms.holdout > 0 else "explore",
-        with_campaign=with_campaign,
-        without=without,
-        lift=lift.value,
-        low=lift.low,
-        high=lift.high,
-        extra=extra.value,
-        extra_low=extra.low,
-        extra_high=extra.high,
-        cost=money / extra.value if extra.low > 0 else None,
-        cost_low=money / extra.high if extra.high > 0 else None,
-        cost_high=money / extra.low if extra.low > 0 else None,
-        verdict=MORE if lift.low > 0 else LESS if lift.high < 0 else UNCLEAR,
-        warning=_warning(with_campaign, without),
-    )
-
-
-def _group(estimate: Estimate, arrivals: int, rewarded: int, scale: RewardScale) -> GroupReport:
-    return GroupReport(
-        arrivals=arrivals,
-        rewarded=rewarded,
-        open=arrivals - rewarded,
-        mean=scale.value(estimate.mean),
-        low=scale.value(estimate.low),
-        high=scale.value(estimate.high),
-    )
-
-
-def _warning(first: GroupReport, second: GroupReport) -> str | None:
-    """Return a warning if rewards are told of one group more often than of the other."""
-    shares = first.rewarded / first.arrivals, second.rewarded / second.arrivals
-    if abs(shares[0] - shares[1]) < UNEVEN:
-        return None
-    return (
-        f"rewards have come for {shares[0]:.0%} of the arrivals with the campaign and for "
-        f"{shares[1]:.0%} of those without it: report the rewards of skips as those of actions, or "
-        "the comparison is not fair"
-    )
-
-
-def _budgets(campaign: Campaign, history: History) -> list[BudgetPoint]:
-    """Return the expected reward of all arrivals at multiples of the budget.
-
-    Arrivals that are held out get nothing, and the others have the money to themselves.
-    """
-    terms, amount, budget = campaign.terms, campaign.terms.unit.amount, campaign.ledger.budget
-    horizon, share = terms.horizon, 1 - terms.holdout
-    arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
-    overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
-    learned = pair_means(campaign.policy.statistics.by_pair(), overall=overall)
-    estimates = present_estimates(campaign, history, learned, 0.0)
-    reserves = np.array([terms.reserves_in(context) for context in campaign.contexts], np.int64)
-    reserves[:, [name in terms.stopped for name in terms.actions]] = np.iinfo(np.int64).max
-    idle = float(estimates.context_probs @ estimates.default_rewards)
-
-    def reward(multiple: float) -> float:
-        ratio = amount(budget) * multiple / (share * arrivals)
-        plan = optimum(estimates, reserves=reserves, funds=int(budget * multiple), ratio=ratio)
-        sum_of_shares = arrivals * (share * plan.value + (1 - share) * idle)
-        return terms.scale.total(sum_of_shares, count=arrivals)
-
-    own = reward(1.0)
-    return [
-        BudgetPoint(
-            multiple=multiple,
-            budget=amount(budget) * multiple,
-            reward=reward(multiple),
-            extra=reward(multiple) - own,
-        )
-        for multiple in MULTIPLES
-    ]
 
 
 def sentences(report: FinalReport) -> Iterator[str]:

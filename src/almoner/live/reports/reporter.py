@@ -9,8 +9,9 @@ from typing import TypeVar
 from almoner.concurrency.mutex import Mutex, release
 from almoner.concurrency.process import Process
 from almoner.live.reports.amendment_text import changes_in_words
-from almoner.live.reports.final_report import FinalReport, make_final_report
+from almoner.live.reports.final_report import FinalReport
 from almoner.live.reports.history import History
+from almoner.live.reports.make_final_report import make_final_report
 from almoner.live.reports.make_report import make_report
 from almoner.live.reports.report import CurvePoint, Report
 from almoner.live.state.campaign_state import Campaign

@@ -46,11 +46,11 @@ class _FollowUp(Command):
     def look_up(self, transaction: Transaction) -> None:
         """Add the decision, or its key."""
         if is_name(self.key):
-            transaction.wanted_keys.add(self.key)
-            transaction.followed_keys.add(self.key)
+            transaction.references.wanted_keys.add(self.key)
+            transaction.references.followed_keys.add(self.key)
         seq = transaction.ids.seq(self.id)
         if seq is not None:
-            transaction.wanted_decisions.add(seq)
+            transaction.references.wanted_decisions.add(seq)
 
     def _claim(self, transaction: Transaction, kind: str) -> dict[str, Event]:
         """Find the decision, refuse a ``kind`` of event that it cannot have; return its history.
@@ -60,7 +60,7 @@ class _FollowUp(Command):
         """
         if self.key is not None:
             self.id = transaction.id_of_key(self.key)
-        history = transaction.history(self.id)
+        history = transaction.references.history(self.id)
         self.decided = next(iter(history.values()))
         if kind != REWARDED and self.decided.action is None:
             raise Conflict(f"decision {self.id} is a skip: it has no reserve to be {kind}")
@@ -71,7 +71,7 @@ class _FollowUp(Command):
                 f"the reserve of decision {self.id} has expired, so it cannot be cancelled; if it "
                 "has cost nothing, settle it with cost=0"
             )
-        transaction.claim_decision(self.id, kind)
+        transaction.references.claim_decision(self.id, kind)
         self.event = history.get(kind)
         return history
 

@@ -14,7 +14,6 @@ from typing import Any
 
 from almoner import checks
 from almoner.concurrency.signals import raise_from_handler
-from almoner.errors import Conflict, UnknownDecision
 from almoner.live.assignment.decide import decide
 from almoner.live.assignment.persons import Visitor, Visitors, person_name
 from almoner.live.decision import Decision
@@ -24,6 +23,7 @@ from almoner.live.terms.terms import Terms
 from almoner.live.transactions.arrival_names import known_actions, known_context
 from almoner.live.transactions.decision_ids import DecisionIds
 from almoner.live.transactions.new_events import change_terms, follow_up, lapse, set_status
+from almoner.live.transactions.references import References
 from almoner.store.base import Writer
 from almoner.store.events import CANCELLED, Event
 
@@ -72,7 +72,7 @@ class Decide(Command):
         if self.key is not None:
             self.key = checks.plain(self.key)
             if is_name(self.key):
-                transaction.wanted_keys.add(self.key)
+                transaction.references.wanted_keys.add(self.key)
 
     def person_names(self) -> list[str]:
         """Return the person, if it is a name."""
@@ -106,37 +106,30 @@ class Decide(Command):
 
 
 class Transaction:
-    """The state of one transaction: the campaign, the log's writer, and the events added so far.
-
-    Commands add to ``wanted_keys`` and ``wanted_decisions`` (numbers in the log) what is to be
-    fetched, and to ``followed_keys`` the keys of decisions that are to be fetched.
-    """
+    """The state of one transaction: the campaign, the log's writer, and the events added so far."""
 
     def __init__(self, campaign: Campaign, writer: Writer, now: int, ids: DecisionIds) -> None:
         self.campaign, self.writer, self.now, self.ids = campaign, writer, now, ids
-        self.wanted_keys, self.followed_keys = set[str](), set[str]()
-        self.wanted_decisions = set[int]()
         self.added: list[Event] = []
         self._queue: list[Decide] = []
-        self._by_key: dict[str, Event | None] = {}  # None: enqueued, not decided yet
-        self._histories: dict[int, list[Event]] = {}
-        # Of the caller whose commands are being checked:
-        self._claimed_keys: dict[str, str] = {}
-        self._claimed_decisions: dict[int, list[str]] = {}
-        self._new_contexts: set[str] = set()
+        self._new_contexts: set[str] = set()  # of the caller whose commands are being checked
+        self._references: References | None = None
         self._visitors: Visitors | None = None
+
+    @property
+    def references(self) -> References:
+        """The keys and decisions that the commands name; most arrivals name none."""
+        if self._references is None:
+            self._references = References(self.ids)
+        return self._references
 
     def look_up(self, callers: Sequence[Sequence[Command]]) -> None:
         """Fetch from the log all keys and decisions that the commands refer to, at once."""
         for commands in callers:
             for command in commands:
                 command.look_up(self)
-        if self.wanted_keys:
-            self._by_key.update(self.writer.keyed(sorted(self.wanted_keys)))
-        for key in self.followed_keys & self._by_key.keys():
-            self.wanted_decisions.add(self._by_key[key].seq)  # type: ignore[union-attr]
-        if self.wanted_decisions:
-            self._histories.update(self.writer.histories(sorted(self.wanted_decisions)))
+        if self._references is not None:
+            self._references.fetch(self.writer)
         if self.campaign.terms.knows_persons:
             self._visitors = Visitors(self.writer.persons, self.campaign.terms, self.now)
             everything = (command for commands in callers for command in commands)
@@ -160,12 +153,12 @@ class Transaction:
             return
         for event in lapse(self.campaign, self.now):
             self.added.append(event)
-            if event.decision in self._histories:
-                self._histories[event.decision] = [*self._histories[event.decision], event]
+            if self._references is not None:
+                self._references.note_event(event)
 
     def _run(self, commands: Sequence[Command]) -> Exception | None:
-        self._claimed_keys.clear()
-        self._claimed_decisions.clear()
+        if self._references is not None:
+            self._references.begin_caller()
         self._new_contexts.clear()
         try:
             for command in commands:
@@ -203,22 +196,8 @@ class Transaction:
 
     def claim_key(self, key: str, context: str) -> None:
         """Refuse a key that was used for another context, by this caller or in the log."""
-        earlier = self.decided_with(key)
-        used = self._claimed_keys.setdefault(key, context) if earlier is None else earlier.context
-        if used != context:
-            raise Conflict(
-                f"key {key!r} was used for context {used!r}, got context {context!r}; "
-                "use a new key for a new arrival"
-            )
-
-    def claim_decision(self, decision: int, kind: str) -> None:
-        """Reject a batch that repeats an operation on a decision, or mixes cancel with another."""
-        kinds = self._claimed_decisions.setdefault(decision, [])
-        if kind in kinds:
-            raise Conflict(f"decision {decision} is {kind} twice in one batch; send it once")
-        if kinds and CANCELLED in (kind, *kinds):
-            raise Conflict(f"one batch cannot have decision {decision} {kinds[0]} and {kind}")
-        kinds.append(kind)
+        self.decided_with(key)  # decides its arrival, if that is enqueued
+        self.references.claim_key(key, context)
 
     def enqueue(self, arrival: Decide) -> None:
         """Add an arrival to those that are decided together."""
@@ -227,7 +206,7 @@ class Transaction:
             self.campaign.admit(arrival.context)
         self._queue.append(arrival)
         if arrival.key is not None:
-            self._by_key[arrival.key] = None
+            self.references.note_enqueued(arrival.key)
 
     def decide(self) -> None:
         """Decide for all enqueued arrivals."""
@@ -238,7 +217,7 @@ class Transaction:
         for arrival, event in zip(self._queue, events, strict=True):
             arrival.event = event
             if event.key is not None:
-                self._by_key[event.key] = event
+                self.references.note_decided(event)
             if arrival.visitor is not None and event.action is not None:
                 self._visitors.acted(arrival.visitor, event.seq)  # type: ignore[union-attr]
         self._queue = []  # only on success, so that every caller of the batch sees the failure
@@ -248,7 +227,7 @@ class Transaction:
         self.decide()
         event = follow_up(self.campaign, kind, decided, now=self.now, **values)
         self.added.append(event)
-        self._histories[decided.seq] = [*self._histories[decided.seq], event]
+        self.references.note_event(event)
         if kind == CANCELLED and self._visitors is not None:
             self._visitors.cancelled(decided.seq)
         return event
@@ -265,27 +244,14 @@ class Transaction:
 
     def decided_with(self, key: str) -> Event | None:
         """Return the decision made with a key, if there is one."""
-        if key in self._by_key and self._by_key[key] is None:
+        if self.references.is_enqueued(key):
             self.decide()
-        return self._by_key.get(key)
+        return self.references.decided_with(key)
 
     def id_of_key(self, key: Any) -> int:
         """Return the id of the decision made with a key; refuse a key without one."""
         event = self.decided_with(key) if is_name(key) else None
-        if event is None:
-            raise UnknownDecision(
-                f"there is no decision with the key {key!r} in this campaign; use the key that "
-                "decide was given"
-            )
-        self._histories.setdefault(event.seq, [event])  # of another caller of the transaction
-        return event.seq + self.ids.first
-
-    def history(self, decision: Any) -> dict[str, Event]:
-        """Return the events of a decision by kind, the decision itself first."""
-        seq = self.ids.seq(decision)
-        if seq not in self._histories:
-            raise self.ids.unknown(decision)
-        return {event.kind: event for event in self._histories[seq]}
+        return self.references.id_of(event, key)
 
 
 def execute(
