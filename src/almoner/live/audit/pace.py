@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from almoner.live.closing_time import ClosingTime
 from almoner.live.terms import Terms
-from almoner.store.events import CANCELLED, DECIDED, EXPIRED, SETTLED, Event, EventRow
+from almoner.store.events import CANCELLED, DECIDED, EXPIRED, SETTLED, Event
 
 __all__ = ["AuditedPace"]
 
@@ -22,25 +22,20 @@ class AuditedPace:
     """Money used by the decisions of each calendar period, and the spend against its line."""
 
     def __init__(self, terms: Terms) -> None:
-        self._terms = terms
+        self.terms = terms
         pace = terms.pace
         self._even = pace == "even"
         self._caps = pace["caps"] if isinstance(pace, dict) else {}
+        self.is_needed = self._even or bool(self._caps)
         name = pace["zone"] if isinstance(pace, dict) else "UTC"
         self._zone = UTC if name == "UTC" else ZoneInfo(name)
         self._used: Counter[tuple[str, str]] = Counter()
         self._at = array("q", [0])  # by event: the time of a decision
         self._taken = self._expected = 0
 
-    def check(self, row: EventRow, terms: Terms, taken: int) -> str | None:
-        """Return what is wrong with an event, after which ``taken`` is spent or reserved.
-
-        ``terms`` are those in force.
-        """
-        self._terms = terms
-        if not self._caps and not self._even:
-            return None
-        event, change, self._taken = Event._make(row), taken - self._taken, taken
+    def check(self, event: Event, taken: int) -> str | None:
+        """Return what is wrong with an event, after which ``taken`` is spent or reserved."""
+        change, self._taken = taken - self._taken, taken
         self._at.append(event.at)
         if self._even:
             return self._check_line(event, change)
@@ -63,7 +58,7 @@ class AuditedPace:
 
     def _check_line(self, event: Event, change: int) -> str | None:
         """Check that an action other than the default keeps the expected spend below the line."""
-        cost, terms = event.cost or 0, self._terms
+        cost, terms = event.cost or 0, self.terms
         if event.kind == DECIDED:
             self._expected += cost
         elif event.kind in (SETTLED, CANCELLED, EXPIRED):
@@ -78,7 +73,7 @@ class AuditedPace:
         return None
 
     def _is_served(self, event: Event) -> bool:
-        terms = self._terms
+        terms = self.terms
         if terms.default is None or event.reserve is None:
             return False
         reserves = dict(zip(terms.actions, terms.reserves_in(event.context or ""), strict=True))
@@ -86,7 +81,7 @@ class AuditedPace:
 
     def _share(self, event: Event) -> float:
         """Return the share of the campaign that has passed, by arrivals or by the forecast."""
-        horizon = self._terms.horizon
+        horizon = self.terms.horizon
         if not isinstance(horizon, ClosingTime):
             return ((event.round or 0) + 1) / horizon
         points = [(horizon.opens or horizon.at, 0.0), *horizon.profile, (horizon.at, 1.0)]
