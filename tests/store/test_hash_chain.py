@@ -295,7 +295,8 @@ def test_checksums_stay_what_they_are() -> None:
 
 def test_checksums_compared_at_once_are_those_of_each() -> None:
     start = root("spring", "the terms")
-    rows = trimmed([tuple(EVENT._replace(seq=seq, price=seq / 7)) for seq in range(1, 9)])
+    events = [EVENT._replace(seq=seq, price=seq / 7) for seq in range(1, 9)]
+    rows = trimmed([(*event, "its checksum") for event in events], len(Event._fields))
     checksums = [link(start, rows[:1])]
     for row in rows[1:]:
         checksums.append(link(checksums[-1], [row]))

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from marshal import dumps
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ FORMAT = 2
 COLUMNS = 18
 """The columns that are encoded even if they are empty."""
 
+_ENCODED = itemgetter(slice(COLUMNS))
 _LIST_OF_ONE = dumps([None], FORMAT)[:-1].decode()  # before the text of the only row
 _NEGATIVE_ZERO, _ZERO = dumps(-0.0, FORMAT), dumps(0.0, FORMAT)
 
@@ -86,13 +88,12 @@ def are_linked(before: str, rows: Sequence[EventRow], checksums: Sequence[str]) 
     return table[:, : DIGITS // 2].tobytes().hex() == "".join(checksums)
 
 
-def trimmed(rows: list[EventRow]) -> list[EventRow]:
-    """Return rows of one table as they are encoded: without empty columns beyond `COLUMNS`."""
-    if len(rows[0]) == COLUMNS:
-        return rows
-    if {row[COLUMNS:] for row in rows} == {(None,) * (len(rows[0]) - COLUMNS)}:
-        return [row[:COLUMNS] for row in rows]
-    return [*map(_columns, rows)]
+def trimmed(rows: Sequence[EventRow], width: int) -> list[EventRow]:
+    """Return the first ``width`` columns of rows, without empty ones beyond `COLUMNS`."""
+    for column in range(COLUMNS, width):
+        if {*map(itemgetter(column), rows)} != {None}:
+            return [_columns(row[:width]) for row in rows]
+    return [*map(_ENCODED, rows)]
 
 
 def marked(before: str, events: Sequence[Sequence[Any]]) -> list[str]:

@@ -304,7 +304,7 @@ def tampered(**changes: Any) -> tuple[list[EventRow], Terms]:
 def test_an_audit_finds_probabilities_that_cannot_be(changes: dict[str, Any], what: str) -> None:
     rows, terms = tampered(**changes)
     with pytest.raises(BrokenLedger, match=what):
-        Auditor("a", terms).check(rows)
+        Auditor("a", terms).check([(*row, None) for row in rows])
 
 
 def test_an_audit_finds_an_option_left_out_and_a_reason_without_its_term() -> None:
@@ -318,5 +318,5 @@ def test_an_audit_finds_an_option_left_out_and_a_reason_without_its_term() -> No
         (event._replace(reason="person"), "which the terms do not have"),
     ]:
         with pytest.raises(BrokenLedger, match=what):
-            Auditor("a", terms).check([rows[0], tuple(changed)])
+            Auditor("a", terms).check([(*rows[0], None), (*changed, None)])
     assert event.kind == DECIDED

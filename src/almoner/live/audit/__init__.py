@@ -47,19 +47,19 @@ def audit(store: Store, name: str) -> Audit:
     if (fault := inheritance_fault(terms)) is not None:
         raise BrokenLedger(f"campaign {name!r} {fault}")
     auditor = Auditor(name, terms)
-    with store.reading(name) as reader:  # before the log, which must have come at least as far
-        snapshot = reader.snapshot()
-    comparison = _Comparison(terms, snapshot)
-    persons = store.persons(name)  # before the log, too
-    log = store.checked_log(name)
     with _without_garbage_collection():
+        with store.reading(name) as reader:  # before the log, which must have come at least as far
+            snapshot = reader.snapshot()
+        comparison = _Comparison(terms, snapshot)
+        persons = store.persons(name)  # before the log, too
+        log = store.checked_log(name)
         for rows in log.rows():
             auditor.check(rows)
             comparison.check(rows)
-    digests = auditor.keys.repeated()
+    digests = auditor.repeated_keys()
     repetition = first_repetition(store.events(name), digests) if digests else None
     kept = sorted({*persons} & {*store.persons(name)}) if persons else []  # others: cancelled since
-    fault = comparison.fault or log.fault or person_fault(kept, terms, auditor.acted)
+    fault = comparison.fault or log.fault or person_fault(kept, terms, auditor.record.acted)
     if repetition is not None:
         fault = f"event {repetition.seq} ({repetition.kind}) uses the key {repetition.key!r} again"
     if fault is not None:

@@ -13,7 +13,7 @@ from typing import Any
 from almoner.live.audit.pace import SLACK, AuditedPace
 from almoner.live.terms.terms import Terms
 from almoner.store.base import PersonRow
-from almoner.store.events import Event, EventRow
+from almoner.store.events import Event
 
 __all__ = ["AssignmentAuditor", "person_fault"]
 
@@ -31,13 +31,13 @@ class AssignmentAuditor:
         self._probabilities, self._reasons = array("d"), bytearray()
         self._numbers: list[str | None] = []
 
-    def decision_fault(self, row: EventRow, left: int) -> str | None:
+    def decision_fault(self, event: Event, left: int) -> str | None:
         """Return what is wrong with a decision made when ``left`` could be reserved, if anything.
 
         Every option that could be taken must have a probability above 0 if the campaign explores,
         and no other one may have one.
         """
-        event, terms = Event._make(row), self.terms
+        terms = self.terms
         needed = {
             "person": terms.per_person is not None,
             "holdout": terms.holdout > 0,
@@ -100,9 +100,8 @@ class AssignmentAuditor:
             if reserve <= min(left, room) and (not cost or cost <= below_line)
         } & {*allowed} - {*terms.stopped}
 
-    def reward_fault(self, row: EventRow) -> str | None:
+    def reward_fault(self, event: Event) -> str | None:
         """Return what is wrong with a reward: it repeats a reason and the probability of a skip."""
-        event = Event._make(row)
         if event.reason == "window":  # of the campaign itself, as nobody has told one
             return None if event.probability is None else "must have no probability"
         if not self.terms.spreads:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from almoner.live.terms.terms import Terms
 from almoner.live.times.closing_time import ClosingTime
-from almoner.store.events import CANCELLED, DECIDED, EXPIRED, SETTLED, Event, EventRow
+from almoner.store.events import CANCELLED, DECIDED, EXPIRED, SETTLED, Event
 
 __all__ = ["SLACK", "AuditedPace"]
 
@@ -23,10 +23,11 @@ class AuditedPace:
     """Money used by the decisions of each calendar period, and the spend against its line."""
 
     def __init__(self, terms: Terms) -> None:
-        self._terms = terms
+        self.terms = terms
         pace = terms.pace
         self._even = pace == "even"
         self._caps = pace["caps"] if isinstance(pace, dict) else {}
+        self.is_needed = self._even or bool(self._caps)
         name = pace["zone"] if isinstance(pace, dict) else "UTC"
         self._zone = UTC if name == "UTC" else ZoneInfo(name)
         self._used: Counter[tuple[str, str]] = Counter()
@@ -38,25 +39,13 @@ class AuditedPace:
 
         Both are as before the decision; the default is exempt from the line.
         """
-        room = (
-            min(
-                (cap - self._used[period, self._label(period, event.at)])
-                for period, cap in self._caps.items()
-            )
-            if self._caps
-            else inf
-        )
+        keys = ((period, self._label(period, event.at)) for period in self._caps)
+        room = min((self._caps[key[0]] - self._used[key] for key in keys), default=inf)
         return room, self._most(event) - self._expected if self._even else inf
 
-    def check(self, row: EventRow, terms: Terms, taken: int) -> str | None:
-        """Return what is wrong with an event, after which ``taken`` is spent or reserved.
-
-        ``terms`` are those in force.
-        """
-        self._terms = terms
-        if not self._caps and not self._even:
-            return None
-        event, change, self._taken = Event._make(row), taken - self._taken, taken
+    def check(self, event: Event, taken: int) -> str | None:
+        """Return what is wrong with an event, after which ``taken`` is spent or reserved."""
+        change, self._taken = taken - self._taken, taken
         self._at.append(event.at)
         if self._even:
             return self._check_line(event, change)
@@ -79,7 +68,7 @@ class AuditedPace:
 
     def _check_line(self, event: Event, change: int) -> str | None:
         """Check that an action other than the default keeps the expected spend below the line."""
-        cost, terms = event.cost or 0, self._terms
+        cost, terms = event.cost or 0, self.terms
         if event.kind == DECIDED:
             self._expected += cost
         elif event.kind in (SETTLED, CANCELLED, EXPIRED):
@@ -94,10 +83,10 @@ class AuditedPace:
 
     def _most(self, event: Event) -> float:
         """Return the expected spend that the line allows after a decision."""
-        return max(1.2 * self._share(event), 0.01) * self._terms.budget
+        return max(1.2 * self._share(event), 0.01) * self.terms.budget
 
     def _is_served(self, event: Event) -> bool:
-        terms = self._terms
+        terms = self.terms
         if terms.default is None or event.reserve is None:
             return False
         reserves = dict(zip(terms.actions, terms.reserves_in(event.context or ""), strict=True))
@@ -105,7 +94,7 @@ class AuditedPace:
 
     def _share(self, event: Event) -> float:
         """Return the share of the campaign that has passed, by arrivals or by the forecast."""
-        horizon = self._terms.horizon
+        horizon = self.terms.horizon
         if not isinstance(horizon, ClosingTime):
             return ((event.round or 0) + 1) / horizon
         points = [(horizon.opens or horizon.at, 0.0), *horizon.profile, (horizon.at, 1.0)]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["amendment_of", "fold", "ledger_after"]
 
 _REWARD, _DETAIL = map(Event._fields.index, ("reward", "detail"))
+_WIDTH = len(Event._fields)
 
 _STATUS = {
     PAUSED: Status.PAUSED.value,
@@ -47,26 +48,27 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
     """Fold events; if ``compare``, check that each records the money left after it.
 
     The reserves of consecutive decisions are added up, and reserved together, unless each decision
-    depends on the money after the one before.
+    depends on the money after the one before. Columns after those of an `Event` are ignored.
     """
     rows: list[Row] = []
     rewards: list[float] = []
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
     forecast = isinstance(campaign.terms.horizon, ClosingTime)
-    reserves, costs, evidence = 0, 0, campaign.evidence
+    reserves, costs, expires = 0, 0, campaign.terms.expires
+    evidence, windowed = campaign.evidence, campaign.window is not None
     one_by_one = campaign.spending is not None or evidence.shared is not None
     for event in events:
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
-        if context is not None and context not in contexts:
+        if context not in contexts and context is not None:
             campaign.admit(context)  # it has no weight in the rows before its first one
-        if kind == DECIDED and one_by_one:
+        if one_by_one and kind == DECIDED:
             rows, rewards = _fold_decision(campaign, event, rows, rewards)
             left = campaign.ledger.left
         elif kind == DECIDED:
             if reserve or cost:
                 _check_offer(cost, reserve)
                 reserves, costs = reserves + reserve, costs + cost
-            if name is not None:
+            if name in expires:
                 campaign.open(event)
             if evidence.ageing is not None:
                 rows, rewards = _age(campaign, at, rows, rewards)
@@ -77,18 +79,19 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                 rows.append((TAKE, contexts[context], actions[name], counted))
                 rewards.append(0.0)
         elif kind == REWARDED:
-            learned, reward = _reward(campaign, Event._make(event))
-            rows += learned
-            rewards += [reward] * len(learned)
+            if (name in actions and not windowed) or _is_for_kernels(campaign, event):
+                t = -1 if counted is None else counted
+                rows.append((LEARN, contexts[context], actions[name], t))
+                rewards.append(event[_REWARD] or 0.0)
         elif kind == AMENDED:
             campaign.reserve(reserves, costs)
             campaign.policy.replay(rows, rewards)
             campaign.amend(campaign.terms.amended(amendment_of(event)["terms"]), at)
-            rows, rewards, reserves, costs = [], [], 0, 0
             contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
+            rows, rewards, reserves, costs, expires = [], [], 0, 0, campaign.terms.expires
         else:
             campaign.reserve(reserves, costs)
-            changes = _change(campaign, Event._make(event))
+            changes = _change(campaign, Event(*event[:_WIDTH]))
             rows += changes
             rewards += [0.0] * len(changes)
             reserves, costs, left = 0, 0, campaign.ledger.left
@@ -163,21 +166,19 @@ def ledger_after(
     return ledger, None
 
 
-def _reward(campaign: Campaign, event: Event) -> tuple[list[Row], float]:
-    """Fold a reward; return rows for the kernels, and its value."""
-    context, action, reward = event.context or "", event.action, event.reward or 0.0
-    window = campaign.window
+def _is_for_kernels(campaign: Campaign, event: EventRow) -> bool:
+    """Fold a reward into a window, and that of a stopped action; return if kernels learn it too."""
+    _, _, at, _, decision, _, context, action = event[:8]
+    reward, window = event[_REWARD] or 0.0, campaign.window
     if window is not None:
-        window.reward(event.decision or 0, event.at, reward)
+        window.reward(decision, at, reward)
         if reward == 0.0:  # silence is known from the age of its decision
-            return [], reward
-    if action not in campaign.action_index:
-        counted = 0.0 if window is not None else 1.0
-        campaign.policy.change_stopped(context, action or "", (counted, reward, -counted))
-        return [], reward
-    t = -1 if event.round is None else event.round
-    row = LEARN, campaign.contexts[context], campaign.action_index[action], t
-    return [row], reward
+            return False
+    if action in campaign.action_index:
+        return True
+    counted = 0.0 if window is not None else 1.0
+    campaign.policy.change_stopped(context, action, (counted, reward, -counted))
+    return False
 
 
 def _change(campaign: Campaign, event: Event) -> list[Row]:
