@@ -74,6 +74,14 @@ def test_it_has_the_methods_of_an_agent() -> None:
         "cancel",
         "look",
         "report",
+        "final_report",
+        "open_decisions",
+        "preview_amendment",
+        "amend",
+        "forget",
+        "pause",
+        "resume",
+        "end",
     ):
         ours, theirs = (
             [*inspect.signature(getattr(kind, name)).parameters]

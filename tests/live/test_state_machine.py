@@ -1,197 +1,30 @@
-"""Any sequence of requests, over every store, against a model in plain Python.
-
-After every step: ``spent + reserved + left == budget`` and ``left >= 0`` in whole units, the model
-agrees with the ledger, and a fresh replay of the log is exactly where the agent is.
-"""
+"""Any sequence of requests, over every store, against a model in plain Python."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from contextlib import ExitStack
-from decimal import ROUND_CEILING, Decimal
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
-from support.agents import STORES, agent_factory, refused, replay, state_values
-from support.money_model import ACTIONS, CONTEXTS, Entry, MoneyModel
-
-import almoner as al
-from almoner.live.state.campaign_state import Campaign
-
-CENT = Decimal("0.01")
-CONTEXT = st.sampled_from(CONTEXTS)
-AVAILABLE = st.none() | st.sampled_from([["mail"], ["call"], ["gift"], ["call", "gift"], []])
-KEY = st.none() | st.sampled_from(["k1", "k2", "k3", "k4"])
-BILL = st.sampled_from([Decimal(0), Decimal(2), Decimal(50)]) | st.decimals(0, 8, places=3)
-REWARD = st.sampled_from([0.0, 0.25, 1.0])
-FOLLOW_UP = st.one_of(
-    st.tuples(st.just("settle"), BILL),
-    st.tuples(st.just("reward"), REWARD),
-    st.tuples(st.just("cancel"), st.none()),
-)
-POLICIES = ["thrifty", "ucb-ealp", "thompson-rounded", "greedy", "horizon-alp"]
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+from support.agents import STORES
+from support.changing_machine import Changes
+from support.request_machine import Requests
 
 EXAMPLES = {"memory": 60, "sqlite": 12, "postgres": 4}
 
 
-class Requests(RuleBasedStateMachine):
-    """One campaign, two agents that use it alternately, and the model."""
-
-    kind: str
-
-    @initialize(
-        budget=st.sampled_from([9000, 2345, 701]),
-        horizon=st.sampled_from([50, 20, 9]),
-        policy=st.sampled_from(POLICIES),
-        defaults=st.sampled_from([None, "learned"]),
-    )
-    def create(self, budget: int, horizon: int, policy: str, defaults: str | None) -> None:
-        self.stack = ExitStack()
-        self.factory = self.stack.enter_context(agent_factory(self.kind))
-        self.agent = self.factory.open(
-            contexts=CONTEXTS,
-            actions=ACTIONS,
-            horizon=horizon,
-            budget=budget * CENT,
-            policy=policy,
-            unit=CENT,
-            default_rewards=defaults,
-            seed=budget + horizon,
-        )
-        self.other = self.factory.open()
-        self.model, self.defaults = MoneyModel(budget=budget, horizon=horizon), defaults is not None
-
-    def teardown(self) -> None:
-        if hasattr(self, "stack"):
-            self.stack.close()
-
-    @rule(context=CONTEXT, available=AVAILABLE, key=KEY)
-    def decide(self, context: str, available: list[str] | None, key: str | None) -> None:
-        if self.model.conflicts([context], [key]):
-            with refused(self.agent, al.Conflict):
-                self.agent.decide(context, available=available, key=key)
-        else:
-            decision = self.agent.decide(context, available=available, key=key)
-            self.model.decided(decision, available, key)
-
-    @rule(arrivals=st.lists(st.tuples(CONTEXT, KEY), max_size=5), available=AVAILABLE)
-    def decide_many(self, arrivals: list[tuple[str, str | None]], available: Any) -> None:
-        contexts, keys = [context for context, _ in arrivals], [key for _, key in arrivals]
-        if self.model.conflicts(contexts, keys):
-            with refused(self.agent, al.Conflict):
-                self.agent.decide_many(contexts, available=available, keys=keys)
-        else:
-            answers = self.agent.decide_many(contexts, available=available, keys=keys)
-            for decision, key in zip(answers, keys, strict=True):
-                self.model.decided(decision, available, key)
-
-    @precondition(lambda self: self.model.entries)
-    @rule(data=st.data(), whats=st.lists(FOLLOW_UP, min_size=1, max_size=3))
-    def follow_up(self, data: st.DataObject, whats: list[tuple[str, Any]]) -> None:
-        """Settle, reward or cancel one of the last few decisions, mostly actions."""
-        order = sorted(self.model.entries)
-        acted = [one for one in order if not self.model.entries[one].skip]
-        entry = self.model.entries[data.draw(st.sampled_from(acted[-3:] or order[-1:]))]
-        for what, value in whats:
-            getattr(self, what)(entry, value)
-            self.money_adds_up()
-
-    def settle(self, entry: Entry, cost: Decimal) -> None:
-        bill = int((cost / CENT).to_integral_value(ROUND_CEILING))
-        if entry.may_be_settled(bill):
-            self.model.settled(entry, bill, self.agent.settle(entry.decision.id, cost=cost))
-        else:
-            with refused(self.agent, al.Conflict):
-                self.agent.settle(entry.decision.id, cost=cost)
-
-    def reward(self, entry: Entry, value: float) -> None:
-        if entry.may_be_rewarded(value):
-            self.agent.reward(entry.decision.id, value)
-            entry.reward = value
-        else:
-            with refused(self.agent, al.Conflict):
-                self.agent.reward(entry.decision.id, value)
-
-    def cancel(self, entry: Entry, _: None) -> None:
-        if entry.may_be_cancelled():
-            self.model.cancelled(entry, self.agent.cancel(entry.decision.id))
-        else:
-            with refused(self.agent, al.Conflict):
-                self.agent.cancel(entry.decision.id)
-
-    @rule(running=st.sampled_from([True, True, False]))
-    def pause_or_resume(self, running: bool) -> None:
-        (self.agent.resume if running else self.agent.pause)()
-        self.model.status = "running" if running else "paused"
-
-    @rule(lost=st.sampled_from(["nothing", "the agent", "the snapshot", "half of the snapshot"]))
-    def let_the_other_agent_go_on(self, lost: str) -> None:
-        self.agent, self.other = self.other, self.agent
-        if "snapshot" in lost:
-            with self.agent.store.writing(self.agent.name) as writer:
-                writer.save_snapshot('{"vers' if "half" in lost else None)
-        if lost != "nothing":
-            self.agent.close()
-            self.agent = self.factory.open()
-
-    @precondition(lambda self: len(self.model.entries) % 4 == 1)  # now and then will do
-    @rule(data=st.data())
-    def ask_for_nonsense(self, data: st.DataObject) -> None:
-        nonsense: list[Callable[[], Any]] = [
-            lambda: self.agent.decide("nobody"),
-            lambda: self.agent.decide("new", available=["fax"]),
-            lambda: self.agent.decide("new", key=""),
-            lambda: self.agent.decide_many(["new", "nobody"]),
-            lambda: self.agent.settle(10**9, cost=1),
-            lambda: self.agent.reward(1, float("nan")),
-            lambda: self.agent.reward(0, 1.0),
-            lambda: self.agent.settle(1, cost=-1),
-            lambda: self.agent.cancel(True),
-        ]
-        with refused(self.agent, al.AlmonerError):
-            data.draw(st.sampled_from(nonsense))()
-
-    @invariant()
-    def money_adds_up(self) -> None:
-        ledger, model = self.agent.ledger, self.model
-        assert ledger.spent + ledger.reserved + ledger.left == ledger.budget
-        assert ledger.left >= 0
-        assert (ledger.budget, ledger.spent) == (model.budget, model.spent)
-        assert (ledger.reserved, ledger.left) == (model.reserved, model.left)
-        assert self.agent.look(lambda campaign: campaign.overrun) == model.overrun
-
-    @invariant()
-    def everything_is_learned_once(self) -> None:
-        state = self.agent.look(lambda campaign: state_values(campaign.state))
-        assert state["progress"][0] == self.model.counted
-        assert np.sum(state["counts"]) == self.model.learned(skips=False)
-        assert np.sum(state["pending"]) == self.model.pending
-        assert np.sum(state["skip_counts"]) == self.model.learned(skips=True) * self.defaults
-
-    @invariant()
-    def the_log_is_the_truth(self) -> None:
-        assert self.agent.look(Campaign.to_dict) == replay(self.agent)
-
-
+@pytest.mark.parametrize("machine", [Requests, Changes])
 @pytest.mark.parametrize("kind", STORES)
 def test_money_is_exact_whatever_is_asked(
-    kind: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    kind: str,
+    machine: type[RuleBasedStateMachine],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.CRITICAL, "almoner")  # overruns and damaged snapshots are wanted here
-    # So that there are any.
-    monkeypatch.setattr("almoner.live.transactions.catch_up.SNAPSHOT_EVERY", 7)
-    machine = type("Requests", (Requests,), {"kind": kind})
+    monkeypatch.setattr(
+        "almoner.live.transactions.catch_up.SNAPSHOT_EVERY", 7
+    )  # so that there are any
     steps = settings(max_examples=EXAMPLES[kind], stateful_step_count=40)
-    run_state_machine_as_test(machine, settings=steps)
+    run_state_machine_as_test(type(machine.__name__, (machine,), {"kind": kind}), settings=steps)

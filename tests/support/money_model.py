@@ -1,10 +1,13 @@
 """Reference model of a campaign's money in plain Python, in cents.
 
-It has no policy: it checks each answer of an agent and applies it to its balances.
+It has no policy: it checks each answer of an agent and applies it to its balances. Times are in
+seconds; reserves end, and silence becomes a reward of 0, when the model is told the time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 
 import almoner as al
@@ -25,10 +28,17 @@ RESERVES = {
 
 @dataclass
 class Entry:
-    """One decision, with its reserve, bill, charge, reward and cancellation."""
+    """One decision, with its reserve, bill, charge, reward, cancellation and expiry.
+
+    A bill above ``covered`` is an overrun: that is the reserve, or 0 once it was released.
+    """
 
     decision: al.Decision
     reserve: int
+    covered: int
+    at: float = 0.0
+    deadline: float | None = None
+    expired: bool = False
     billed: int | None = None
     charged: int = 0
     reward: float | None = None
@@ -42,7 +52,7 @@ class Entry:
     @property
     def open(self) -> bool:
         """Whether its money is still reserved."""
-        return not self.cancelled and self.billed is None
+        return not self.cancelled and self.billed is None and not self.expired
 
     def may_be_settled(self, bill: int) -> bool:
         """Whether a settlement with this bill must be accepted."""
@@ -54,14 +64,29 @@ class Entry:
 
     def may_be_cancelled(self) -> bool:
         """Whether a cancellation must be accepted."""
-        return not self.skip and self.billed is None and self.reward is None
+        return not self.skip and self.billed is None and self.reward is None and not self.expired
 
 
 class MoneyModel:
-    """Expected balances of one campaign."""
+    """Expected balances of one campaign.
 
-    def __init__(self, *, budget: int, horizon: int) -> None:
+    ``lifetimes`` are the seconds after which reserves of an action end, ``charged_at_end`` the
+    actions whose reserve is then charged, and ``window`` the seconds within which rewards come.
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: int,
+        horizon: int,
+        lifetimes: Mapping[str, float] | None = None,
+        charged_at_end: Collection[str] = (),
+        window: float | None = None,
+    ) -> None:
         self.budget, self.horizon, self.counted = budget, horizon, 0
+        self.lifetimes, self.charged_at_end = dict(lifetimes or {}), charged_at_end
+        self.window, self.now = window, 0.0
+        self.reserves, self.stopped = deepcopy(RESERVES), set[str]()
         self.status = "running"
         self.entries: dict[int, Entry] = {}
         self.keys: dict[str, al.Decision] = {}
@@ -84,7 +109,7 @@ class MoneyModel:
     @property
     def overrun(self) -> int:
         """Sum of bills above their reserves."""
-        return sum(max(0, (entry.billed or 0) - entry.reserve) for entry in self.entries.values())
+        return sum(max(0, (entry.billed or 0) - entry.covered) for entry in self.entries.values())
 
     def learned(self, *, skips: bool) -> int:
         """Return the number of rewarded actions, or of rewarded skips."""
@@ -99,6 +124,23 @@ class MoneyModel:
             not entry.skip and entry.reward is None and not entry.cancelled
             for entry in self.entries.values()
         )
+
+    @property
+    def active(self) -> list[str]:
+        """Actions that are not stopped."""
+        return [action for action in self.reserves if action not in self.stopped]
+
+    def pass_time(self, now: float) -> None:
+        """End the reserves and the windows whose time has come."""
+        self.now = now
+        for entry in self.entries.values():
+            if entry.open and entry.deadline is not None and entry.deadline <= now:
+                entry.expired = True
+                charged = entry.decision.action in self.charged_at_end
+                entry.covered = entry.charged = entry.reserve if charged else 0
+            silent = entry.reward is None and not entry.cancelled
+            if silent and self.window is not None and entry.at + self.window <= now:
+                entry.reward = 0.0
 
     def conflicts(self, contexts: list[str], keys: list[str | None]) -> bool:
         """Return whether a key is used for two contexts, here or in a batch."""
@@ -115,33 +157,37 @@ class MoneyModel:
             return
         if key is not None:
             self.keys[key] = decision
-        allowed = list(ACTIONS) if available is None else available
+        listed = self.reserves if available is None else available
+        allowed = [action for action in listed if action not in self.stopped]
         assert 0 < decision.probability <= 1
         reserve = 0
         if decision.action is None:
             assert decision.reason == self._reason(decision.context, allowed)
         else:
-            reserve = RESERVES[decision.action][decision.context]
+            reserve = self.reserves[decision.action][decision.context]
             assert decision.action in allowed
             assert reserve <= self.left
             assert (self.status, decision.reason) == ("running", None)
             assert self.counted < self.horizon
         self.counted += self.status == "running"
         assert decision.id not in self.entries
-        self.entries[decision.id] = Entry(decision, reserve)
+        lifetime = self.lifetimes.get(decision.action or "")
+        deadline = None if lifetime is None else self.now + lifetime
+        entry = Entry(decision, reserve, covered=reserve, at=self.now, deadline=deadline)
+        self.entries[decision.id] = entry
         assert decision.reserved == reserve / 100
         assert decision.budget_left == self.left / 100
 
     def settled(self, entry: Entry, bill: int, settlement: al.Settlement) -> None:
         """Apply a settlement, or compare it with the earlier one."""
         if entry.billed is None:
-            entry.charged = min(bill, self.left + entry.reserve)
+            entry.charged = min(bill, self.left + (entry.reserve if entry.open else entry.charged))
             entry.billed = bill
             assert settlement.budget_left == self.left / 100
         assert (settlement.id, settlement.billed) == (entry.decision.id, bill / 100)
         assert settlement.charged == entry.charged / 100
-        assert settlement.refunded == max(0, entry.reserve - bill) / 100
-        assert settlement.overrun == max(0, bill - entry.reserve) / 100
+        assert settlement.refunded == max(0, entry.covered - bill) / 100
+        assert settlement.overrun == max(0, bill - entry.covered) / 100
 
     def cancelled(self, entry: Entry, settlement: al.Settlement) -> None:
         """Apply a cancellation, or compare it with the earlier one."""
@@ -159,5 +205,5 @@ class MoneyModel:
             return "horizon"
         if not allowed:
             return "unavailable"
-        affordable = any(RESERVES[action][context] <= self.left for action in allowed)
+        affordable = any(self.reserves[action][context] <= self.left for action in allowed)
         return "policy" if affordable else "budget"

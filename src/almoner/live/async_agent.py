@@ -14,6 +14,7 @@ from almoner.errors import StoreError
 from almoner.live.agent import Agent
 from almoner.live.decision import Decision, Settlement
 from almoner.live.reports.final_report import FinalReport
+from almoner.live.reports.open_decisions import LIMIT, OpenReserve
 from almoner.live.reports.report import Report
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.terms import Terms
@@ -181,6 +182,18 @@ class AsyncAgent:
         """Return whether the campaign has worked: its lift, what that cost, and other budgets."""
         self._process.check()
         return await asyncio.to_thread(self.agent.final_report)
+
+    async def open_decisions(
+        self, older_than: Any = None, *, limit: int = LIMIT
+    ) -> list[OpenReserve]:
+        """Return the decisions whose reserve is not settled, as `Agent.open_decisions` does."""
+        self._process.check()
+        return await asyncio.to_thread(self.agent.open_decisions, older_than, limit=limit)
+
+    async def preview_amendment(self, **changes: Any) -> tuple[list[str], Report, Report]:
+        """Return changes in words, and the reports of the campaign as it is and with them."""
+        self._process.check()
+        return await asyncio.to_thread(partial(self.agent.preview_amendment, **changes))
 
     async def ask(self, *commands: Command) -> list[Any]:
         """Return the answers to a caller's commands: all are carried out or none."""

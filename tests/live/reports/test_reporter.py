@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.agents import AgentFactory
+from support.clock import Clock
 
 import almoner as al
 from almoner.live.audit import audit
@@ -415,3 +417,22 @@ def test_a_time_that_is_none_is_damage_of_the_ledger(at: Any) -> None:
             read()
     with pytest.raises(al.BrokenLedger, match=r"event 3 .*has no valid time"):
         audit(agent.store, agent.name)
+
+
+def test_a_report_knows_the_deadlines_that_have_passed(memory: AgentFactory) -> None:
+    """It says the same before and after the next transaction records them."""
+    clock = Clock()
+    agent = memory.create(
+        actions={"coupon": al.Action(cost=5, expires="1 hour")},
+        pace={"day": 10},
+        reward_window="1 hour",
+        holdout=0.2,
+        clock=clock,
+    )
+    for _ in range(10):
+        agent.decide("new")
+    clock.now += 7_200
+    before = agent.report(), agent.final_report()
+    assert before[0].reserved == before[0].waiting == 0
+    assert agent.ledger.reserved == 0  # records the deadlines
+    assert (agent.report(), agent.final_report()) == before

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.agents import AgentFactory, assert_sentence, replay
+from support.clock import Clock
 
 import almoner as al
 from almoner.live.audit import audit
@@ -25,16 +26,6 @@ BERLIN = ZoneInfo("Europe/Berlin")
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC).timestamp()
 HOUR, DAY = 3600.0, 86_400.0
 MONEY = denomination("0.01")
-
-
-class Clock:
-    """A clock that a test sets."""
-
-    def __init__(self, now: float) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def microseconds(text: str) -> int:
@@ -404,3 +395,30 @@ def test_a_pace_goes_with_a_risk_and_learned_costs(memory: AgentFactory, pace: A
         assert max(reserved.values()) <= 300 + 1e-9
     assert agent.look(Campaign.to_dict) == replay(agent)
     audit(agent.store, agent.name)
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"pace": {"day": 10}, "explore": 0.1},
+        {"pace": {"hour": 7, "day": 12}, "holdout": 0.2},
+        {"pace": "even", "explore": 0.1},
+        {"pace": "even", "holdout": 0.1, "explore": 0.2},
+    ],
+)
+def test_a_pace_goes_with_exploration_and_a_hold_out(
+    terms: dict[str, Any], factory: AgentFactory
+) -> None:
+    """Probabilities are those of the options that fit the pace, as the audit computes them."""
+    clock = Clock()
+    actions = {"coupon": 5, "mail": 2}
+    agent = factory.create(actions=actions, horizon=100, budget=200, clock=clock, **terms)
+    twin = factory.open(clock=clock)
+    for count in range(100):
+        decision = (agent, twin)[count % 2].decide(["new", "returning"][count % 2])
+        clock.now += 1_000.0
+        if decision.action and count % 5 == 0:
+            agent.settle(decision.id, cost=1)
+        agent.reward(decision.id, float(count % 3 == 0))
+    audit(agent.store, factory.name)
+    assert replay(agent) == agent.look(lambda campaign: campaign.to_dict())

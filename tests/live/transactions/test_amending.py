@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.agents import AgentFactory, replay
+from support.agents import AgentFactory, refused, replay
+from support.clock import Clock
 
 import almoner as al
 from almoner.live.audit import audit
@@ -245,3 +246,90 @@ def test_an_audit_finds_an_amendment_that_was_forged(memory: AgentFactory) -> No
         log.rows[1] = good._replace(detail=json.dumps({"terms": changes, "by": None, "note": None}))
         with pytest.raises(al.BrokenLedger, match=message):
             audit(agent.store, memory.name)
+
+
+def test_reserves_made_before_an_amendment_are_not_spent_again(factory: AgentFactory) -> None:
+    """Where all actions that are left reserve their cost, reserves of before may be larger."""
+    agent = factory.create(actions={"call": al.Action(cost=1, reserve=6), "mail": 1})
+    for _ in range(12):
+        agent.decide("new", available=["call"])
+    agent.amend(stop=["call"])
+    assert {agent.decide("new").reason for _ in range(20)} == {"budget"}
+    assert agent.ledger.left == 0
+    audit(agent.store, factory.name)
+
+
+def test_an_action_is_added_and_stopped_at_once(factory: AgentFactory) -> None:
+    agent = factory.create()
+    agent.decide("new")
+    agent.amend(add={"gift": 7}, stop=["gift"])
+    assert [row.action for row in agent.report().contexts[0].actions][-1] == "gift"
+    agent.final_report()
+    agent.amend(restart=["gift"])
+    assert agent.decide("new", available=["gift"]).action == "gift"
+    assert replay(agent) == agent.look(lambda campaign: campaign.to_dict())
+
+
+CONTRADICTIONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"new_contexts": True}, {"costs": {"mail": {"new": 1, "returning": 2}}}, "one cost for each"),
+    ({"new_contexts": True}, {"add": {"gift": al.Action(cost={"new": 1})}}, "lacks the key"),
+    (
+        {"default": "mail"},
+        {"add": {"gift": al.Action(cost=1, reserve=2, learn_cost=True)}},
+        "default goes with neither learn_cost nor risk",
+    ),
+]
+
+
+@pytest.mark.parametrize(("terms", "change", "message"), CONTRADICTIONS)
+def test_terms_that_contradict_each_other_are_refused(
+    terms: dict[str, Any], change: dict[str, Any], message: str, memory: AgentFactory
+) -> None:
+    agent = memory.create(**terms)
+    agent.decide("new")
+    if "new_contexts" in terms:
+        agent.decide("never seen")
+    with refused(agent, al.InvalidInput, match=message):
+        agent.amend(**change)
+    agent.report()
+
+
+def test_a_campaign_beyond_its_horizon_is_amended(memory: AgentFactory) -> None:
+    agent = memory.create(horizon=3)
+    for _ in range(5):
+        agent.decide("new")
+    agent.amend(budget=90)
+    assert audit(agent.store, memory.name).budget == 90_000_000
+
+
+@pytest.mark.parametrize("risk", [None, 0.05])
+@pytest.mark.parametrize(("before", "after"), [("1 hour", "7 days"), ("7 days", "1 hour")])
+def test_open_decisions_keep_the_lifetime_they_were_made_with(
+    before: str, after: str, risk: float | None, memory: AgentFactory
+) -> None:
+    """Bills and cancellations after the change leave no negative evidence, also after a restart."""
+    clock = Clock()
+
+    def call(expires: str) -> al.Action:
+        return al.Action(cost=1, reserve=3, expires=expires, learn_cost=True)
+
+    agent = memory.create(
+        actions={"call": call(before), "mail": 1}, horizon=400, budget=300, risk=risk, clock=clock
+    )
+    random = np.random.default_rng(5)
+    for count in range(120):
+        if count == 40:
+            agent.amend(costs={"call": call(after)})
+        clock.now += float(random.choice([60.0, 600.0, 4_000.0]))
+        made = agent.open_decisions(limit=5)
+        if made and random.random() < 0.3:
+            agent.cancel(made[-1].id)
+        elif made and random.random() < 0.6:
+            agent.settle(made[0].id, cost=int(random.integers(0, 4)))
+        agent.decide("new", available=["call"])
+        if count % 17 == 0:
+            restored = agent.look(lambda campaign: campaign.copy().to_dict())
+            assert restored == agent.look(lambda campaign: campaign.to_dict()) == replay(agent)
+    bills = agent.look(lambda campaign: campaign.evidence.bills)
+    assert bills.evidence(agent.now(), 2).min() >= 0
+    audit(agent.store, memory.name)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.agents import AgentFactory, replay
+from support.clock import Clock
 
 import almoner as al
 from almoner.live.audit import audit
@@ -20,16 +21,6 @@ from almoner.store.events import EXPIRED
 HOUR, DAY = 3_600.0, 86_400.0
 COUPON = al.Action(cost="0.6", reserve=5, expires="7 days")
 CALL = al.Action(cost=1, reserve=2, expires="90 minutes", on_expiry="charge")
-
-
-class Clock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.now = 1_790_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def campaign(factory: AgentFactory, clock: Clock, **terms: Any) -> al.Agent:

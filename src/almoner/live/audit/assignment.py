@@ -10,6 +10,7 @@ from math import fsum
 from operator import itemgetter
 from typing import Any
 
+from almoner.live.audit.pace import SLACK, AuditedPace
 from almoner.live.terms.terms import Terms
 from almoner.store.base import PersonRow
 from almoner.store.events import Event, EventRow
@@ -23,8 +24,8 @@ TOLERANCE = 1e-9
 class AssignmentAuditor:
     """Checks the decisions of a campaign with a hold-out, exploration or limited persons."""
 
-    def __init__(self, terms: Terms) -> None:
-        self.terms = terms
+    def __init__(self, terms: Terms, pace: AuditedPace) -> None:
+        self.terms, self._pace = terms, pace
         self.is_needed = terms.spreads or terms.per_person is not None
         # By decision: the probability of a skip, and the number of the reason.
         self._probabilities, self._reasons = array("d"), bytearray()
@@ -67,23 +68,37 @@ class AssignmentAuditor:
 
     def _spread_fault(self, event: Event, shares: dict[str, float], left: int) -> str | None:
         terms = self.terms
-        allowed = terms.actions if event.available is None else json.loads(event.available)
-        offers = zip(terms.actions, terms.reserves_in(event.context or ""), strict=True)
-        affordable = {action for action, reserve in offers if reserve <= left}
         likely = set(shares) - {"skip"}
-        if terms.risk > 0:  # which reserves are admitted together is checked elsewhere
-            affordable = likely
-        fitting = affordable & {*allowed} - {*terms.stopped}
+        fitting = likely if self._is_unknown else self._fitting(event, left, SLACK)
         if not likely <= fitting:
             return f"gives a probability to {min(likely - fitting)!r}, which could not be taken"
-        if terms.explore > 0 and likely != fitting:
-            return f"gives no probability to {min(fitting - likely)!r}, which could be taken"
-        least = (1 - terms.holdout) * terms.explore / (1 + len(fitting))
+        certain = likely if self._is_unknown else self._fitting(event, left, -SLACK)
+        if terms.explore > 0 and not certain <= likely:
+            return f"gives no probability to {min(certain - likely)!r}, which could be taken"
+        least = (1 - terms.holdout) * terms.explore / (1 + len(likely))
         if shares.get("skip", 0.0) < terms.holdout + least - TOLERANCE:
             return f"skips with a probability of less than {terms.holdout + least}"
         if min((shares[action] for action in likely), default=1.0) < least - TOLERANCE:
             return f"has a probability below {least}, the least"
         return None
+
+    @property
+    def _is_unknown(self) -> bool:
+        """Whether options that were not taken could have been is unknown: see `Audit`."""
+        return self.terms.risk > 0 or (self.terms.pace == "even" and bool(self.terms.learned_costs))
+
+    def _fitting(self, event: Event, left: int, slack: float) -> set[str]:
+        """Return the actions that could be taken, given the slack of an even spend."""
+        terms, context = self.terms, event.context or ""
+        room, below_line = self._pace.room(event)
+        below_line += slack * terms.budget
+        allowed = terms.actions if event.available is None else json.loads(event.available)
+        costs = zip(terms.actions, terms.costs_in(context), terms.reserves_in(context), strict=True)
+        return {
+            action
+            for action, cost, reserve in costs
+            if reserve <= min(left, room) and (not cost or cost <= below_line)
+        } & {*allowed} - {*terms.stopped}
 
     def reward_fault(self, row: EventRow) -> str | None:
         """Return what is wrong with a reward: it repeats a reason and the probability of a skip."""

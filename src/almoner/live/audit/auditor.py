@@ -138,7 +138,7 @@ class Auditor:
         self._numbers: dict[AuditedOffer, int] = {}
         self._valid: dict[AuditedOffer, int] = {}
         self._offers: list[AuditedOffer] = []
-        self._assignment = AssignmentAuditor(terms)
+        self._assignment = AssignmentAuditor(terms, self._pace)
         self._unused = {
             kind: [name for name in names if name not in _ASSIGNED.get(kind, ())]
             if self._assignment.is_needed
@@ -251,7 +251,8 @@ class Auditor:
             if field in UNCHANGING:
                 self._broken(row, f"changes {field}, which no amendment may")
         terms = self.terms.amended(changes)
-        if not isinstance(terms.horizon, ClosingTime) and terms.horizon < self.rounds:
+        moved = terms.horizon != self.terms.horizon and not isinstance(terms.horizon, ClosingTime)
+        if moved and terms.horizon < self.rounds:  # type: ignore[operator]
             self._broken(row, f"sets a horizon of {terms.horizon} after {self.rounds} arrivals")
         if not {*self.terms.actions} <= {*terms.actions} or not terms.active:
             self._broken(row, "removes actions")

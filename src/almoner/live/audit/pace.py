@@ -6,15 +6,16 @@ from array import array
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from math import inf
 from zoneinfo import ZoneInfo
 
 from almoner.live.terms.terms import Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.store.events import CANCELLED, DECIDED, EXPIRED, SETTLED, Event, EventRow
 
-__all__ = ["AuditedPace"]
+__all__ = ["SLACK", "AuditedPace"]
 
-_SLACK = 1e-9
+SLACK = 1e-9
 """Share of the budget by which the line of an even spend may be off: a rounding error."""
 
 
@@ -31,6 +32,21 @@ class AuditedPace:
         self._used: Counter[tuple[str, str]] = Counter()
         self._at = array("q", [0])  # by event: the time of a decision
         self._taken = self._expected = 0
+
+    def room(self, event: Event) -> tuple[float, float]:
+        """Return the largest reserve that fits the caps at a decision, and the cost below the line.
+
+        Both are as before the decision; the default is exempt from the line.
+        """
+        room = (
+            min(
+                (cap - self._used[period, self._label(period, event.at)])
+                for period, cap in self._caps.items()
+            )
+            if self._caps
+            else inf
+        )
+        return room, self._most(event) - self._expected if self._even else inf
 
     def check(self, row: EventRow, terms: Terms, taken: int) -> str | None:
         """Return what is wrong with an event, after which ``taken`` is spent or reserved.
@@ -71,11 +87,14 @@ class AuditedPace:
             self._expected += change if late else change + (event.reserve or 0) - cost
         if event.kind != DECIDED or not cost or self._is_served(event):
             return None
-        line = self._share(event)
-        most = max(1.2 * line, 0.01) * terms.budget
-        if self._expected > most + _SLACK * terms.budget:
+        most = self._most(event)
+        if self._expected > most + SLACK * terms.budget:
             return f"brings the expected spend to {self._expected}, above {most:.0f}, its line"
         return None
+
+    def _most(self, event: Event) -> float:
+        """Return the expected spend that the line allows after a decision."""
+        return max(1.2 * self._share(event), 0.01) * self._terms.budget
 
     def _is_served(self, event: Event) -> bool:
         terms = self._terms

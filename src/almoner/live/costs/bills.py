@@ -65,25 +65,24 @@ class Bills:
         if window is not None:
             self._cohorts[window].add(row, self.columns[action], at)
 
-    def end(self, row: int, event: Event, decided_at: int | None) -> None:
+    def end(self, row: int, event: Event, deadline: int | None, decided_at: int) -> None:
         """Add the bill of an event that ends a reserve, or comes after its end.
 
-        ``decided_at`` is the time of the decision, None if its reserve did not expire by itself, or
-        has ended before.
+        ``deadline`` is that of the decision, on the terms that it was made on; None if its reserve
+        did not expire by itself, or has ended before.
         """
         if row >= len(self._sums):
             self._resize(2 * row)
         bill, column = event.bill or 0, self.columns[event.action or ""]
-        window = self._terms.expires.get(event.action or "")
         self._sums[row, column] += bill
         if event.reason == CHARGE:
             self._sums[row, column] -= event.reserve or 0
-        if decided_at is None or window is None:
+        if deadline is None:
             self._settled[row, column] += event.kind != CANCELLED and event.reason is None
         elif event.kind == CANCELLED:
-            self._cohorts[window].remove(row, column, decided_at)
+            self._cohorts[deadline - decided_at].remove(row, column, decided_at)
         elif bill > 0:
-            self._cohorts[window].note_outcome(decided_at, event.at)
+            self._cohorts[deadline - decided_at].note_outcome(decided_at, event.at)
 
     def expected(self, now: int, contexts: dict[str, int]) -> ExpectedCosts:
         """Return the expected costs now; those that are not learned are as declared."""
@@ -124,8 +123,10 @@ class Bills:
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the result of `to_dict`."""
         self._sums, self._settled = np.array(table["sums"]), np.array(table["settled"])
+        self._cohorts = {}  # in the order of the snapshot, in which they are added up
         for window, values in table["cohorts"]:
-            self._cohorts.setdefault(window, Cohorts(window, 1)).restore(values)
+            self._cohorts[window] = Cohorts(window, 1)
+            self._cohorts[window].restore(values)
 
     def _resize(self, rows: int) -> None:
         """Make room for more contexts, and for all actions."""

@@ -33,7 +33,6 @@ from almoner.live.costs.ledger import Ledger
 from almoner.live.policy.choice import Offer
 from almoner.live.rewards.cohorts import EDGES, Cohorts
 from almoner.live.terms.terms import Terms
-from almoner.live.times.durations import LONGEST
 from almoner.types import Floats
 
 __all__ = ["SharedReserves"]
@@ -51,7 +50,9 @@ class SharedReserves:
     def __init__(self, terms: Terms, columns: dict[str, int]) -> None:
         self.expected = 0.0
         self._variance = self._error = 0.0
-        self._aged_at = 0
+        self._aged_at, self._largest = 0, 0.0
+        # By pair: the largest reserve so far, and the open decisions that do not expire.
+        self._reserves, self._lasting = np.zeros((1, 0)), np.zeros((1, 0))
         self._billed: dict[int, Floats] = {}
         self._columns = columns
         self._open: dict[int, Cohorts] = {}
@@ -59,25 +60,39 @@ class SharedReserves:
 
     def amend(self, terms: Terms) -> None:
         """Go on with these terms."""
-        self._expires = {name: terms.expires.get(name, LONGEST) for name in terms.actions}
+        self._expires = terms.expires
         self._evidence_needed = math.log(1.0 / terms.risk)
-        reserves = [terms.reserves_in(context) for context in terms.contexts]
-        self._largest = float(np.max(reserves))
         for window in self._expires.values():
             self._open.setdefault(window, Cohorts(window, 1))
             self._open[window].resize(0, len(self._columns))
 
     def add(self, row: int, action: str, at: int, *, cost: int, reserve: int) -> None:
         """Add a decision, given its expected cost and its reserve."""
-        self._open[self._expires[action]].add(row, self._columns[action], at)
+        column = self._columns[action]
+        self._resize(row + 1)
+        if action in self._expires:
+            self._open[self._expires[action]].add(row, column, at)
+        else:
+            self._lasting[row, column] += 1.0
+        self._reserves[row, column] = max(self._reserves[row, column], reserve)
+        self._largest = max(self._largest, float(reserve))
         self.expected += cost
         self._variance += float(cost) * reserve
 
-    def remove(self, row: int, action: str, at: int, *, cost: int, reserve: int) -> None:
-        """Remove a decision whose reserve has ended, given what it was expected to cost."""
-        window = self._expires[action]
-        self._open[window].remove(row, self._columns[action], at)
-        share = np.interp((self._aged_at - at) / window, EDGES, self._billed.get(window, EDGES))
+    def remove(
+        self, row: int, action: str, at: int, lifetime: int | None, *, cost: int, reserve: int
+    ) -> None:
+        """Remove a decision whose reserve has ended, given what it was expected to cost.
+
+        ``lifetime`` is the time after which its reserve would have expired; None if it would not.
+        """
+        column, share = self._columns[action], 0.0
+        if lifetime is None:
+            self._lasting[row, column] -= 1.0
+        else:
+            self._open[lifetime].remove(row, column, at)
+            age = (self._aged_at - at) / lifetime
+            share = np.interp(age, EDGES, self._billed.get(lifetime, EDGES))
         rest = float(_rest(np.float64(cost), np.float64(reserve), share))
         self.expected = max(0.0, self.expected - rest)
         self._variance = max(0.0, self._variance - rest * reserve)
@@ -85,8 +100,9 @@ class SharedReserves:
     def age(self, now: int, costs: ExpectedCosts) -> None:
         """Compute everything anew from the ages of the open decisions."""
         rows, columns = costs.costs.shape
-        expected, reserves = costs.costs.astype(np.float64), costs.reserves.astype(np.float64)
-        by_pair = np.zeros(costs.costs.shape)
+        self._resize(rows)
+        expected, reserves = costs.costs.astype(np.float64), self._reserves[:rows]
+        by_pair = self._lasting[:rows] * expected
         for window, cohorts in self._open.items():
             cohorts.resize(rows, columns)
             ages, counts = cohorts.ages(now, rows)
@@ -113,8 +129,11 @@ class SharedReserves:
 
     def to_dict(self, rows: int) -> dict[str, Any]:
         """Return plain values for a snapshot of a campaign with this number of contexts."""
+        self._resize(rows)
         return {
             "sums": [self.expected, self._variance, self._error, self._aged_at],
+            "reserves": self._reserves[:rows].tolist(),
+            "lasting": self._lasting[:rows].tolist(),
             "billed": [[window, shares.tolist()] for window, shares in self._billed.items()],
             "open": [[window, own.to_dict(rows)] for window, own in self._open.items()],
         }
@@ -123,8 +142,21 @@ class SharedReserves:
         """Restore the result of `to_dict`."""
         self.expected, self._variance, self._error, self._aged_at = table["sums"]
         self._billed = {window: np.array(shares) for window, shares in table["billed"]}
+        self._reserves, self._lasting = np.array(table["reserves"]), np.array(table["lasting"])
+        self._largest = float(self._reserves.max(initial=0.0))
+        self._open = {}  # in the order of the snapshot, in which they are added up
         for window, values in table["open"]:
-            self._open.setdefault(window, Cohorts(window, 1)).restore(values)
+            self._open[window] = Cohorts(window, 1)
+            self._open[window].restore(values)
+
+    def _resize(self, rows: int) -> None:
+        """Make room for more contexts, twice as many as needed, and for all actions."""
+        has, columns = len(self._reserves), len(self._columns) - self._reserves.shape[1]
+        more = 2 * rows - has if rows > has else 0
+        if more or columns:
+            widths = [(0, more), (0, columns)]
+            self._reserves = np.pad(self._reserves, widths)
+            self._lasting = np.pad(self._lasting, widths)
 
 
 def _rest(cost: Any, reserve: Any, share: Any) -> Floats:

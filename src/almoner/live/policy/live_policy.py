@@ -64,8 +64,10 @@ class LivePolicy:
         The factor from a price per kernel unit to a price per unit of money.
     """
 
-    def __init__(self, terms: Terms, contexts: tuple[str, ...] | None = None) -> None:
-        self._terms = terms
+    def __init__(
+        self, terms: Terms, contexts: tuple[str, ...] | None = None, *, amended: bool = False
+    ) -> None:
+        self._terms, self._amended = terms, amended
         root = np.random.SeedSequence(terms.seed).generate_state(1, np.uint64)[0]
         self._stream = np.uint64(stream_key(root, 0, POLICY))
         self.actions = {name: index for index, name in enumerate(terms.active)}
@@ -89,8 +91,10 @@ class LivePolicy:
             [[offer[1:] for offer in self.offers[name]] for name in contexts], np.int64
         )
         costs, reserves = offers[:, :, 0], offers[:, :, 1]
-        # Kernels compare costs with the units left; reserves matter only where they differ.
+        # Kernels compare costs with the units left; reserves matter only where they differ, or may
+        # have differed before an amendment.
         differ = bool((costs != reserves).any()) or bool(self._terms.learned_costs)
+        differ = differ or self._amended
         self._rows = ContextRows(lower_terms(self._terms, contexts), reserves * differ)
         self.statistics = PolicyStatistics(self._terms, self.contexts, self.actions)
         self._use_rows()

@@ -106,7 +106,8 @@ class PolicyStatistics:
             if name in learned:
                 after.counts[:, column], after.sums[:, column] = learned[name][:2]
                 after.pending[:, column] = learned.pop(name)[2]
-        self.stopped = learned
+        nothing = np.zeros((3, len(self.contexts)))
+        self.stopped = {name: learned.get(name, nothing.copy()) for name in self._terms.stopped}
 
     def inherit(self) -> None:
         """Take inherited counts and sums for rewards that were seen."""

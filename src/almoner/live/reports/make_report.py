@@ -33,7 +33,7 @@ SILENT_DECISIONS = 30
 
 def make_report(name: str, campaign: Campaign, history: History, now: int) -> Report:
     """Return the report of a campaign and its history, both after the same event."""
-    terms, ledger = campaign.terms, campaign.ledger_at(now)
+    terms, ledger = campaign.terms, campaign.ledger
     amount, horizon = terms.unit.amount, terms.horizon
     expected = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
     arrivals, coming = campaign.arrivals, campaign.arrivals_left(now)
@@ -93,8 +93,8 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         value=scale.value(plan.value),
         boundaries=plan.boundaries.tolist(),
         contexts=_contexts(campaign, history, estimates, learned, plan, evidence, now),
-        open=history.open - len(campaign.expiring.due(now)),
-        expiring=len(campaign.expiring) - len(campaign.expiring.due(now)),
+        open=history.open,
+        expiring=len(campaign.expiring),
         next_expiry=_next_expiry(campaign, now),
         amendments=history.amendments[:],
         reward_window=terms.window_in_words,

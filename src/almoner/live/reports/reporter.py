@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import TypeVar
 
 from almoner.concurrency.mutex import Mutex, release
@@ -17,6 +18,7 @@ from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.terms import Terms
 from almoner.live.transactions.amendment import Changes, amended_terms
 from almoner.live.transactions.catch_up import Replica
+from almoner.live.transactions.new_events import has_lapsed, lapse
 from almoner.live.transactions.recent_events import RecentEvents, rows_after
 from almoner.store.base import Store
 from almoner.store.events import Event, EventRow
@@ -66,7 +68,7 @@ class Reporter:
 
     def final_report(self) -> FinalReport:
         """Return the final report of the campaign after all events of its log."""
-        return self._locked(lambda: make_final_report(self._name, *self._up_to_date()))
+        return self._locked(lambda: make_final_report(self._name, *self._as_of(self._now())))
 
     def curve(self) -> list[CurvePoint]:
         """Return the curve of the campaign up to the latest arrival."""
@@ -77,8 +79,8 @@ class Reporter:
         return self._locked(lambda: self._preview(changes))
 
     def _preview(self, changes: Changes) -> tuple[list[str], Report, Report]:
-        campaign, history = self._up_to_date()
         now = self._now()
+        campaign, history = self._as_of(now)
         terms = amended_terms(campaign, changes, now)
         after = campaign.copy()
         after.amend(terms, now)
@@ -99,11 +101,20 @@ class Reporter:
             release(claim)
 
     def _report(self) -> Report:
-        campaign, history = self._up_to_date()
-        return make_report(self._name, campaign, history, self._now())
+        now = self._now()
+        return make_report(self._name, *self._as_of(now), now)
 
     def _points(self) -> list[CurvePoint]:
         return self._up_to_date()[1].curve.points()
+
+    def _as_of(self, now: int) -> tuple[Campaign, History]:
+        """Return campaign and history as if the deadlines that have passed were recorded."""
+        campaign, history = self._up_to_date()
+        if not has_lapsed(campaign, now):
+            return campaign, history
+        campaign, history = campaign.copy(), deepcopy(history)
+        history.apply(lapse(campaign, now))
+        return campaign, history
 
     def _up_to_date(self) -> tuple[Campaign, History]:
         """Return campaign and history after the same event."""

@@ -24,7 +24,7 @@ class Ageing:
     """
 
     def __init__(self, window: int | None) -> None:
-        self._window = window
+        self.window = window
         self._decisions = self._decisions_then = 0
         self.at = self._latest = -1
 
@@ -38,7 +38,7 @@ class Ageing:
             return False
         if self._decisions >= GROWTH * self._decisions_then:
             return True
-        return self._window is not None and at - self.at >= self._window // AGEINGS
+        return self.window is not None and at - self.at >= self.window // AGEINGS
 
     def note_ageing(self, at: int) -> None:
         """Note that evidence has aged."""

@@ -88,7 +88,7 @@ class Campaign:
             raise BrokenLedger(f"a budget of {terms.budget} is less than is spent and reserved")
         before, horizon = self.policy, self.terms.horizon
         self.terms = terms
-        self._use(LivePolicy(terms, tuple(self.contexts)))
+        self._use(LivePolicy(terms, tuple(self.contexts), amended=True))
         self.policy.take_over(before)
         if before.is_warm:
             self.policy.warm_up()
@@ -206,7 +206,8 @@ class Campaign:
         if table["terms"] is not None:
             self.terms = Terms.from_dict(table["terms"])
             self.spending = spending_rules(self.terms)
-        self._use(LivePolicy(self.terms, tuple(table["contexts"])))
+        amended = table["terms"] is not None
+        self._use(LivePolicy(self.terms, tuple(table["contexts"]), amended=amended))
         self.policy.restore(table["state"])
         stopped = {name: np.array(rows) for name, rows in table["stopped"].items()}
         self.policy.statistics.stopped = stopped

@@ -47,12 +47,16 @@ class Evidence:
             self.bills = Bills(terms)
             if terms.risk > 0.0:
                 self.shared = SharedReserves(terms, self.bills.columns)
+        self.ageing: Ageing | None = None
+        if self.window is not None or self.bills is not None:
+            self.ageing = Ageing(self._shortest(terms))
+
+    def _shortest(self, terms: Terms) -> int | None:
+        """Return the shortest time in which evidence comes."""
         windows = [] if terms.reward_window is None else [terms.reward_window]
         if self.bills is not None:
             windows += terms.expires.values()
-        self.ageing: Ageing | None = None
-        if self.window is not None or self.bills is not None:
-            self.ageing = Ageing(min(windows, default=None))
+        return min(windows, default=None)
 
     def is_due(self, at: int) -> bool:
         """Return whether evidence is to age before a decision at this time."""
@@ -86,13 +90,13 @@ class Evidence:
             self.window.end(event, row)
         if self.bills is None:
             return
-        decision = campaign.expiring.get(event.decision or 0)
-        decided_at = None if decision is None else decision.at
-        self.bills.end(row, event, decided_at)
+        deadline, decision = campaign.expiring.entry(event.decision or 0)
+        at = event.at if decision is None else decision.at
+        self.bills.end(row, event, deadline, at)
         if self.shared is not None and event.reason is None:
             cost, reserve = event.cost or 0, event.reserve or 0
-            at = event.at if decided_at is None else decided_at
-            self.shared.remove(row, event.action or "", at, cost=cost, reserve=reserve)
+            lifetime = None if deadline is None else deadline - at
+            self.shared.remove(row, event.action or "", at, lifetime, cost=cost, reserve=reserve)
 
     def amend(self, campaign: Campaign) -> None:
         """Go on with the terms that the campaign has now."""
@@ -102,8 +106,9 @@ class Evidence:
                 part.amend(terms)
         if self.bills is None and terms.learned_costs:
             self.bills = Bills(terms)
-            self.ageing = self.ageing or Ageing(min(terms.expires.values(), default=None))
+            self.ageing = self.ageing or Ageing(None)
         if self.ageing is not None:
+            self.ageing.window = self._shortest(terms)
             self._age_bills(campaign, self.ageing.at)
 
     def to_dict(self, campaign: Campaign) -> dict[str, Any]:
@@ -122,10 +127,15 @@ class Evidence:
 
     def restore(self, campaign: Campaign, table: dict[str, Any]) -> None:
         """Restore the result of `to_dict` in a campaign with the same terms."""
-        if self.ageing is None:
+        if "evidence" not in table:
             return
         values = table["evidence"]
-        self.ageing.restore(values["ageing"])
+        if self.bills is None and values["bills"] is not None:  # an amendment has ended learning
+            self.bills = Bills(campaign.terms)
+            self.ageing = self.ageing or Ageing(None)
+            self.ageing.window = self._shortest(campaign.terms)
+        if self.ageing is not None:
+            self.ageing.restore(values["ageing"])
         parts = {"window": self.window, "bills": self.bills, "shared": self.shared}
         for name, part in parts.items():
             if part is not None:

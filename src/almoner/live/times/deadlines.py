@@ -40,6 +40,10 @@ class Deadlines:
         entry = self.open.get(seq)
         return None if entry is None else entry[1]
 
+    def entry(self, seq: int) -> tuple[int | None, OpenDecision | None]:
+        """Return the deadline of a decision, and the decision; None for both if it is not open."""
+        return self.open.get(seq, (None, None))
+
     def discard(self, seq: int) -> None:
         """Remove a decision, if it is open."""
         self.open.pop(seq, None)  # its entry in the queue is skipped when it comes up

@@ -11,6 +11,7 @@ from almoner.errors import InvalidTerms
 from almoner.live.costs.ledger import Ledger
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.action import Action
+from almoner.live.terms.contradictions import refuse_contradictions
 from almoner.live.terms.names import name_list
 from almoner.live.terms.parse_terms import parse_term
 from almoner.live.terms.terms import PAIRS_LIMIT, Terms
@@ -71,6 +72,7 @@ def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
             f"{len(terms.actions):,}; add fewer actions"
         )
     if terms != campaign.terms:
+        refuse_contradictions(terms)
         Campaign(terms)  # refuses a policy that does not fit
     return terms
 
@@ -111,7 +113,8 @@ def _horizon(campaign: Campaign, changes: Changes, now: int) -> int | ClosingTim
         )
     if changes.closes is None and changes.arrivals is None:
         return present
-    moved = present.moved(changes.closes or present.at, changes.arrivals)
+    closes = present.at if changes.closes is None else changes.closes
+    moved = present.moved(closes, changes.arrivals)
     if moved.at.timestamp() * 1e6 <= now:
         remedy = "to end the campaign now, close it"
         raise checks.refuse(

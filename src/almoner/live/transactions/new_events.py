@@ -10,7 +10,7 @@ from almoner.live.state.fold import fold, ledger_after
 from almoner.live.terms.terms import Terms
 from almoner.store.events import AMENDED, REWARDED, Event
 
-__all__ = ["change_terms", "follow_up", "lapse", "set_status"]
+__all__ = ["change_terms", "follow_up", "has_lapsed", "lapse", "set_status"]
 
 
 def follow_up(
@@ -48,6 +48,12 @@ def follow_up(
     )
     fold(campaign, [event])
     return event
+
+
+def has_lapsed(campaign: Campaign, now: int) -> bool:
+    """Return whether deadlines have passed that are not recorded."""
+    window = campaign.window
+    return bool(campaign.expiring.due(now) or (window is not None and window.waiting.due(now)))
 
 
 def lapse(campaign: Campaign, now: int) -> list[Event]:
