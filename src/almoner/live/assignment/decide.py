@@ -7,13 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 from math import isnan, nan
 
-from almoner.kernels.live import (
-    ACTED,
-    NOT_ALLOWED,
-    PAST_HORIZON,
-    POLICY_SKIP,
-    UNAFFORDABLE,
-)
+from almoner.kernels.live import ACTED, NOT_ALLOWED, PAST_HORIZON, POLICY_SKIP, UNAFFORDABLE
 from almoner.kernels.state import ROUND
 from almoner.kernels.steps import SKIP
 from almoner.live.assignment.assignment import EXPLORED, HAS_ENOUGH, HELD_OUT, assign

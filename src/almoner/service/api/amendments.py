@@ -8,10 +8,11 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from almoner.live.reports.open_decisions import LIMIT
+from almoner.service.api.campaign_terms import TermChanges
+from almoner.service.api.campaign_view import CampaignView
 from almoner.service.api.campaigns import CAMPAIGN, view_of
 from almoner.service.api.operation import get, patch, post
-from almoner.service.api.requests import TermChanges
-from almoner.service.api.responses import AmendmentPreview, CampaignView, OpenDecisions
+from almoner.service.api.responses import AmendmentPreview, OpenDecisions
 from almoner.service.auth.access import ADMINISTER
 from almoner.service.services import Services
 

@@ -15,14 +15,14 @@ from almoner.live.reports.report import Report
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.transactions.commands import SetStatus
 from almoner.service.agents import AgentPool
+from almoner.service.api.campaign_terms import NewCampaign
+from almoner.service.api.campaign_view import CampaignView
 from almoner.service.api.json_io import JsonResponse
 from almoner.service.api.opening import opening
 from almoner.service.api.operation import get, post
-from almoner.service.api.requests import NewCampaign
 from almoner.service.api.responses import (
     CampaignList,
     CampaignStatus,
-    CampaignView,
     Curve,
     Latest,
     ListedCampaign,

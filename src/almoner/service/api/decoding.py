@@ -1,4 +1,4 @@
-"""Decode JSON bodies and query strings strictly into the types of `almoner.service.api.requests`.
+"""Decode JSON bodies and query strings strictly into the types of requests.
 
 A body without ``application/json`` is rejected: there are other content types that a page of
 another site can make a browser send here without a preflight request.

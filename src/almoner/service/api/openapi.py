@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from http import HTTPStatus
 from inspect import cleandoc, getdoc
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from almoner import __version__
 from almoner.live.decision import Decision, Settlement
 from almoner.live.reports.final_report import FinalReport
 from almoner.live.reports.report import Report
-from almoner.service.api import requests, responses
+from almoner.service.api import campaign_terms, campaign_view, plan_view, requests, responses
 from almoner.service.api.operation import Operation, get
 from almoner.service.api.responses import ErrorAnswer
 from almoner.service.auth.access import OPEN
@@ -28,13 +29,20 @@ __all__ = ["OPERATIONS", "document"]
 
 REFERENCE = "#/components/schemas/{name}"
 
+
+def _types(*modules: ModuleType) -> list[Any]:
+    """Return the public types of modules, in the order of their names."""
+    types = {name: getattr(module, name) for module in modules for name in module.__all__}
+    return [types[name] for name in sorted(types)]
+
+
 TYPES = [
     Decision,
     Settlement,
     Report,
     FinalReport,
-    *(getattr(requests, name) for name in requests.__all__),
-    *(getattr(responses, name) for name in responses.__all__),
+    *_types(campaign_terms, requests),
+    *_types(campaign_view, plan_view, responses),
 ]
 
 

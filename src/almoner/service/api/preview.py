@@ -16,10 +16,10 @@ from almoner.live.opening import agreed_terms, new_terms
 from almoner.live.terms.reward_scale import RewardScale
 from almoner.live.terms.terms import LEARNED, Terms
 from almoner.live.times.closing_time import ClosingTime
+from almoner.service.api.campaign_terms import Guess
 from almoner.service.api.opening import opening
 from almoner.service.api.operation import post
-from almoner.service.api.requests import Guess
-from almoner.service.api.responses import ActionPlan, ContextPlan, Plan
+from almoner.service.api.plan_view import ActionPlan, ContextPlan, Plan
 from almoner.service.services import Services
 from almoner.store import Store
 

@@ -8,7 +8,8 @@ from almoner.live.reports.report import Report
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.status import Status
 from almoner.live.times.closing_time import ClosingTime
-from almoner.service.api.responses import ActionCost, AmendmentPreview, CampaignView
+from almoner.service.api.campaign_view import ActionCost, CampaignView
+from almoner.service.api.responses import AmendmentPreview
 from almoner.service.web.action_colours import action_colours
 from almoner.service.web.formatting import figure, money_format
 from almoner.service.web.plan_preview import Fact

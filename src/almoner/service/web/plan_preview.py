@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from almoner.live.terms.terms import LEARNED, SKIP_NAME
-from almoner.service.api.requests import Guess
-from almoner.service.api.responses import ContextPlan, Plan
+from almoner.service.api.campaign_terms import Guess
+from almoner.service.api.plan_view import ContextPlan, Plan
 from almoner.service.web import svg
 from almoner.service.web.action_colours import action_colours
 from almoner.service.web.formatting import figure, isolated, money_format, percent, plural

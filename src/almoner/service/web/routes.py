@@ -16,10 +16,10 @@ from almoner.live.async_agent import AsyncAgent
 from almoner.live.reports.report import Report
 from almoner.service.agents import AgentPool
 from almoner.service.api.amendments import preview_amendment
+from almoner.service.api.campaign_terms import Guess, TermChanges
 from almoner.service.api.campaigns import latest_decisions
 from almoner.service.api.decoding import BodyDecoder
 from almoner.service.api.preview import preview
-from almoner.service.api.requests import Guess, TermChanges
 from almoner.service.errors import json_error
 from almoner.service.health import PREPARING
 from almoner.service.services import Services

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from almoner.service.api.requests import WHOLE_LIMIT
+from almoner.service.api.fields import WHOLE_LIMIT
 
 __all__ = ["Field", "Piece", "description", "fields", "note", "pieces"]
 
