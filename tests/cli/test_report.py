@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,32 @@ def test_a_report_in_words_and_as_json(url: str) -> None:
     assert (code, report["lift"]["verdict"], len(report["budgets"])) == (0, "more", 6)
     code, output = run("report", url, "sprung")
     assert (code, "did you mean 'spring'?" in output) == (2, True)
+
+
+def test_a_report_on_rewards_in_money_names_the_currency(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'shop.db'}"
+    with al.Agent.open(
+        url,
+        name="spring",
+        contexts=["new"],
+        actions={"coupon": 1},
+        horizon=400,
+        budget=200,
+        reward_range=(0, 350),
+        currency="EUR",
+        holdout=0.2,
+        seed=1,
+    ) as agent:
+        made = agent.decide_many(["new"] * 300)
+        agent.reward_many({decision.id: 200.0 * (not decision.skipped) for decision in made})
+    code, output = run("report", url, "spring")
+    assert code == 0
+    assert re.search(r"reward [\d,]+ EUR; spent 0.0 of 200.0 EUR, [\d.]+ EUR planned", output)
+    assert "a lift of " in output
+    rows = [line for line in output.splitlines() if " × " in line]
+    assert len(rows) == 6
+    for row in rows:
+        assert row.count(" EUR") == 3, row
 
 
 def test_a_person_is_forgotten_and_the_ledger_still_verifies(url: str) -> None:

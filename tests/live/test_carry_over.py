@@ -252,7 +252,7 @@ EURO: dict[str, Any] = {"reward_range": (0, 50), "currency": "EUR"}
     ("terms", "message"),
     [
         ({"after": "week-45"}, "after must name a campaign of this store, got after='week-45'"),
-        ({"after": 5}, "name must be a text"),
+        ({"after": 5}, "after must be a text of 1 to 200 printable characters without a slash"),
         ({"after": "week-46", "memory": 1.5}, "memory must be between 0 and 1"),
         ({"after": "week-46", "memory": "most"}, "memory must be a number"),
         ({"memory": 0.5}, "memory is the weight of the campaign that after names"),

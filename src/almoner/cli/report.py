@@ -23,17 +23,19 @@ def report(url: str, campaign: str, as_json: bool) -> None:
     that were held out, or by inverse probability where the campaign only explores. URL is that of
     the store, which is only read.
     """
-    from almoner.live.reports.final_report import sentences
+    from almoner.live.reports.final_report import in_digits, sentences
 
     with opened_campaign(url, campaign) as agent:
         result = agent.final_report()
     if as_json:
         print_json(asdict(result))
         return
+    unit, money = result.reward_unit, result.money_unit
     click.echo(
         f"{result.name} ({result.status}): {counted(result.arrivals, 'arrival')}, "
-        f"{result.served:,} served, reward {result.reward:,.4g}; spent {result.spent:,} of "
-        f"{result.budget:,}" + (f", {result.planned:,} planned" if result.planned else "")
+        f"{result.served:,} served, reward {in_digits(result.reward)}{unit}; spent "
+        f"{result.spent:,} of {result.budget:,}{money}"
+        + (f", {result.planned:,}{money} planned" if result.planned else "")
     )
     for sentence in sentences(result):
         click.echo(sentence)
@@ -41,9 +43,9 @@ def report(url: str, campaign: str, as_json: bool) -> None:
     rows = [
         (
             f"{point.multiple:g} ×",
-            amount(point.budget, 2),
-            small_amount(point.reward),
-            f"{point.extra:+,.4g}",
+            amount(point.budget, 2) + money,
+            small_amount(point.reward) + unit,
+            f"{'+' * (point.extra >= 0)}{in_digits(point.extra)}{unit}",
         )
         for point in result.budgets
     ]

@@ -117,7 +117,8 @@ class Agent:
             admitted together, by what they will cost but for this risk. With 0, the default, all of
             them fit the budget. Less than 0.01 was not shown to hold in simulations.
         seed
-            Determines all random draws; random itself if left out.
+            Determines all random draws, but for the hold-out of a ``person``, which follows from a
+            random key that the store keeps; random itself if left out.
         reward_range
             The least and the largest reward, 0 and 1 if left out; default rewards, means, sums and
             prices are then in the same unit.

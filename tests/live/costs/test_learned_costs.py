@@ -138,6 +138,27 @@ def test_amended_costs_are_those_that_bills_are_added_to(memory: AgentFactory) -
     assert agent.look(Campaign.to_dict) == replay(agent)
 
 
+def test_a_stopped_action_keeps_its_learned_cost_in_the_report(memory: AgentFactory) -> None:
+    """After 10 bills of 3.10, (31 + 50·1)/60 = 1.35, while the action is stopped too."""
+    clock = Clock()
+    agent = create(memory, clock, actions={"call": CALL, "mail": 1})
+
+    def shown() -> float:
+        clock.now += 1
+        agent.decide("new", available=["mail"])
+        (context,) = agent.report().contexts
+        return context.actions[0].cost
+
+    for _ in range(10):
+        clock.now += 1
+        agent.settle(agent.decide("new", available=["call"]).id, cost=3.10)
+    assert shown() == 1.35
+    agent.amend(stop=["call"])
+    assert shown() == 1.35
+    agent.amend(restart=["call"])
+    assert shown() == 1.35
+
+
 @pytest.mark.parametrize("value", [1, "yes", 0.5])
 def test_learn_cost_is_yes_or_no(value: Any, memory: AgentFactory) -> None:
     with pytest.raises(al.InvalidTerms, match="learn_cost must be True or False"):

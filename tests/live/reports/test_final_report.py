@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -192,6 +193,26 @@ def test_without_a_comparison_the_report_says_why() -> None:
     first = next(sentences(report))
     assert first.startswith("Whether the campaign has worked cannot be said")
     json.dumps(asdict(report))
+
+
+def test_sentences_on_rewards_in_money_name_the_currency() -> None:
+    terms: dict[str, Any] = {**SHOP, "horizon": 400, "holdout": 0.3, "currency": "EUR"}
+    for limits, cost in (((0, 350), "for each extra EUR of reward ("), (None, "extra unit of")):
+        agent = al.Agent.open("memory:", name="a", **terms, reward_range=limits)
+        for decision in agent.decide_many(["new"] * 300):
+            reward = 0.0 if decision.reason == "holdout" else 200.0 if limits else 1.0
+            agent.reward(decision.id, reward)
+        report = agent.final_report()
+        first, second, *_ = sentences(report)
+        assert (report.reward_range, report.currency) == (limits, "EUR")
+        assert cost in second
+        assert second.endswith(" EUR).")
+        if limits is None:
+            assert "EUR" not in first
+            continue
+        assert first.startswith("An arrival brings 200 EUR with the campaign and 0 EUR without it")
+        assert re.search(r"a lift of 200 EUR, 95\s% interval [\d.]+ to [\d.]+ EUR\.$", first)
+        assert re.match(r"That is \d\d,\d00 EUR more in all \([\d,]+ to [\d,]+ EUR\)", second)
 
 
 def test_other_budgets_worked_by_hand() -> None:

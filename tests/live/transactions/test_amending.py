@@ -211,6 +211,32 @@ def test_the_same_change_again_writes_nothing(memory: AgentFactory) -> None:
     assert len([*agent.events()]) == 1
 
 
+def test_a_stopped_action_is_restarted_not_added(memory: AgentFactory) -> None:
+    """A request with add that is sent again after the action was stopped must not pass for done."""
+    agent = memory.create()
+    agent.amend(add={"gift": 7})
+    agent.amend(add={"gift": 7})
+    agent.amend(stop=["gift"])
+    with pytest.raises(al.InvalidTerms, match=r"this one is stopped.*take it again with restart="):
+        agent.amend(add={"gift": 7})
+    with pytest.raises(al.InvalidTerms, match=r"restart=\['gift'\] and change its cost with costs"):
+        agent.amend(add={"gift": 8})
+    agent.amend(add={"gift": 7}, restart=["gift"])
+    assert agent.terms.stopped == ()
+
+
+@pytest.mark.parametrize("costs", [9, {"new": 1, "old": 9}])
+def test_a_cost_above_a_reserve_of_its_own_is_refused(costs: Any, memory: AgentFactory) -> None:
+    agent = memory.create(contexts=["new", "old"], actions={"5 EUR": al.Action(cost=1, reserve=5)})
+    with pytest.raises(al.InvalidTerms) as refused:
+        agent.amend(costs={"5 EUR": costs})
+    assert str(refused.value) == (
+        f"costs must give '5 EUR' no more than its reserve 5, got costs={{'5 EUR': {costs}}}; for "
+        "another reserve, give an Action with cost and reserve"
+    )
+    agent.amend(costs={"5 EUR": al.Action(cost=9, reserve=9)})
+
+
 def test_a_program_with_the_old_or_the_new_terms_resumes(factory: AgentFactory) -> None:
     factory.create().amend(budget=90)
     assert factory.create().ledger.budget == 90_000_000

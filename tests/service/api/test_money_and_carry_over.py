@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -157,3 +158,25 @@ def test_the_client_sends_them(store: Store) -> None:
             al.Client("http://testserver", campaign="x", transport=http._transport).create(
                 **terms, after="winter"
             )
+
+
+def test_lift_and_preview_on_the_pages_name_the_currency(client: httpx.Client) -> None:
+    created(client, **EUROS, holdout=0.3)
+    made = client.post(f"{PATH}/decisions/batch", json={"contexts": ["new"] * 60}).json()
+    rewards = [{"id": d["id"], "value": 200 * bool(d["action"])} for d in made["decisions"]]
+    assert client.post(f"{PATH}/rewards", json={"rewards": rewards}).status_code == 204
+    page = client.get("/campaigns/spring").text
+    lift = page[page.index('id="lift"') : page.index("latest-title")]
+    assert re.search(r"An arrival brings [\d.]+ EUR with the campaign and 0 EUR without", lift)
+    cells = re.findall(r'data-label="Reward(?: of one)?">(.*)</td>', lift)
+    cells += re.findall(r'data-label="Difference">([^–].*)</td>', lift)
+    assert len(cells) == 2 + 6 + 5
+    for cell in cells:
+        assert " EUR" in cell, cell
+    assert "is spent and" in (edit := client.get("/campaigns/spring/edit").text)
+    assert re.search(r"[\d.]+ EUR is spent and [\d.]+ EUR reserved", edit)
+    fragment = client.post("/campaigns/spring/edit/plan", json={"budget": 5_000}).text
+    facts = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", fragment))
+    assert facts["Budget"] == "5,000 EUR"
+    assert facts["Reward to come"].endswith(" EUR")
+    assert "EUR of reward per EUR of budget" in fragment

@@ -10,6 +10,7 @@ __all__ = [
     "FinalReport",
     "GroupReport",
     "LiftReport",
+    "in_digits",
     "sentences",
 ]
 
@@ -105,6 +106,8 @@ class FinalReport:
         The reason why there is no lift; None if there is one.
     budgets
         The plan at other budgets.
+    reward_range, currency
+        The range of rewards, None for 0 to 1, and the currency of money and of rewards in a range.
     """
 
     name: str
@@ -119,6 +122,18 @@ class FinalReport:
     lift: LiftReport | None
     missing: str | None
     budgets: list[BudgetPoint]
+    reward_range: tuple[float, float] | None = None
+    currency: str | None = None
+
+    @property
+    def money_unit(self) -> str:
+        """The currency after an amount of money, with a space before it; may be empty."""
+        return f" {self.currency}" if self.currency else ""
+
+    @property
+    def reward_unit(self) -> str:
+        """The currency after an amount of reward, which only rewards in a range have."""
+        return "" if self.reward_range is None else self.money_unit
 
 
 def sentences(report: FinalReport) -> Iterator[str]:
@@ -128,16 +143,18 @@ def sentences(report: FinalReport) -> Iterator[str]:
         yield f"Whether the campaign has worked cannot be said: {report.missing}."
         return
     first, second = lift.with_campaign, lift.without
+    unit, money = report.reward_unit, report.money_unit
     yield (
-        f"An arrival brings {_number(first.mean)} with the campaign and {_number(second.mean)} "
-        f"without it: a lift of {_number(lift.lift)}, 95\N{NO-BREAK SPACE}% interval "
-        f"{_number(lift.low)} to {_number(lift.high)}."
+        f"An arrival brings {_number(first.mean)}{unit} with the campaign and "
+        f"{_number(second.mean)}{unit} without it: a lift of {_number(lift.lift)}{unit}, "
+        f"95\N{NO-BREAK SPACE}% interval {_number(lift.low)} to {_number(lift.high)}{unit}."
     )
     if lift.verdict == MORE:
+        low, extra, high = map(in_digits, (lift.extra_low, lift.extra, lift.extra_high))
+        least, cost, most = map(in_digits, (lift.cost_low, lift.cost, lift.cost_high))
         yield (
-            f"That is {lift.extra:,.4g} more in all ({lift.extra_low:,.4g} to "
-            f"{lift.extra_high:,.4g}), at {lift.cost:,.4g} for each extra unit of reward "
-            f"({lift.cost_low:,.4g} to {lift.cost_high:,.4g})."
+            f"That is {extra}{unit} more in all ({low} to {high}{unit}), at {cost}{money} for each "
+            f"extra {unit.strip() or 'unit'} of reward ({least} to {most}{money})."
         )
     elif lift.verdict == LESS:
         yield "The campaign has brought less than nothing: an arrival brings more without it."
@@ -150,6 +167,17 @@ def sentences(report: FinalReport) -> Iterator[str]:
         yield lift.warning[0].upper() + lift.warning[1:] + "."
 
 
+def in_digits(value: float | None) -> str:
+    """Return a sum with four digits, or whole.
+
+    >>> in_digits(12.3456), in_digits(12345.6)
+    ('12.35', '12,346')
+    """
+    value = 0.0 if value is None else value
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:,.4g}"
+
+
 def _number(value: float) -> str:
-    """Return a number with three digits, and a proper minus sign."""
-    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
+    """Return a number with three digits, or whole, and a proper minus sign."""
+    text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:.3g}"
+    return text.replace("-", "\N{MINUS SIGN}")

@@ -56,6 +56,8 @@ def make_final_report(name: str, campaign: Campaign, history: History) -> FinalR
         lift=lift,
         missing=missing,
         budgets=_budgets(campaign, history),
+        reward_range=campaign.terms.reward_range,
+        currency=campaign.terms.currency,
     )
 
 

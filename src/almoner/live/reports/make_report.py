@@ -11,7 +11,7 @@ from almoner.live.estimates.plans import plan_at
 from almoner.live.reports.cap_reports import cap_reports, is_paced
 from almoner.live.reports.curve import moment
 from almoner.live.reports.history import History
-from almoner.live.reports.pair_costs import expected_costs, learned_costs
+from almoner.live.reports.pair_costs import expected_costs, learned_costs, stopped_costs
 from almoner.live.reports.pair_evidence import PairEvidence
 from almoner.live.reports.report import RESERVED, ActionReport, ContextReport, Report
 from almoner.live.spending.outlook import Outlook
@@ -177,6 +177,7 @@ def _contexts(
     means, borrowed = learned.means.tolist(), learned.borrowed.tolist()
     amount, value, names = terms.unit.amount, terms.scale.value, terms.actions
     reports, learnt = [], learned_costs(campaign, now)
+    stopped = stopped_costs(campaign, now)
     for row, context in enumerate(campaign.contexts):
         reserves, actions = terms.reserves_in(context), []
         inherited = terms.inheritance.in_context(context)
@@ -188,7 +189,7 @@ def _contexts(
             actions.append(
                 ActionReport(
                     action=action,
-                    cost=costs[row][column],
+                    cost=stopped.get((row, action), costs[row][column]),
                     reserve=amount(reserves[column]),
                     taken=history.taken[context, action],
                     rewarded=history.rewards.get((context, action), (0, 0.0))[0],

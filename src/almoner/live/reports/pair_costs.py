@@ -6,7 +6,7 @@ from math import isnan
 
 from almoner.live.state.campaign_state import Campaign
 
-__all__ = ["expected_costs", "learned_costs"]
+__all__ = ["expected_costs", "learned_costs", "stopped_costs"]
 
 
 def expected_costs(campaign: Campaign, context: str) -> list[int]:
@@ -14,6 +14,23 @@ def expected_costs(campaign: Campaign, context: str) -> list[int]:
     declared = zip(campaign.terms.actions, campaign.terms.costs_in(context), strict=True)
     learned = {name: cost for name, cost, _ in campaign.policy.offers[context]}
     return [learned.get(name, cost) for name, cost in declared]
+
+
+def stopped_costs(campaign: Campaign, now: int) -> dict[tuple[int, str], float]:
+    """Return the expected cost of the pairs of stopped actions whose costs are learned.
+
+    The policy does not plan with these, and has no costs of them.
+    """
+    terms, bills = campaign.terms, campaign.evidence.bills
+    stopped = [name for name in terms.stopped if name in terms.learned_costs]
+    if bills is None or not stopped:
+        return {}
+    costs = bills.expected(now, campaign.contexts).costs
+    return {
+        (row, name): terms.unit.amount(costs.item(row, bills.columns[name]))
+        for row in campaign.contexts.values()
+        for name in stopped
+    }
 
 
 def learned_costs(campaign: Campaign, now: int) -> dict[tuple[int, str], dict[str, float | None]]:

@@ -58,11 +58,11 @@ def name_list(name: str, value: Any) -> tuple[str, ...]:
     return checks.names(name, names, count=len(names), error=InvalidTerms)
 
 
-def campaign_name(name: Any) -> str:
-    """Return the name of a campaign; refuse a value that cannot be one."""
+def campaign_name(name: Any, term: str = "name") -> str:
+    """Return the name of a campaign; refuse a value that cannot be one, as that of ``term``."""
     name = checks.plain(name)
     fits = isinstance(name, str) and 0 < len(name) <= NAME_LIMIT and name.isprintable()
     if not fits or "/" in name:
         rule = f"be a text of 1 to {NAME_LIMIT} printable characters without a slash"
-        raise checks.refuse("name", rule, name, error=InvalidTerms)
+        raise checks.refuse(term, rule, name, error=InvalidTerms)
     return name  # type: ignore[no-any-return]

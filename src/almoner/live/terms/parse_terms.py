@@ -186,7 +186,7 @@ def _memory(value: Any) -> float:
 _PARSERS: dict[str, Callable[[Any], Any]] = {
     "reward_range": parse_reward_range,
     "currency": parse_currency,
-    "after": campaign_name,
+    "after": lambda value: campaign_name(value, "after"),
     "memory": _memory,
     "prior": lambda value: parse_prior(value).to_dict(),
 }

@@ -10,7 +10,7 @@ from almoner import checks
 from almoner.errors import InvalidTerms
 from almoner.live.costs.ledger import Ledger
 from almoner.live.state.campaign_state import Campaign
-from almoner.live.terms.action import Action
+from almoner.live.terms.action import Action, in_context
 from almoner.live.terms.contradictions import refuse_contradictions
 from almoner.live.terms.names import name_list
 from almoner.live.terms.parse_terms import parse_term
@@ -127,16 +127,14 @@ def _with_actions(terms: Terms, changes: Changes) -> Terms:
     """Return terms with actions added, stopped, restarted, and with other costs."""
     written = written_terms(terms)["actions"]
     added = _table("add", changes.add)
-    for name in added:  # the same again may be a request that was sent twice
-        if name in written and _parsed(terms, name, added) != _parsed(terms, name, written):
-            raise checks.refuse(
-                "add", "name new actions", name, "change its cost with costs=…", InvalidTerms
-            )
+    for name in added:
+        if name in written:
+            _refuse_repeated(terms, name, added, written, changes)
     costs = {
         checks.choice("an action of costs", name, written, error=InvalidTerms): value
         for name, value in _table("costs", changes.costs).items()
     }
-    new = {name: _recosted(written[name], value) for name, value in costs.items()}
+    new = {name: _recosted(terms, name, value) for name, value in costs.items()}
     if added or new:
         actions = {**written, **added, **new}
         terms = replace(terms, **parse_term("actions", actions, terms.contexts, terms.unit))
@@ -166,12 +164,35 @@ def _parsed(terms: Terms, name: str, actions: dict[str, Any]) -> dict[str, Any]:
     return parse_term("actions", {name: actions[name]}, terms.contexts, terms.unit)
 
 
-def _recosted(action: Action, value: Any) -> Action:
+def _refuse_repeated(
+    terms: Terms, name: str, added: dict[str, Any], written: dict[str, Any], changes: Changes
+) -> None:
+    """Refuse an action to add that exists, unless the same request may have been sent twice."""
+    stopped = name in terms.stopped and name not in name_list("restart", changes.restart or ())
+    remedy = f"take it again with restart=[{name!r}]" if stopped else ""
+    if _parsed(terms, name, added) != _parsed(terms, name, written):
+        remedy += " and " * stopped + "change its cost with costs=…"
+    elif not stopped or name in name_list("stop", changes.stop or ()):
+        return
+    rule = "name new actions, and this one is stopped" if stopped else "name new actions"
+    raise checks.refuse("add", rule, name, remedy, InvalidTerms)
+
+
+def _recosted(terms: Terms, name: str, value: Any) -> Action:
     """Return an action at a new cost; a reserve that was its cost follows it."""
     if isinstance(value, Action):
         return value
-    reserve = None if action.reserve == action.cost else action.reserve
-    return replace(action, cost=value, reserve=reserve)
+    action: Action = written_terms(terms)["actions"][name]
+    if action.reserve == action.cost:
+        return replace(action, cost=value, reserve=None)
+    costs = _parsed(terms, name, {name: value})["costs"][name]
+    for context in terms.contexts:
+        reserve = in_context(terms.reserves[name], context)
+        if in_context(costs, context) > reserve:
+            rule = f"give {name!r} no more than its reserve {terms.unit.amount(reserve):g}"
+            remedy = "for another reserve, give an Action with cost and reserve"
+            raise checks.refuse("costs", rule, {name: value}, remedy, InvalidTerms)
+    return replace(action, cost=value)
 
 
 def _table(name: str, value: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from almoner.service.api.responses import AmendmentPreview
 from almoner.service.web.action_colours import action_colours
 from almoner.service.web.formatting import figure, money_format
 from almoner.service.web.plan_preview import Fact
+from almoner.service.web.reward_format import RewardFormat
 from almoner.service.web.views import served_row
 
 __all__ = ["amendment_view", "edit_view"]
@@ -32,7 +33,7 @@ def edit_view(name: str, campaign: Campaign, now: int) -> dict[str, Any]:
         "expected": horizon.arrivals if isinstance(horizon, ClosingTime) else 0.0,
         "horizon": None if timed else horizon,
         "seen": campaign.arrivals,
-        "money": money_format([view.budget]),
+        "money": money_format([view.budget], view.currency),
         "actions": [_action(action, terms) for action, terms in view.actions.items()],
     }
 
@@ -47,15 +48,18 @@ def amendment_view(preview: AmendmentPreview) -> dict[str, Any]:
 
 def _side(title: str, report: Report) -> dict[str, Any]:
     colours = action_colours(report.contexts)
-    to_come = report.value * report.arrivals_left
-    funds = report.budget - report.spent - report.planned
+    rewards, unit = RewardFormat.of(report), f" {report.currency}" if report.currency else ""
+    to_come = (
+        f"{figure(report.value * report.arrivals_left)}{' ' * bool(rewards.unit)}{rewards.unit}"
+    )
+    funds = f"{figure(report.budget - report.spent - report.planned)}{unit}"
     return {
         "title": title,
         "facts": [
-            Fact("Budget", figure(report.budget), f"{figure(funds)} not spent or planned"),
+            Fact("Budget", f"{figure(report.budget)}{unit}", f"{funds} not spent or planned"),
             Fact("Arrivals to come", figure(report.arrivals_left), "by the horizon or forecast"),
-            Fact("Reward to come", figure(to_come), "as estimated now"),
-            Fact("Price", figure(report.price), "reward per unit of money"),
+            Fact("Reward to come", to_come, "as estimated now"),
+            Fact("Price", figure(report.price), rewards.price_note),
         ],
         "colours": colours,
         "rows": [served_row(report, context, colours) for context in report.contexts],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from almoner.live.reports.final_report import FinalReport, sentences
-from almoner.service.web.formatting import Money, count, total
+from almoner.service.web.formatting import Money, count
+from almoner.service.web.reward_format import RewardFormat
 
 __all__ = ["lift_view"]
 
@@ -19,7 +20,8 @@ _METHODS = {
 
 def lift_view(report: FinalReport, money: Money) -> dict[str, Any]:
     """Return the values of the panel."""
-    lift, groups = report.lift, []
+    lift, groups, unit = report.lift, [], report.reward_unit
+    rewards = RewardFormat(report.reward_range, report.currency)
     for field, label in _GROUPS.items() if lift is not None else ():
         group = getattr(lift, field)
         groups.append(
@@ -27,8 +29,8 @@ def lift_view(report: FinalReport, money: Money) -> dict[str, Any]:
                 "label": label,
                 "arrivals": count(group.arrivals),
                 "open": count(group.open),
-                "mean": f"{group.mean:.4g}",
-                "interval": f"{group.low:.4g}–{group.high:.4g}",
+                "mean": f"{group.mean:.4g}{unit}",
+                "interval": f"{group.low:.4g}–{group.high:.4g}{unit}",
             }
         )
     return {
@@ -40,18 +42,19 @@ def lift_view(report: FinalReport, money: Money) -> dict[str, Any]:
             {
                 "multiple": f"{point.multiple:.0%}".replace("%", "\N{NO-BREAK SPACE}%"),
                 "budget": money(point.budget),
-                "reward": total(point.reward),
-                "extra": "–" if point.multiple == 1 else _signed(point.extra),
+                "reward": rewards.total(point.reward),
+                "extra": "–" if point.multiple == 1 else _signed(point.extra, rewards),
             }
             for point in report.budgets
         ],
     }
 
 
-def _signed(value: float) -> str:
-    """Return a difference with its sign.
+def _signed(value: float, rewards: RewardFormat) -> str:
+    """Return a difference of rewards with its sign.
 
-    >>> _signed(12.34), _signed(-1234.5)
-    ('+12.3', '−1,234.5')
+    >>> _signed(12.34, RewardFormat()), _signed(-1234.5, RewardFormat((0.0, 350.0), "EUR"))
+    ('+12.3', '−1,234.50 EUR')
     """
-    return ("\N{MINUS SIGN}" if value < 0 else "+") + total(abs(round(value, 1)))
+    digits = 1 if rewards.limits is None else 2
+    return ("\N{MINUS SIGN}" if value < 0 else "+") + rewards.total(abs(round(value, digits)))
