@@ -237,6 +237,22 @@ def test_a_cost_above_a_reserve_of_its_own_is_refused(costs: Any, memory: AgentF
     agent.amend(costs={"5 EUR": al.Action(cost=9, reserve=9)})
 
 
+def test_the_report_names_changes_of_expiry_and_learned_costs(memory: AgentFactory) -> None:
+    agent = memory.create()
+    agent.amend(costs={"mail": al.Action(cost=1, learn_cost=True)})
+    call = al.Action(cost=1, reserve=2, expires="2 hours", on_expiry="charge")
+    agent.amend(costs={"mail": call})
+    assert [change.changes for change in agent.report().amendments] == [
+        ["cost of mail declared → learned"],
+        [
+            "reserve of mail 1 → 2",
+            "expiry of mail none → 2 hours",
+            "mail on expiry released → charged",
+            "cost of mail learned → declared",
+        ],
+    ]
+
+
 def test_a_program_with_the_old_or_the_new_terms_resumes(factory: AgentFactory) -> None:
     factory.create().amend(budget=90)
     assert factory.create().ledger.budget == 90_000_000

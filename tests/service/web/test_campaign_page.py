@@ -516,3 +516,35 @@ def test_a_long_list_of_contexts_does_not_stretch_the_panel_beside_it(
         assert beside is not None
         assert beside["y"] == served["y"]
         assert beside["height"] < served["height"] / 2
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_oldest_open_decisions_are_listed_with_their_number(
+    browser: Browser, url: str, width: int
+) -> None:
+    coupon = {"cost": 1, "reserve": 5, "expires": "7 days"}
+    name = create(url, name=f"open {width}", actions={"coupon": coupon}, horizon=99, currency="EUR")
+    with (
+        ApiClient(url, name) as api,
+        open_page(browser, url, viewport={"width": width, "height": 800}) as page,
+    ):
+        ids = [decision["id"] for decision in api.decide_many(["returning"] * 25)]
+        page.goto(f"/campaigns/{name}")
+        section = page.get_by_role("region", name="Open decisions")
+        expect(section).to_contain_text("25 decisions have money reserved")
+        section.get_by_text("The 20 oldest of 25").click()
+        rows = section.locator("tbody tr")
+        expect(rows).to_have_count(20)
+        expect(rows.first).to_contain_text("returning")
+        expect(rows.first).to_contain_text("coupon")
+        expect(rows.first).to_contain_text("5 EUR")
+        expect(rows.first.locator("time")).to_have_count(2)
+        assert overflow(page) <= 0
+        for decision in ids[:6]:
+            api.settle(decision, 5)
+        expect(section).to_contain_text("All 19, oldest first")  # it updates by itself
+        expect(rows.first).to_be_visible()
+        expect(rows.first.get_by_role("rowheader")).to_have_text(str(ids[6]))
+        for decision in ids[6:]:
+            api.settle(decision, 5)
+        expect(section).to_have_count(0)

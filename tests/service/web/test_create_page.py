@@ -457,11 +457,11 @@ def tab_to(page: Page, selector: str) -> None:
 def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> None:
     page.get_by_label("Name", exact=True).focus()
     keys = page.keyboard
-    policy, remove, add, reserve = "", "", "", ""
+    policy, remove, add, reserve, more = "", "", "", "", ""
     for typed in [
         *("typed", policy),
         *("new", "3", remove, "old", "1", remove, add),
-        *("mail", "2", reserve),  # the only action cannot be removed
+        *("mail", "2", reserve, more),  # the only action cannot be removed
     ]:
         keys.type(typed)
         keys.press("Tab")
@@ -555,3 +555,35 @@ def test_an_ended_session_leads_from_the_preview_to_the_sign_in_form(browser: Br
         page.get_by_role("button", name="Preview the plan").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
         expect(page).to_have_url(f"{url}/sign-in?next=%2Fnew")
+
+
+def test_an_action_has_expiry_and_learned_cost(browser: Browser, url: str) -> None:
+    with open_page(browser, url, expected=("422",)) as page:
+        page.goto("/new")
+        fill(page, "expiring")
+        page.get_by_label("Arrivals", exact=True).fill("100")
+        page.get_by_label("Reserve").fill("8")
+        page.get_by_text("Expiry and learned cost").click()
+        expires = page.get_by_label("Expires after", exact=True)
+        expires.fill("next week")
+        page.get_by_role("button", name="Preview the plan").click()
+        message = page.locator(".row.action #form-error")
+        expect(message).to_contain_text("the expiry of 'coupon' must be a duration above 0")
+        expect(expires).to_be_focused()
+        expires.fill("7 days")
+        expect(message).to_have_count(0)
+        page.get_by_label("Then", exact=True).select_option("charge")
+        page.get_by_label("Learn its cost").check()
+        page.get_by_label("Budget", exact=True).fill("2000.0000001")
+        page.get_by_role("button", name="Preview the plan").click()
+        budget = page.locator(".field", has=page.locator("#budget"))
+        expect(budget.locator("#form-error")).to_contain_text("budget must be a whole number of")
+        page.get_by_label("Budget", exact=True).fill("2000")
+        page.get_by_role("button", name="Preview the plan").click()
+        page.get_by_role("button", name="Start the campaign").click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text("expiring")
+    coupon = httpx.get(f"{url}/api/campaigns/expiring", timeout=PATIENCE).json()["actions"][
+        "coupon"
+    ]
+    assert (coupon["cost"], coupon["reserve"], coupon["expires"]) == (5, 8, "1 week")
+    assert (coupon["on_expiry"], coupon["learn_cost"]) == ("charge", True)

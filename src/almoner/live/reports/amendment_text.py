@@ -53,6 +53,14 @@ def _action(name: str, before: Terms, after: Terms) -> list[str]:
     ]
     if expiries[0] != expiries[1]:
         phrases.append(f"expiry of {name} {expiries[0]} → {expiries[1]}")
+    ends = ["charged" if name in terms.charged else "released" for terms in (before, after)]
+    if ends[0] != ends[1]:
+        phrases.append(f"{name} on expiry {ends[0]} → {ends[1]}")
+    sources = [
+        "learned" if name in terms.learned_costs else "declared" for terms in (before, after)
+    ]
+    if sources[0] != sources[1]:
+        phrases.append(f"cost of {name} {sources[0]} → {sources[1]}")
     return phrases
 
 

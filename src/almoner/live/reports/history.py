@@ -17,6 +17,7 @@ from almoner.live.costs.ledger import Ledger, new_ledger, reserve
 from almoner.live.estimates.lift_tally import LiftTally
 from almoner.live.reports.amendment_text import changes_in_words
 from almoner.live.reports.curve import CurveBuilder, moment
+from almoner.live.reports.oldest_open import OldestOpen
 from almoner.live.reports.report import Amendment
 from almoner.live.state.campaign_state import unreadable
 from almoner.live.state.fold import amendment_of, ledger_after
@@ -65,6 +66,8 @@ class History:
         The part of the bills that the budget could not bear, in whole units.
     open
         How many decisions have a reserve.
+    oldest_open
+        The oldest of them.
     amendments
         The amendments of the terms.
     curve
@@ -82,6 +85,7 @@ class History:
         self.skipped: Counter[str] = Counter()
         self.idle: Counter[str] = Counter()
         self.rewarded, self.reward, self.zeros, self.uncharged, self.open = 0, 0.0, 0, 0, 0
+        self.oldest_open = OldestOpen()
         self._terms = terms
         self.amendments: list[Amendment] = []
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
@@ -127,7 +131,9 @@ class History:
                 bill = event.bill or 0
                 self._ledger, charged = ledger_after(self._ledger, kind, event, bill, event.reason)
                 self.uncharged += bill - (charged or 0)
-                self.open -= event.reason is None  # otherwise its reserve has ended before
+                if event.reason is None:  # otherwise its reserve has ended before
+                    self.open -= 1
+                    self.oldest_open.end(event.decision or 0)
         elif kind == AMENDED:
             for event in map(Event._make, run):
                 self._amend(event)
@@ -145,6 +151,7 @@ class History:
                     raise BrokenLedger(f"{amount} is reserved for an expected cost of {cost}")
                 reserves, costs = reserves + amount, costs + cost
                 self.open += 1
+                self.oldest_open.add(event[0])
             if event[_ROUND] is not None:
                 latest = event
                 if event[_ROUND] % stride == 0:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from almoner import checks
 from almoner.live.reports.curve import moment
+from almoner.live.reports.history import History
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.times.durations import duration
 from almoner.store.base import Store
+from almoner.store.events import Event
 
-__all__ = ["LIMIT", "OpenReserve", "open_decisions"]
+__all__ = ["LIMIT", "OpenReserve", "oldest_open_decisions", "open_decisions"]
 
 LIMIT = 1_000
 """Open decisions returned, at most, unless the caller says otherwise."""
@@ -43,8 +46,34 @@ def open_decisions(
     """Return the open decisions of a campaign, oldest first."""
     age = 0 if older_than is None else duration("older_than", older_than)
     limit = checks.whole("limit", limit, low=1)
+    due = len(campaign.expiring.due(now))  # not in the log yet
+    rows = store.unsettled(name, until=now - age, after=0, limit=limit + due)
+    return _described(rows, campaign, first_id, now)[:limit]
+
+
+def oldest_open_decisions(
+    store: Store,
+    name: str,
+    campaign: Campaign,
+    history: History,
+    *,
+    first_id: int,
+    now: int,
+    limit: int,
+) -> list[OpenReserve]:
+    """Return the oldest open decisions by a history, without a search through the log."""
+    due = len(campaign.expiring.due(now))
+    numbers = history.oldest_open.first(store, name, limit + due)
+    with store.reading(name) as reader:
+        rows = [event for seq in numbers for event in reader.events(seq - 1, 1)]
+    return _described(rows, campaign, first_id, now)[:limit]
+
+
+def _described(
+    rows: Iterable[Event], campaign: Campaign, first_id: int, now: int
+) -> list[OpenReserve]:
+    """Return the decisions of events, but for those whose reserve has expired."""
     amount, expires = campaign.terms.unit.amount, campaign.expiring.deadlines()
-    rows = store.unsettled(name, until=now - age, after=0, limit=limit)
     return [
         OpenReserve(
             id=event.seq + first_id,

@@ -13,6 +13,7 @@ from almoner.live.reports.final_report import FinalReport
 from almoner.live.reports.history import History
 from almoner.live.reports.make_final_report import make_final_report
 from almoner.live.reports.make_report import make_report
+from almoner.live.reports.open_decisions import OpenReserve, oldest_open_decisions
 from almoner.live.reports.report import CurvePoint, Report
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.terms import Terms
@@ -69,6 +70,23 @@ class Reporter:
     def final_report(self) -> FinalReport:
         """Return the final report of the campaign after all events of its log."""
         return self._locked(lambda: make_final_report(self._name, *self._as_of(self._now())))
+
+    def oldest_open(self, first_id: int, limit: int) -> list[OpenReserve]:
+        """Return the oldest open decisions; ``first_id`` is that of the campaign."""
+
+        def read() -> list[OpenReserve]:
+            campaign, history = self._up_to_date()
+            return oldest_open_decisions(
+                self._store,
+                self._name,
+                campaign,
+                history,
+                first_id=first_id,
+                now=self._now(),
+                limit=limit,
+            )
+
+        return self._locked(read)
 
     def curve(self) -> list[CurvePoint]:
         """Return the curve of the campaign up to the latest arrival."""

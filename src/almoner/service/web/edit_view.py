@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from almoner.live.reports.report import Report
@@ -34,6 +35,7 @@ def edit_view(name: str, campaign: Campaign, now: int) -> dict[str, Any]:
         "horizon": None if timed else horizon,
         "seen": campaign.arrivals,
         "money": money_format([view.budget], view.currency),
+        "all_learned": campaign.terms.learn_cost,
         "actions": [_action(action, terms) for action, terms in view.actions.items()],
     }
 
@@ -67,17 +69,24 @@ def _side(title: str, report: Report) -> dict[str, Any]:
 
 
 def _action(name: str, terms: ActionCost) -> dict[str, Any]:
-    by_context = isinstance(terms.cost, dict) or isinstance(terms.reserve, dict)
+    cost, reserve = terms.cost, None if terms.reserve == terms.cost else terms.reserve
+    amounts = {"cost": cost, "reserve": reserve}
     return {
         "name": name,
-        "cost": None if isinstance(terms.cost, dict) else _number(terms.cost),
-        "reserve": None if by_context or terms.reserve == terms.cost else terms.reserve,
-        "expires": terms.expires,
-        "on_expiry": {"charge": "charged", "release": "released"}.get(terms.on_expiry or ""),
+        "cost": None if isinstance(cost, dict) else _number(cost),
+        "reserve": None
+        if isinstance(reserve, dict)
+        else ""
+        if reserve is None
+        else _number(reserve),
+        "by_context": json.dumps({k: v for k, v in amounts.items() if isinstance(v, dict)}),
+        "expires": terms.expires or "",
+        "on_expiry": "charge" if terms.on_expiry == "charge" else "",
+        "learn_cost": terms.learn_cost,
         "stopped": terms.stopped,
     }
 
 
 def _number(value: float) -> str:
     """Return a number as an input of a form shows it."""
-    return f"{value:.12g}" if abs(value) < 1e15 else repr(value)
+    return repr(value).removesuffix(".0")

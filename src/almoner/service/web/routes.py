@@ -33,7 +33,7 @@ from almoner.service.web.templating import html
 __all__ = ["PAGES"]
 
 LATEST = 20
-"""Number of decisions shown on the page of a campaign."""
+"""Number of the latest decisions shown on the page of a campaign, and of the oldest open ones."""
 
 decode_guess, decode_amendment = BodyDecoder(Guess), BodyDecoder(TermChanges)
 
@@ -58,10 +58,12 @@ async def campaign_page(request: Request, name: str) -> Response:
     agent: AsyncAgent = await request.app.services.agents.get(name)
     report, curve = await agent.report(), await asyncio.to_thread(agent.agent.reporter.curve)
     latest = await latest_decisions(agent, LATEST)
+    reporter, first_id = agent.agent.reporter, agent.agent.first_id
+    oldest = await asyncio.to_thread(reporter.oldest_open, first_id, LATEST) if report.open else []
     final = await agent.final_report() if agent.terms.spreads else None
 
     def render() -> Response:
-        view = views.campaign_view(report, _horizon(report), curve, latest, final)
+        view = views.campaign_view(report, _horizon(report), curve, latest, final, oldest)
         return html(request, "campaign.html", **view)
 
     return await asyncio.to_thread(render)

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from almoner.live.export import LoggedDecision
 from almoner.live.reports.final_report import FinalReport
+from almoner.live.reports.open_decisions import OpenReserve
 from almoner.live.reports.report import Amendment, ContextReport, CurvePoint, Report
 from almoner.live.terms.terms import SKIP_NAME
 from almoner.service.web import (
@@ -94,10 +95,11 @@ def campaign_view(
     curve: Sequence[CurvePoint],
     latest: Sequence[LoggedDecision],
     final: FinalReport | None = None,
+    oldest: Sequence[OpenReserve] = (),
 ) -> dict[str, Any]:
     """Return the context of the template ``campaign.html``; the horizon may be a forecast.
 
-    With a final report, the page shows the lift.
+    With a final report, the page shows the lift. ``oldest`` are the oldest open decisions.
     """
     money = _money(report)
     by_arrivals = sorted(report.contexts, key=lambda context: -context.arrivals)
@@ -144,6 +146,7 @@ def campaign_view(
         "latest": [_decision(row, rewards) for row in latest],
         "amendments": [_amendment(amendment) for amendment in reversed(report.amendments)],
         "open": sentences.open_reserves(report),
+        "oldest": [_open_decision(row) for row in oldest],
     }
 
 
@@ -185,6 +188,19 @@ def _amendment(amendment: Amendment) -> dict[str, Any]:
         "changes": ", ".join(amendment.changes),
         "by": amendment.by,
         "note": amendment.note,
+    }
+
+
+def _open_decision(row: OpenReserve) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "at": row.time,
+        "day": formatting.moment(row.time),
+        "context": row.context,
+        "action": row.action,
+        "reserved": row.reserved,
+        "expires": row.expires,
+        "until": formatting.moment(row.expires) if row.expires else "",
     }
 
 

@@ -15,8 +15,8 @@ const FORM = {
     { name: "old", weight: "1" },
   ],
   actions: [
-    { name: "mail", cost: "0.5", reserve: "" },
-    { name: "call", cost: "2", reserve: "3.5" },
+    { name: "mail", cost: "0.5", reserve: "", expires: "", on_expiry: "", learn_cost: false },
+    { name: "call", cost: "2", reserve: "3.5", expires: "", on_expiry: "", learn_cost: false },
   ],
   budget: "2000",
   ends: "arrivals",
@@ -64,6 +64,18 @@ test("terms of a form, without the fields left empty", () => {
     default_rewards: null,
     new_contexts: false,
     prior: { means: { new: { mail: 0.1, call: 0.2 }, old: { mail: 0.3, call: 0.4 } }, weight: 50 },
+  });
+});
+
+test("expiry and learned cost of an action are sent if they are given", () => {
+  const [mail, call] = FORM.actions;
+  const actions = [
+    { ...mail, expires: "7 days", learn_cost: true },
+    { ...call, expires: "90 minutes", on_expiry: "charge" },
+  ];
+  assert.deepEqual(sent(campaignTerms({ ...FORM, actions })).actions, {
+    mail: { cost: 0.5, expires: "7 days", learn_cost: true },
+    call: { cost: 2, reserve: 3.5, expires: "90 minutes", on_expiry: "charge" },
   });
 });
 

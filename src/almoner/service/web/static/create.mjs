@@ -1,11 +1,12 @@
 // Create page: edit the form, preview the plan, start the campaign.
 
 import { call, fetchFragment } from "./api.mjs";
+import { formErrors } from "./field_errors.mjs";
 import { addRow, rebuildTables, removeRow, rowValues, tableValues } from "./form_rows.mjs";
 import { campaignTerms, previewTerms, rejectDuplicateNames } from "./terms.mjs";
 
 const form = document.querySelector("#new-campaign");
-const error = document.querySelector("#form-error");
+const errors = formErrors(form, document.querySelector("#form-error"));
 const planNote = document.querySelector("#plan-note");
 const planBody = document.querySelector("#plan-body");
 const startRow = document.querySelector("#start-row");
@@ -54,14 +55,13 @@ function formValues() {
 // Send the form with the button disabled, and show an error beside the form.
 async function submit(button, send) {
   button.disabled = true;
-  error.textContent = "";
+  errors.clear();
   try {
     const values = formValues();
     rejectDuplicateNames(values);
     await send(values);
   } catch (reason) {
-    error.textContent = reason.message;
-    error.scrollIntoView({ block: "nearest" });
+    errors.show(reason.message);
   } finally {
     button.disabled = false;
   }
@@ -69,7 +69,7 @@ async function submit(button, send) {
 
 // After a change of the form, neither an error nor the plan shown is about what it says now.
 function formChanged() {
-  error.textContent = "";
+  errors.clear();
   if (startRow.hidden) return;
   startRow.hidden = true;
   planNote.hidden = false;

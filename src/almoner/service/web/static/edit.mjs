@@ -1,10 +1,12 @@
 // Edit page: change a running campaign, with its plan before and after shown first.
 
 import { call, campaignPath, fetchFragment } from "./api.mjs";
+import { fieldValues, labelFields } from "./action_terms.mjs";
 import { amendment } from "./amendment.mjs";
+import { formErrors } from "./field_errors.mjs";
 
 const form = document.querySelector("#edit-campaign");
-const error = document.querySelector("#form-error");
+const errors = formErrors(form, document.querySelector("#form-error"));
 const change = document.querySelector("#change");
 const applyRow = document.querySelector("#apply-row");
 const list = document.querySelector("#actions");
@@ -22,30 +24,34 @@ function values() {
     closes: { now: text("closes"), was: was("closes") },
     arrivals: { now: text("arrivals"), was: "" },
     actions: [...form.querySelectorAll("[data-action]")].map((row) => {
-      const cost = row.querySelector("[data-field=cost]");
-      const active = row.querySelector("[data-field=active]");
-      return {
-        name: row.dataset.action,
-        cost: { now: cost?.value.trim() ?? "", was: cost?.dataset.was ?? "" },
-        active: { now: active.checked, was: active.dataset.was === "on" },
-      };
+      const { active, ...terms } = changes(row);
+      return { name: row.dataset.action, active, terms, byContext: JSON.parse(row.dataset.byContext) };
     }),
-    added: [...list.children].map((row) =>
-      Object.fromEntries([...row.querySelectorAll("[data-field]")].map((input) => [input.dataset.field, input.value.trim()])),
-    ),
+    added: [...list.children].map(fieldValues),
     note: text("note"),
   };
+}
+
+// The fields of an action, now and as they were shown; those that it has no field for are empty.
+function changes(row) {
+  const fields = ["cost", "reserve", "expires", "on_expiry", "learn_cost", "active"];
+  const now = fieldValues(row);
+  return Object.fromEntries(
+    fields.map((name) => {
+      const was = row.querySelector(`[data-field=${name}]`)?.dataset.was ?? "";
+      return [name, typeof now[name] === "boolean" ? { now: now[name], was: was === "on" } : { now: now[name] ?? "", was }];
+    }),
+  );
 }
 
 // Send the form with the button disabled, and show an error beside the form.
 async function submit(button, send) {
   button.disabled = true;
-  error.textContent = "";
+  errors.clear();
   try {
     await send(amendment(values()));
   } catch (reason) {
-    error.textContent = reason.message;
-    error.scrollIntoView({ block: "nearest" });
+    errors.show(reason.message);
   } finally {
     button.disabled = false;
   }
@@ -71,22 +77,20 @@ apply.addEventListener("click", () =>
 
 // After a change of the form, the plan shown is not about what it says now.
 form.addEventListener("input", () => {
-  error.textContent = "";
+  errors.clear();
   applyRow.hidden = true;
 });
 form.addEventListener("click", ({ target }) => {
   if ("add" in target.dataset) {
     const row = template.content.firstElementChild.cloneNode(true);
     rows += 1;
-    for (const input of row.querySelectorAll("input")) {
-      input.id = `added-${rows}-${input.dataset.field}`;
-      input.previousElementSibling.htmlFor = input.id;
-    }
+    labelFields(row, `added-${rows}`);
     list.append(row);
     row.querySelector("input").focus();
     applyRow.hidden = true;
   }
   if ("remove" in target.dataset) {
+    errors.clear();
     target.closest(".row").remove();
     applyRow.hidden = true;
   }

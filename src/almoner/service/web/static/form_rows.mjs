@@ -1,5 +1,6 @@
 // Rows of contexts and actions of the create form, and the tables of rewards that follow them.
 
+import { fieldValues, labelFields } from "./action_terms.mjs";
 import { visible } from "./formatting.mjs";
 
 const element = (id) => document.querySelector(`#${id}`);
@@ -15,10 +16,7 @@ let rowsCreated = 0;
 export function addRow(kind) {
   const row = kinds[kind].template.content.firstElementChild.cloneNode(true);
   rowsCreated += 1;
-  for (const input of row.querySelectorAll("input")) {
-    input.id = `row-${rowsCreated}-${input.dataset.field}`;
-    input.previousElementSibling.htmlFor = input.id;
-  }
+  labelFields(row, `row-${rowsCreated}`);
   kinds[kind].list.append(row);
   updateRows(kind);
   rebuildTables();
@@ -41,11 +39,7 @@ export function removeRow(row) {
 }
 
 export function rowValues(kind) {
-  return [...kinds[kind].list.children].map((row) =>
-    Object.fromEntries(
-      [...row.querySelectorAll("[data-field]")].map((input) => [input.dataset.field, input.value.trim()]),
-    ),
-  );
+  return [...kinds[kind].list.children].map(fieldValues);
 }
 
 export function tableValues() {

@@ -1,8 +1,9 @@
 // Request bodies from the values of the create form.
 //
 // The values of text and number fields are strings as typed; rows of contexts have name and weight,
-// rows of actions have name, cost and reserve, and tables of rewards are arrays by context.
+// rows of actions have name, cost, reserve, expires, on_expiry and learn_cost, and tables of rewards are arrays by context.
 
+import { actionTerms } from "./action_terms.mjs";
 import { isolated } from "./formatting.mjs";
 
 // Terms of the campaign: the body of POST /api/campaigns.
@@ -10,7 +11,7 @@ export function campaignTerms(form) {
   return {
     name: form.name,
     contexts: form.contexts.map(({ name }) => name),
-    actions: Object.fromEntries(form.actions.map((action) => [action.name, actionCost(action)])),
+    actions: Object.fromEntries(form.actions.map((action) => [action.name, actionTerms(action)])),
     horizon: horizon(form),
     budget: Number(form.budget),
     policy: form.policy,
@@ -77,10 +78,6 @@ function shares(weights) {
   const relative = weights.map((weight) => weight / largest);
   const total = relative.reduce((sum, weight) => sum + weight, 0);
   return relative.map((weight) => weight / total);
-}
-
-function actionCost({ cost, reserve }) {
-  return reserve === "" ? Number(cost) : { cost: Number(cost), reserve: Number(reserve) };
 }
 
 function horizon({ ends, horizon: arrivals, closes, expected }) {
