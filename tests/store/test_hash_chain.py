@@ -307,7 +307,8 @@ def test_checksums_compared_at_once_are_those_of_each() -> None:
         changed = [*rows]
         changed[index] = (*rows[index][:-1], 0.5)
         assert not are_linked(start, changed, checksums)
-        for other in (checksums[index].upper(), checksums[index][:-1], checksums[index] + "0"):
+        right = checksums[index]
+        for other in (right.upper(), right[:-1], right + "0", "é" * 32, "é" * 16):
             assert not are_linked(start, rows, [*checksums[:index], other, *checksums[index + 1 :]])
     longer, shorter = checksums[3] + checksums[4][0], checksums[4][1:]
     assert not are_linked(start, rows, [*checksums[:3], longer, shorter, *checksums[5:]])

@@ -77,13 +77,13 @@ def are_linked(before: str, rows: Sequence[EventRow], checksums: Sequence[str]) 
     All are computed at once from those stored: faster than each after the one before it. False may
     also mean that a row has a -0.0, which is rare, and takes long to look for.
     """
-    if {*map(len, checksums)} != {DIGITS}:
+    befores = _LIST_OF_ONE.join((before, *checksums[:-1], ""))
+    if {*map(len, (before, *checksums))} != {DIGITS} or not befores.isascii():
         return False
+    # All at once and cut again, as an array of bytes: faster than each.
+    starts = np.frombuffer(befores.encode(), f"V{DIGITS + len(_LIST_OF_ONE)}").tolist()
     texts = [dumps(row, FORMAT) for row in rows]
-    digests = [
-        sha256(f"{before}{_LIST_OF_ONE}".encode() + text).digest()
-        for before, text in zip((before, *checksums[:-1]), texts, strict=True)
-    ]
+    digests = [sha256(start + text).digest() for start, text in zip(starts, texts, strict=True)]
     table = np.frombuffer(b"".join(digests), np.uint8).reshape(len(rows), -1)
     return table[:, : DIGITS // 2].tobytes().hex() == "".join(checksums)
 
