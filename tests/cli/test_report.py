@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -56,9 +57,9 @@ def test_a_report_in_words_and_as_json(url: str) -> None:
 
 def test_a_report_on_rewards_in_money_names_the_currency(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'shop.db'}"
-    terms = {"contexts": ["new"], "actions": {"coupon": 1}, "horizon": 400, "budget": 200}
-    money = {"reward_range": (0, 350), "currency": "EUR"}
-    with al.Agent.open(url, name="spring", **terms, **money, holdout=0.2, seed=1) as agent:
+    terms: dict[str, Any] = {"contexts": ["new"], "actions": {"coupon": 1}, "horizon": 400}
+    terms |= {"budget": 200, "reward_range": (0, 350), "currency": "EUR"}
+    with al.Agent.open(url, name="spring", **terms, holdout=0.2, seed=1) as agent:
         made = agent.decide_many(["new"] * 300)
         agent.reward_many({decision.id: 200.0 * (not decision.skipped) for decision in made})
     code, output = run("report", url, "spring")
