@@ -230,5 +230,7 @@ def test_a_history_does_not_depend_on_the_size_of_its_batches(
 
 def contents(history: History) -> str:
     """Return everything that reports read, dictionaries in their order."""
-    values = {name: value for name, value in vars(history).items() if name != "curve"}
-    return repr((values, history.curve.points()))
+    values = {
+        name: value for name, value in vars(history).items() if name not in ("curve", "oldest_open")
+    }
+    return repr((values, vars(history.oldest_open), history.curve.points()))
