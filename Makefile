@@ -60,7 +60,7 @@ test: $(VENV)/ready $(VENV)/browser $(VENV)/node $(VENV)/compiler ## run all tes
 # Without plugins that only slow tests use, and with a URL that refuses tests not marked postgres.
 test-fast: $(VENV)/ready ## run the tests without browser, PostgreSQL, processes to kill and other slow ones
 	TEST_DATABASE_URL=excluded $(BIN)/python -m pytest $(PARALLEL) -p no:schemathesis -p no:playwright -p no:faker \
-	  -m "not browser and not postgres and not crash and not slow"
+	  --hypothesis-profile fast -m "not browser and not postgres and not crash and not slow"
 
 test-all:        ## run all tests on every Python that is installed, each in an environment of its own
 	@for version in $(PYTHONS); do \

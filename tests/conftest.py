@@ -19,6 +19,7 @@ from support.agents import factory, memory, postgres_database  # noqa: E402
 __all__ = ["factory", "memory", "postgres_database"]
 
 settings.register_profile("almoner", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("fast", settings.get_profile("almoner"), max_examples=20)
 settings.load_profile("almoner")
 
 

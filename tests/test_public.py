@@ -84,6 +84,7 @@ def test_no_module_hides_a_public_name() -> None:
     assert modules.isdisjoint(PUBLIC)
 
 
+@pytest.mark.slow
 def test_simulate_is_the_function_even_after_its_module_was_imported_first() -> None:
     result = in_a_fresh_interpreter(
         "import almoner.simulation.simulate, json\n"

@@ -47,6 +47,7 @@ def test_alp_stays_under_theorem_1_on_any_problem(problem: Problem) -> None:
     assert regret <= bounds.alp_regret(problem) + 1e-9
 
 
+@pytest.mark.slow
 @given(problem=unit_problems(), cost=st.sampled_from([1.0, 0.1, 2.5]), part=st.floats(0, 1))
 def test_alp_stays_under_theorem_1_with_fractional_budgets(
     problem: Problem, cost: float, part: float

@@ -46,6 +46,7 @@ def test_equal_slopes_need_not_be_told_apart() -> None:
     assert math.isfinite(exploration_length(problem))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [0.1, 0.2, 0.4])
 def test_the_budget_left_under_alp_stays_within_its_tail(gap: float) -> None:
     """The share of runs off by more than the gap, plus 4 of its standard errors at the bound."""

@@ -179,6 +179,7 @@ def test_a_skip_says_why() -> None:
     assert batch.choices[0].tolist() == [SKIP, PAST_HORIZON]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["equal costs", "unequal costs"])
 @pytest.mark.parametrize("mask", [[True, True], [False, True], [False, False]])
 def test_thompsons_probabilities_are_shares_of_many_draws(kind: str, mask: list[bool]) -> None:

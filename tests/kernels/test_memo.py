@@ -102,6 +102,7 @@ def assert_same(problem: al.Problem, policy: al.Policy, seed: int) -> None:
     np.testing.assert_allclose([p for _, p in kept], [p for _, p in renewed], rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_memo_that_is_kept_decides_as_a_new_one(name: str) -> None:
     @settings(max_examples=8)
@@ -112,6 +113,7 @@ def test_a_memo_that_is_kept_decides_as_a_new_one(name: str) -> None:
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["thrifty", "wilson_sampled", "wilson_told", "kl_ucb_rounded"])
 @pytest.mark.parametrize("problem", [RARE, PAPER_TEN(400, 0.5)], ids=["rare", "ten"])
 def test_a_kept_memo_keeps_up_with_contexts_that_come_suddenly(

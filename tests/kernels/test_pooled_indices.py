@@ -49,6 +49,7 @@ PROBLEMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_pooled_policy_satisfies_what_every_policy_must(name: str) -> None:
     ran = check_policy(POLICIES[name])
@@ -94,6 +95,7 @@ def drive(problem: al.Problem, policy: al.Policy, seed: int, *, renew: bool) -> 
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PROBLEMS)
 @pytest.mark.parametrize("name", POLICIES)
 def test_caches_that_are_kept_decide_as_new_ones(name: str, kind: str) -> None:

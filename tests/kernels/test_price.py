@@ -74,6 +74,7 @@ SPACED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [0.0, 1e-12, 0.5, 7.0])
 @pytest.mark.parametrize("spacing", SPACED)
 def test_the_search_halves_instead_of_walking(

@@ -144,6 +144,7 @@ def assert_same_actions(problem: al.Problem, name: str, seed: int) -> None:
     np.testing.assert_array_equal(one.budget_left, two.budget_left)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize(
     "problem",
@@ -155,6 +156,7 @@ def test_a_second_program_takes_the_same_actions(name: str, problem: al.Problem)
         assert_same_actions(problem, name, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_second_program_takes_the_same_actions_on_any_problem(name: str) -> None:
     @settings(max_examples=60)

@@ -93,6 +93,7 @@ GIVE_UP = ("greedy", "epsilon_first_alp")
 """Policies that never try a pair again whose mean so far is 0."""
 
 
+@pytest.mark.slow
 @MAY_END_UNTRIED
 @pytest.mark.parametrize("name", al.RECIPES)
 def test_no_path_spends_more_than_the_budget(name: str) -> None:
@@ -223,6 +224,7 @@ def test_the_two_benchmarks_differ_by_the_floor(estimator: str) -> None:
     np.testing.assert_allclose(bound.regret.values - oracle.regret.values, floor, atol=1e-10)
 
 
+@pytest.mark.slow
 @MAY_END_UNTRIED
 @settings(max_examples=60)
 @given(problem=unit_problems(), name=st.sampled_from(sorted(al.RECIPES)), seed=st.integers(0, 99))
@@ -252,6 +254,7 @@ def test_the_budget_left_is_hypergeometric(policy: al.Policy, problem: al.Proble
     assert np.all(np.abs(left.var(axis=0) - variance) < tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 0.3])
 def test_thompson_has_the_same_regret_when_rewards_are_not_bernoulli(spread: float) -> None:
     """Binarised at random they are Bernoulli of the same mean, so regret has the same law.

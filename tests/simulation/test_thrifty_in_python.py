@@ -230,6 +230,7 @@ def assert_same_actions(problem: al.Problem, caution: float, seed: int) -> None:
     np.testing.assert_array_equal(one.budget_left, two.budget_left)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("caution", [0.0, 1.0, 3.0])
 @pytest.mark.parametrize(
     "problem",

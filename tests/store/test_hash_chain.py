@@ -90,6 +90,7 @@ def test_the_log_has_all_kinds_and_is_in_order(log: Log) -> None:
     assert audit(log.agent.store, log.name).sealed_from == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", Event._fields)
 def test_every_column_of_every_event_is_covered(log: Log, column: str) -> None:
     for event in [*log.agent.events()]:

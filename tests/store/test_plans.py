@@ -112,6 +112,7 @@ def use(store: SqlStore, name: str, many: Sequence[int] = range(1, 4)) -> None:
     assert store.api_keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", ["nothing", "the campaign", "another one"])
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_every_statement_finds_what_it_wants_by_an_index(kind: str, known: str) -> None:

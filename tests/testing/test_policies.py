@@ -24,6 +24,7 @@ def test_the_tiny_problems_have_every_kind_of_cost_and_default() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", al.RECIPES)
 def test_every_recipe_passes_on_every_tiny_problem_it_applies_to(name: str) -> None:
     """Procrastination applies to two contexts at equal costs, and learns of actions only."""

@@ -109,6 +109,7 @@ def baskets(rng: np.random.Generator, rates: Floats) -> Floats:
 MEANS: dict[Rewards, float] = {yes_or_no: 1.0, baskets: 0.225}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rewards", [yes_or_no, baskets])
 @pytest.mark.parametrize(
     ("arrivals", "held_out", "rates"),

@@ -132,6 +132,7 @@ def client() -> Iterator[httpx.Client]:
         yield client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_over_http_the_same_is_said(client: httpx.Client, variant: str) -> None:
     for name in RECIPES:

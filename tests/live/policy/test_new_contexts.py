@@ -97,6 +97,7 @@ LEARNERS = {
 """Every policy that new contexts may be used with."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("defaults", [None, "learned"])
 @pytest.mark.parametrize("costs", [{"x": 1.0, "y": 1.0}, {"x": 1.0, "y": 2.5}], ids=["1", "1, 2.5"])
 @pytest.mark.parametrize("name", LEARNERS)

@@ -49,6 +49,7 @@ def lift_of(agent: al.Agent) -> LiftReport:
     return lift
 
 
+@pytest.mark.slow
 def test_a_lift_by_hold_out_is_that_of_the_export(factory: AgentFactory) -> None:
     agent = factory.open(**SHOP, holdout=0.3, default_rewards="learned")
     run(agent, 2_000, 0.4, told=0.9)
@@ -72,6 +73,7 @@ def test_a_lift_by_hold_out_is_that_of_the_export(factory: AgentFactory) -> None
     assert factory.open().final_report() == report  # of another process, from the log alone
 
 
+@pytest.mark.slow
 def test_a_lift_by_exploration_is_near_the_truth(factory: AgentFactory) -> None:
     """Unbiased: actions add 0.4, and so many were taken; within the interval and no narrower."""
     agent = factory.open(**SHOP, explore=0.2, default_rewards="learned")

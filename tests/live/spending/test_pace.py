@@ -296,6 +296,7 @@ def test_no_period_costs_more_than_its_cap(
     audit(one.store, "paced")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["thrifty", "greedy", "ucb-ealp", "thompson-rounded"])
 @pytest.mark.parametrize("actions", [{"mail": 1}, {"mail": 1, "call": 3}], ids=["equal", "unequal"])
 def test_an_even_spend_stays_within_a_fifth_of_the_line(
@@ -397,6 +398,7 @@ def test_a_pace_goes_with_a_risk_and_learned_costs(memory: AgentFactory, pace: A
     audit(agent.store, agent.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "terms",
     [

@@ -21,6 +21,7 @@ MONDAY = datetime(2026, 11, 16, 10, tzinfo=UTC).timestamp()
 MEAN = st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9])
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     costs=st.lists(

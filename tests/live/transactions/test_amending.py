@@ -344,6 +344,7 @@ def test_a_campaign_beyond_its_horizon_is_amended(memory: AgentFactory) -> None:
     assert audit(agent.store, memory.name).budget == 90_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("risk", [None, 0.05])
 @pytest.mark.parametrize(("before", "after"), [("1 hour", "7 days"), ("7 days", "1 hour")])
 def test_open_decisions_keep_the_lifetime_they_were_made_with(

@@ -69,6 +69,7 @@ def reads(agent: al.Agent, monkeypatch: pytest.MonkeyPatch) -> CountedReads:
     return counted
 
 
+@pytest.mark.slow
 def test_viewers_read_no_event_of_their_own_process_from_the_store(
     factory: AgentFactory, agent: al.Agent, reads: CountedReads
 ) -> None:
