@@ -123,3 +123,14 @@ def test_the_client_has_the_same_verbs(store: Store) -> None:
         assert [decision.reason for decision in batch] == [None, "person"]
         assert (autumn.forget("a"), autumn.forget("a")) == (1, 0)
         assert autumn.final_report()["lift"] is None
+
+
+def test_the_page_shows_other_budgets_without_a_hold_out_too(client: httpx.Client) -> None:
+    plain = {**TERMS, "name": "plain", "holdout": 0.0, "explore": 0.0}
+    assert client.post("/api/campaigns", json=plain).status_code == 201
+    path = "/api/campaigns/plain"
+    assert "With another budget" not in client.get("/campaigns/plain").text
+    client.post(f"{path}/decisions/batch", json={"contexts": ["new"] * 20})
+    page = client.get("/campaigns/plain").text
+    assert "With another budget" in page
+    assert "cannot be said: nothing was held out to compare with;" in page

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event as Gate
+from typing import NoReturn
 from urllib.parse import quote
 
 import httpx
 import pytest
 from starlette.testclient import TestClient
-from support.browser import ApiClient, create
+from support.browser import SHOP, ApiClient, create
 from support.live_service import SPRING, in_thread
 from support.waiting import PATIENCE, wait_until
 
@@ -46,6 +47,27 @@ def test_every_page_forbids_resources_of_other_hosts(client: httpx.Client, path:
     assert "unsafe" not in policy
     assert "*" not in policy
     assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_no_page_asks_for_the_write_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that waited for another process would keep the event loop from everybody."""
+    store = open_store("memory:")
+    terms = {**SHOP, "name": "watched", "reward_window": "7 days", "holdout": 0.1}
+    change = {"budget": 2000}
+
+    def refuse(*arguments: object) -> NoReturn:
+        raise AssertionError("a page has asked for the write lock")
+
+    with TestClient(create_app(store)) as client:
+        assert client.post("/api/campaigns", json=terms).status_code == 201
+        visits = {"contexts": ["newcomer", "returning"] * 5}
+        assert client.post("/api/campaigns/watched/decisions/batch", json=visits).is_success
+        monkeypatch.setattr(store, "writing", refuse)
+        for path in (*PAGES[:4], "/campaigns/watched/edit", "/api/campaigns/watched/open"):
+            assert client.get(path).status_code == 200, path
+        for path in ("/campaigns/watched/edit/plan", "/api/campaigns/watched/amendments/preview"):
+            assert client.post(path, json=change).status_code == 200, path
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -38,7 +38,7 @@ def make_final_report(name: str, campaign: Campaign, history: History) -> FinalR
     ledger, amount = campaign.ledger, campaign.terms.unit.amount
     lift = missing = None
     if history.lift is None:
-        missing = "there is nothing to compare with: open the next campaign with holdout=0.1"
+        missing = "nothing was held out to compare with; open the next campaign with holdout=0.1"
     else:
         lift = _lift(history.lift, campaign.terms, amount(ledger.committed))
         if lift is None:

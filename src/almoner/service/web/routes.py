@@ -60,7 +60,7 @@ async def campaign_page(request: Request, name: str) -> Response:
     latest = await latest_decisions(agent, LATEST)
     reporter, first_id = agent.agent.reporter, agent.agent.first_id
     oldest = await asyncio.to_thread(reporter.oldest_open, first_id, LATEST) if report.open else []
-    final = await agent.final_report() if agent.terms.spreads else None
+    final = await agent.final_report() if report.arrivals else None
 
     def render() -> Response:
         view = views.campaign_view(report, _horizon(report), curve, latest, final, oldest)
