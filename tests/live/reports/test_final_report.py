@@ -238,6 +238,26 @@ def test_other_budgets_worked_by_hand() -> None:
     assert [point.reward for point in held.budgets] == pytest.approx([1, 2, 4, 5, 5, 5])
 
 
+def test_other_budgets_pay_for_the_default_action_first() -> None:
+    """Of 2 per arrival, 1 is for the default; the rest makes half of the arrivals large ones.
+
+    A quarter of the budget pays for the default of every second arrival.
+    """
+    agent = al.Agent.open(
+        "memory:",
+        name="router",
+        contexts=["question"],
+        actions={"small": 1, "large": 3},
+        default="small",
+        horizon=100,
+        budget=200,
+        prior=al.Prior(means={"question": {"small": 0.1, "large": 0.6}}, weight=1e6),
+    )
+    points = {point.multiple: point.reward for point in agent.final_report().budgets}
+    assert points[1.0] == pytest.approx(100 * (0.1 + 0.5 * 0.5), rel=1e-3)
+    assert points[0.25] == pytest.approx(100 * 0.5 * 0.1, rel=1e-3)
+
+
 def test_the_budget_is_spent_although_arrivals_are_held_out() -> None:
     terms = {**SHOP, "horizon": 1_000, "budget": 1_000, "actions": {"coupon": 5}}
     agent = al.Agent.open("memory:", name="a", **terms, holdout=0.5)
