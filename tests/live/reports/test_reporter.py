@@ -436,3 +436,39 @@ def test_a_report_knows_the_deadlines_that_have_passed(memory: AgentFactory) -> 
     assert before[0].reserved == before[0].waiting == 0
     assert agent.ledger.reserved == 0  # records the deadlines
     assert (agent.report(), agent.final_report()) == before
+
+
+def risky(clock: Clock, **terms: Any) -> al.Agent:
+    coupon = al.Action(cost=1, reserve=5, expires="7 days")
+    return opened(
+        actions={"coupon": coupon}, risk=0.01, horizon=200, budget=100.0, clock=clock, **terms
+    )
+
+
+def test_with_a_risk_old_decisions_are_expected_to_cost_less() -> None:
+    """As the campaign plans with it: r = c (1 − F)/(1 − (c/f) F) at the age of each decision."""
+    clock = Clock()
+    agent = risky(clock)
+    taken = sum(agent.decide("new").action is not None for _ in range(20))
+    young = agent.report()
+    assert young.planned == pytest.approx(1.0 * taken, rel=0.01)
+    clock.now += 3.5 * 86_400
+    report, final = agent.report(), agent.final_report()
+    assert report.planned == pytest.approx(taken * 0.5 / (1 - 0.2 * 0.5), rel=0.1)
+    assert report.spent + report.planned + report.left == pytest.approx(100.0)
+    assert report.ratio_now == pytest.approx(report.left / report.arrivals_left)
+    assert report.reserved == young.reserved == 5.0 * taken
+    assert final.planned == report.planned
+
+
+def test_a_risk_that_admits_no_further_decision_blocks_until_reserves_age() -> None:
+    clock = Clock()
+    agent = risky(clock)
+    decisions = [agent.decide("new") for _ in range(150)]
+    assert decisions[-1].reason == "budget"
+    report = agent.report()
+    assert report.left >= report.cheapest
+    assert report.blocked == "reserved"
+    clock.now += 6.5 * 86_400
+    assert agent.report().blocked is None
+    assert agent.decide("new").action == "coupon"

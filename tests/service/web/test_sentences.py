@@ -115,3 +115,21 @@ def test_shared_reserves_are_not_said_to_be_within_the_budget() -> None:
         "Of the budget of 100, 30 is spent, 5 expected for open decisions, which may cost 500 at "
         "most, and 65 left."
     )
+
+
+def test_the_end_of_reserves_is_told_where_they_keep_all_money() -> None:
+    full = report(blocked="reserved", left=2.0, next_expiry="2026-11-22T10:31:00+00:00")
+    assert notices.blocked(full, money).endswith(
+        " It frees as bills are settled and reserves expire, the next 2026-11-22 10:31 UTC."
+    )
+
+
+def test_shared_reserves_that_admit_no_further_decision_are_not_compared_with_what_is_left() -> (
+    None
+):
+    full = report(blocked="reserved", risk=0.01, reserved=500.0)
+    assert notices.blocked(full, money) == (
+        "Nothing can be given out now: 500 is reserved for open decisions (expected to cost 5), "
+        "and with another one they might cost more than the budget allows, but for the risk of "
+        "0.01. It frees as bills are settled."
+    )

@@ -20,6 +20,7 @@ from almoner.live.reports.final_report import (
 )
 from almoner.live.reports.history import History
 from almoner.live.reports.make_report import present_estimates
+from almoner.live.reports.open_costs import open_costs
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.reward_scale import RewardScale
 from almoner.live.terms.terms import Terms
@@ -34,14 +35,15 @@ UNEVEN = 0.2
 """Difference of the shares of arrivals with a reward from which on two groups are not alike."""
 
 
-def make_final_report(name: str, campaign: Campaign, history: History) -> FinalReport:
+def make_final_report(name: str, campaign: Campaign, history: History, now: int) -> FinalReport:
     """Return the final report of a campaign and its history, both after the same event."""
     ledger, amount = campaign.ledger, campaign.terms.unit.amount
+    planned = open_costs(campaign, now).planned
     lift = missing = None
     if history.lift is None:
         missing = "nothing was held out to compare with; open the next campaign with holdout=0.1"
     else:
-        lift = _lift(history.lift, campaign.terms, amount(ledger.committed))
+        lift = _lift(history.lift, campaign.terms, amount(ledger.spent + planned))
         if lift is None:
             missing = "there are not enough arrivals with and without the campaign yet"
     return FinalReport(
@@ -53,7 +55,7 @@ def make_final_report(name: str, campaign: Campaign, history: History) -> FinalR
         reward=history.total,
         budget=amount(ledger.budget),
         spent=amount(ledger.spent),
-        planned=amount(ledger.planned),
+        planned=amount(planned),
         lift=lift,
         missing=missing,
         budgets=_budgets(campaign, history),

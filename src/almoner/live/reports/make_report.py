@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from almoner.kernels.state import OVERALL_MEAN
-from almoner.live.costs.ledger import Ledger
 from almoner.live.estimates.estimates import Estimates, PairMeans, interval, pair_means
 from almoner.live.estimates.plans import plan_at
 from almoner.live.reports.cap_reports import cap_reports, is_paced
 from almoner.live.reports.curve import moment
 from almoner.live.reports.history import History
+from almoner.live.reports.open_costs import OpenCosts, open_costs
 from almoner.live.reports.pair_costs import expected_costs, learned_costs, stopped_costs
 from almoner.live.reports.pair_evidence import PairEvidence
 from almoner.live.reports.report import RESERVED, ActionReport, ContextReport, Report
@@ -37,12 +37,14 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     amount, horizon = terms.unit.amount, terms.horizon
     expected = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
     arrivals, coming = campaign.arrivals, campaign.arrivals_left(now)
-    funds = max(0, ledger.budget - ledger.committed)
-    ratio_start = amount(ledger.budget) / expected
-    ratio_now = amount(funds) / coming if coming > 0 else 0.0
     reserves = np.array([terms.reserves_in(context) for context in campaign.contexts], np.int64)
     reserves[:, [name in terms.stopped for name in terms.actions]] = np.iinfo(np.int64).max
     cheapest = int(reserves.min())
+    costs = open_costs(campaign, now, cheapest=cheapest)
+    committed = ledger.spent + costs.planned
+    funds = max(0, ledger.budget - committed)
+    ratio_start = amount(ledger.budget) / expected
+    ratio_now = amount(funds) / coming if coming > 0 else 0.0
     overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
     learned = pair_means(campaign.policy.statistics.by_pair(), overall=overall)
     evidence = PairEvidence(campaign, history, now)
@@ -63,13 +65,13 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         budget=amount(ledger.budget),
         spent=amount(ledger.spent),
         reserved=amount(ledger.reserved),
-        planned=amount(ledger.planned),
-        left=amount(ledger.left),
+        planned=amount(costs.planned),
+        left=amount(costs.left),
         unusable=amount(funds) if funds < cheapest else 0.0,
         overrun=amount(campaign.overrun),
         uncharged=amount(history.uncharged),
         cheapest=amount(cheapest),
-        blocked=_blocked(campaign, ledger, outlook, coming, cheapest),
+        blocked=_blocked(campaign, costs, outlook, coming, cheapest),
         arrivals=arrivals,
         arrivals_left=coming,
         closes=horizon.at.isoformat() if isinstance(horizon, ClosingTime) else None,
@@ -88,7 +90,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         guessed=_guessed(campaign, estimates, learned, first),
         ratio_start=ratio_start,
         ratio_now=ratio_now,
-        pace=ledger.committed / ledger.budget - gone if ledger.budget else 0.0,
+        pace=committed / ledger.budget - gone if ledger.budget else 0.0,
         price=scale.gain(plan.price),
         value=scale.value(plan.value),
         boundaries=plan.boundaries.tolist(),
@@ -122,17 +124,18 @@ def _next_expiry(campaign: Campaign, now: int) -> str | None:
 
 
 def _blocked(
-    campaign: Campaign, ledger: Ledger, outlook: Outlook | None, coming: float, cheapest: int
+    campaign: Campaign, costs: OpenCosts, outlook: Outlook | None, coming: float, cheapest: int
 ) -> str | None:
     """Return the reason why no action can be taken now, if none can."""
     if campaign.status != Status.RUNNING:
         return campaign.status
     if coming <= 0:
         return SkipReason.HORIZON.value
-    if ledger.left >= cheapest:
+    if costs.admits:
         paced = outlook is not None and is_paced(campaign.policy.offers, outlook)
         return SkipReason.PACE.value if paced else None
-    return SkipReason.BUDGET.value if ledger.budget - ledger.committed < cheapest else RESERVED
+    rest = campaign.ledger.budget - campaign.ledger.spent - costs.planned
+    return SkipReason.BUDGET.value if rest < cheapest else RESERVED
 
 
 def _awaited(terms: Terms, history: History, evidence: PairEvidence) -> tuple[int, float, float]:

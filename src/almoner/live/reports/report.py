@@ -137,7 +137,8 @@ class Report:
     risk
         The probability with which bills may exceed the budget; 0 if they cannot.
     planned
-        Expected cost of the open decisions, for which ``reserved`` is the most.
+        Expected cost of the open decisions, for which ``reserved`` is the most; with a ``risk``,
+        by their age: the longer one has no bill, the less it is expected to cost.
     unusable
         The rest after ``planned``, if it is less than any action reserves; otherwise 0.
     overrun
@@ -149,8 +150,8 @@ class Report:
     blocked
         Reason why no action can be taken now: ``"paused"``, ``"closed"``, ``"horizon"``;
         ``"pace"`` if only its limits forbid all of them; ``"reserved"`` if less than ``cheapest``
-        is left until open decisions are settled, ``"budget"`` if even then; None if one can be
-        taken.
+        is left until open decisions are settled (with a ``risk``, if they may cost too much),
+        ``"budget"`` if even then; None if one can be taken.
     arrivals, arrivals_left
         Arrivals so far, and still to come by the horizon or the forecast.
     closes, horizon

@@ -69,7 +69,8 @@ class Reporter:
 
     def final_report(self) -> FinalReport:
         """Return the final report of the campaign after all events of its log."""
-        return self._locked(lambda: make_final_report(self._name, *self._as_of(self._now())))
+        now = self._now()
+        return self._locked(lambda: make_final_report(self._name, *self._as_of(now), now))
 
     def oldest_open(self, first_id: int, limit: int) -> list[OpenReserve]:
         """Return the oldest open decisions; ``first_id`` is that of the campaign."""

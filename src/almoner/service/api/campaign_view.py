@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from almoner.live.reports.open_costs import open_costs
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.action import PerContext
 from almoner.live.terms.terms import CHARGE, RELEASE, Terms
@@ -77,7 +78,7 @@ class CampaignView(Struct, kw_only=True):
             budget=amount(ledger.budget),
             spent=amount(ledger.spent),
             reserved=amount(ledger.reserved),
-            left=amount(ledger.left),
+            left=amount(open_costs(campaign, now).left),
             arrivals=campaign.arrivals,
             arrivals_left=campaign.arrivals_left(now),
             policy=terms.policy.to_dict(),

@@ -24,17 +24,21 @@ def edit_view(name: str, campaign: Campaign, now: int) -> dict[str, Any]:
     """Return the context of the template ``edit.html``."""
     view, horizon = CampaignView.of(name, campaign, now), campaign.terms.horizon
     timed = isinstance(horizon, ClosingTime)
+    amount, ledger = campaign.terms.unit.amount, campaign.ledger
+    least = amount(ledger.committed) if campaign.terms.risk else view.spent + view.reserved
     return {
         "name": name,
         "closed": campaign.status == Status.CLOSED,
         "budget": _number(view.budget),
         "spent": view.spent,
         "reserved": view.reserved,
+        "least": least,
+        "shared": campaign.terms.risk > 0,
         "closes": view.closes,
         "expected": horizon.arrivals if isinstance(horizon, ClosingTime) else 0.0,
         "horizon": None if timed else horizon,
         "seen": campaign.arrivals,
-        "money": money_format([view.budget], view.currency),
+        "money": money_format([view.budget, view.spent, view.reserved, least], view.currency),
         "all_learned": campaign.terms.learn_cost,
         "actions": [_action(action, terms) for action, terms in view.actions.items()],
     }

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from almoner.live.reports.report import RESERVED, Report
 from almoner.live.state.status import SkipReason, Status
 from almoner.service.web.cap_text import full_caps, held_back
-from almoner.service.web.formatting import Money, count, isolated, plural, sentence
+from almoner.service.web.formatting import Money, count, isolated, moment, plural, sentence
 from almoner.service.web.sentences import cancelled, expected_cost, pace, state, waiting, why
 
 __all__ = ["blocked", "in_brief", "never_affordable", "notices"]
@@ -58,12 +58,7 @@ def blocked(report: Report, money: Money) -> str:
     if report.blocked == SkipReason.PACE:
         return f"Nothing can be given out now: {full_caps(report, money)}."
     if report.blocked == RESERVED:
-        return (
-            f"Nothing can be given out now: {money(report.reserved)} is reserved for open "
-            f"decisions{expected_cost(report, money)}, and the {money(report.left)} left is less "
-            f"than the {money(report.cheapest)} that the cheapest action reserves. It frees as "
-            "bills are settled."
-        )
+        return _all_reserved(report, money)
     if report.blocked == SkipReason.BUDGET and report.budget < report.cheapest:
         return (
             f"Nothing can ever be given out: the cheapest action reserves {money(report.cheapest)},"
@@ -72,6 +67,25 @@ def blocked(report: Report, money: Money) -> str:
     if report.blocked == SkipReason.BUDGET and not report.unusable:
         return "The budget is used up: nothing more can be given out."
     return ""
+
+
+def _all_reserved(report: Report, money: Money) -> str:
+    """Return why nothing can be given out although money is there, and when it frees."""
+    reserved = f"{money(report.reserved)} is reserved for open decisions"
+    enough = (
+        f"and the {money(report.left)} left is less than the {money(report.cheapest)} that the "
+        "cheapest action reserves"
+    )
+    if report.risk:
+        risk = f"but for the risk of {report.risk:g}"
+        enough = f"and with another one they might cost more than the budget allows, {risk}"
+    frees = "bills are settled"
+    if report.next_expiry is not None:
+        frees += f" and reserves expire, the next {moment(report.next_expiry)}"
+    return (
+        f"Nothing can be given out now: {reserved}{expected_cost(report, money)}, {enough}. "
+        f"It frees as {frees}."
+    )
 
 
 def never_affordable(

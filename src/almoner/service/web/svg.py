@@ -80,9 +80,8 @@ def budget_bar(report: Report) -> Bar:
     share = 100 / (report.budget or 1.0)
     spent, planned = share * report.spent, share * report.planned
     reserved = share * (report.reserved - report.planned)
-    if report.risk:  # reserves may exceed the budget, but not the bar
-        planned = min(planned, 100.0 - spent)
-        reserved = min(reserved, 100.0 - spent - planned)
+    if report.risk:  # reserves are shared: they take nothing from what is left
+        planned, reserved = min(planned, 100.0 - spent), 0.0
     total = report.arrivals + report.arrivals_left
     return Bar(
         [

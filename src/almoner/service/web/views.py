@@ -99,7 +99,8 @@ def campaign_view(
 ) -> dict[str, Any]:
     """Return the context of the template ``campaign.html``; the horizon may be a forecast.
 
-    With a final report, the page shows lift and other budgets. ``oldest`` are the oldest open decisions.
+    With a final report, the page shows the lift and other budgets. ``oldest`` are the oldest open
+    decisions.
     """
     money = _money(report)
     by_arrivals = sorted(report.contexts, key=lambda context: -context.arrivals)
