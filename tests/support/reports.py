@@ -72,4 +72,6 @@ def point(arrivals: int, spent: float, planned: float, reward: float) -> CurvePo
         planned=planned,
         reward=reward,
         price=None,
+        budget=100.0,
+        horizon=200.0,
     )

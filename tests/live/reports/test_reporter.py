@@ -472,3 +472,15 @@ def test_a_risk_that_admits_no_further_decision_blocks_until_reserves_age() -> N
     clock.now += 6.5 * 86_400
     assert agent.report().blocked is None
     assert agent.decide("new").action == "coupon"
+
+
+def test_a_curve_has_the_budget_and_the_horizon_of_its_time() -> None:
+    agent = opened()
+    agent.decide("new")
+    agent.amend(budget=90.0, horizon=30)
+    agent.decide("new")
+    first, second = agent.reporter.curve()
+    assert (first.budget, first.horizon) == (40.0, 20.0)
+    assert (second.budget, second.horizon) == (90.0, 30.0)
+    report = agent.report()
+    assert (report.ratio_start, report.budget / report.horizon) == (2.0, 3.0)

@@ -355,7 +355,9 @@ def test_an_alarm_waits_for_a_hundred_arrivals_and_ten_actions_worth() -> None:
         (140, 0.05, 1000, True),
         (50, 0.01, 100, True),  # half of the horizon, and nothing yet
     ]:
-        changed = replace(report, idle={"policy": idle}, arrivals=idle, ratio_start=ratio)
+        changed = replace(
+            report, idle={"policy": idle}, arrivals=idle, horizon=report.budget / ratio
+        )
         shown = notices(changed, horizon, str)
         assert any(ALARM in notice for notice in shown) == alarmed, (idle, ratio)
 

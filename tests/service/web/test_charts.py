@@ -6,7 +6,10 @@ import json
 
 from support.reports import money, point, report
 
+from almoner.live.reports.report import Amendment
 from almoner.service.web import chart_series, charts
+
+AMENDMENT = Amendment(at="", arrivals=10, by=None, note=None, changes=["budget 100 → 160"])
 
 
 def test_charts_say_the_same_in_words_and_tables() -> None:
@@ -66,3 +69,13 @@ def test_long_tables_are_thinned_but_keep_both_ends() -> None:
     rows = charts.charts(report(), 200, curve, money)[0].rows
     assert len(rows) == charts.TABLE_ROWS
     assert (rows[0][0], rows[-1][0]) == ("0", "50")
+
+
+def test_the_budget_per_arrival_is_that_of_the_terms_in_force() -> None:
+    """100 for 200 arrivals until an amendment after the tenth; then 60 more, for 100 more."""
+    curve = [point(1, 0.0, 0.0, 0.0), point(10, 5.0, 0.0, 0.0)]
+    amended = report(budget=160.0, horizon=300.0, arrivals_left=250, amendments=[AMENDMENT])
+    *_, ratio = charts.charts(amended, 300, curve, money)
+    assert [row[1] for row in ratio.rows] == ["0.500", "0.503", "0.500", "0.500"]
+    assert "it was 0.500 at the start" in ratio.caption
+    assert ratio.changes == 1

@@ -22,6 +22,13 @@ def test_only_the_contexts_that_come_most_are_shown() -> None:
     assert view["hidden_contexts"] == 10
 
 
+def test_learned_costs_give_no_further_decimals_to_amounts() -> None:
+    learned = pair(cost=0.401762, reserve=5.0, declared=0.5, billed=0.300365)
+    context = replace(report().contexts[0], actions=[learned])
+    money = campaign_view(report(contexts=[context], currency="EUR"), 200, [], [])["money"]
+    assert (money(100.0), money(0.401762)) == ("100.00 EUR", "0.40 EUR")
+
+
 def wide(contexts: int, actions: int) -> list[ContextReport]:
     """Return contexts with many actions: 5 is planned, and later ones were taken more often."""
     pairs = [

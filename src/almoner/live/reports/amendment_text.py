@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from almoner.live.terms.action import PerContext
 from almoner.live.terms.terms import Terms
 from almoner.live.times.closing_time import ClosingTime
@@ -26,7 +28,7 @@ def _budget(before: Terms, after: Terms) -> list[str]:
     if before.budget == after.budget:
         return []
     was, now = before.unit.amounts(before.budget, after.budget)
-    return [f"budget {was:,g} → {now:,g}{_currency(after)}"]
+    return [f"budget {_digits(was)} → {_digits(now)}{_currency(after)}"]
 
 
 def _horizon(before: Terms, after: Terms) -> list[str]:
@@ -67,7 +69,16 @@ def _action(name: str, before: Terms, after: Terms) -> list[str]:
 def _amount(terms: Terms, units: PerContext) -> str:
     if isinstance(units, dict):
         return "by context"
-    return f"{terms.unit.amount(units):,g}{_currency(terms)}"
+    return f"{_digits(terms.unit.amount(units))}{_currency(terms)}"
+
+
+def _digits(amount: float) -> str:
+    """Return an amount with all of its digits.
+
+    >>> _digits(3_000_000.0), _digits(0.7), _digits(1234567.89)
+    ('3,000,000', '0.7', '1,234,567.89')
+    """
+    return f"{Decimal(repr(amount)):,f}".removesuffix(".0")
 
 
 def _currency(terms: Terms) -> str:

@@ -41,16 +41,16 @@ class CurveBuilder:
         self._end: CurvePoint | None = None
         self.stride = 1
 
-    def add(self, decided: EventRow, ledger: Ledger, reward: float) -> None:
+    def add(self, decided: EventRow, ledger: Ledger, reward: float, horizon: float) -> None:
         """Add a point after an arrival whose number is a multiple of the stride."""
-        self._points.append(self._point(decided, ledger, reward))
+        self._points.append(self._point(decided, ledger, reward, horizon))
         if len(self._points) >= POINTS:
             self.stride *= 2
             self._points = self._points[::2]
 
-    def end(self, decided: EventRow, ledger: Ledger, reward: float) -> None:
+    def end(self, decided: EventRow, ledger: Ledger, reward: float, horizon: float) -> None:
         """Set the point after the latest arrival."""
-        self._end = self._point(decided, ledger, reward)
+        self._end = self._point(decided, ledger, reward, horizon)
 
     def points(self) -> list[CurvePoint]:
         """Return the points in the order of arrivals."""
@@ -58,7 +58,9 @@ class CurveBuilder:
             return [*self._points]
         return [*self._points, self._end]
 
-    def _point(self, decided: EventRow, ledger: Ledger, reward: float) -> CurvePoint:
+    def _point(
+        self, decided: EventRow, ledger: Ledger, reward: float, horizon: float
+    ) -> CurvePoint:
         event = Event._make(decided)
         return CurvePoint(
             arrivals=(event.round or 0) + 1,
@@ -68,4 +70,6 @@ class CurveBuilder:
             planned=self._amount(ledger.planned),
             reward=reward,
             price=None if event.price is None else self._gain(event.price),
+            budget=self._amount(ledger.budget),
+            horizon=horizon,
         )

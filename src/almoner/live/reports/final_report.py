@@ -11,11 +11,15 @@ __all__ = [
     "GroupReport",
     "LiftReport",
     "in_digits",
+    "in_short",
     "sentences",
 ]
 
 MORE, LESS, UNCLEAR = "more", "less", "unclear"
 """Verdicts: the interval of the lift is above 0, below it, or contains it."""
+
+ROUNDING = 1e-9
+"""Differences of rewards below this are errors of floating-point arithmetic."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,9 +149,9 @@ def sentences(report: FinalReport) -> Iterator[str]:
     first, second = lift.with_campaign, lift.without
     unit, money = report.reward_unit, report.money_unit
     yield (
-        f"An arrival brings {_number(first.mean)}{unit} with the campaign and "
-        f"{_number(second.mean)}{unit} without it: a lift of {_number(lift.lift)}{unit}, "
-        f"95\N{NO-BREAK SPACE}% interval {_number(lift.low)} to {_number(lift.high)}{unit}."
+        f"An arrival brings {in_short(first.mean)}{unit} with the campaign and "
+        f"{in_short(second.mean)}{unit} without it: a lift of {in_short(lift.lift)}{unit}, "
+        f"95\N{NO-BREAK SPACE}% interval {in_short(lift.low)} to {in_short(lift.high)}{unit}."
     )
     if lift.verdict == MORE:
         low, extra, high = map(in_digits, (lift.extra_low, lift.extra, lift.extra_high))
@@ -177,7 +181,14 @@ def in_digits(value: float | None) -> str:
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:,.4g}"
 
 
-def _number(value: float) -> str:
-    """Return a number with three digits, or whole, and a proper minus sign."""
+def in_short(value: float) -> str:
+    """Return a mean with three digits, or whole, and a proper minus sign.
+
+    What rounding has left of a difference is 0.
+
+    >>> in_short(0.04489), in_short(-11663.2), in_short(5.6e-16)
+    ('0.0449', '−11,663', '0')
+    """
+    value = 0.0 if abs(value) < ROUNDING else value
     text = f"{value:,.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:.3g}"
     return text.replace("-", "\N{MINUS SIGN}")

@@ -68,6 +68,8 @@ class History:
         How many decisions have a reserve.
     oldest_open
         The oldest of them.
+    ratio_start
+        Budget per arrival at the start.
     amendments
         The amendments of the terms.
     curve
@@ -86,13 +88,14 @@ class History:
         self.idle: Counter[str] = Counter()
         self.rewarded, self.reward, self.zeros, self.uncharged, self.open = 0, 0.0, 0, 0, 0
         self.oldest_open = OldestOpen()
-        self._terms = terms
+        self._terms, self._horizon = terms, terms.expected_arrivals
+        self.ratio_start = terms.unit.amount(terms.budget) / self._horizon
         self.amendments: list[Amendment] = []
         self.rewards: dict[tuple[str, str | None], tuple[int, float]] = {}
         self._scale, self._zero = terms.scale, max(0.0, terms.scale.zero)
         self.curve = CurveBuilder(terms.unit.amount, terms.scale)
         self.lift = LiftTally(terms) if terms.spreads else None
-        self._latest: tuple[EventRow, Ledger, float] | None = None
+        self._latest: tuple[EventRow, Ledger, float, float] | None = None
 
     @property
     def total(self) -> float:
@@ -156,17 +159,18 @@ class History:
                 latest = event
                 if event[_ROUND] % stride == 0:
                     self._ledger = reserve(self._ledger, reserve=reserves, cost=costs)
-                    self.curve.add(event, self._ledger, self.total)
+                    self.curve.add(event, self._ledger, self.total, self._horizon)
                     stride, reserves, costs = self.curve.stride, 0, 0
         self._ledger = reserve(self._ledger, reserve=reserves, cost=costs)
         if latest is not None:
-            self._latest = latest, self._ledger, self.total
+            self._latest = latest, self._ledger, self.total, self._horizon
 
     def _amend(self, event: Event) -> None:
         """Fold in an amendment, and list it."""
         amendment = amendment_of(event)
         before, self._terms = self._terms, self._terms.amended(amendment["terms"])
         self._ledger = self._ledger._replace(budget=self._terms.budget)
+        self._horizon = self._terms.expected_arrivals
         self.amendments.append(
             Amendment(
                 at=moment(event.at),

@@ -24,7 +24,6 @@ from almoner.live.reports.open_costs import open_costs
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.reward_scale import RewardScale
 from almoner.live.terms.terms import Terms
-from almoner.live.times.closing_time import ClosingTime
 
 __all__ = ["make_final_report"]
 
@@ -134,8 +133,7 @@ def _budgets(campaign: Campaign, history: History) -> list[BudgetPoint]:
     Arrivals that are held out get nothing, and the others have the money to themselves.
     """
     terms, amount, budget = campaign.terms, campaign.terms.unit.amount, campaign.ledger.budget
-    horizon, share = terms.horizon, 1 - terms.holdout
-    arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
+    arrivals, share = terms.expected_arrivals, 1 - terms.holdout
     overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
     learned = pair_means(campaign.policy.statistics.by_pair(), overall=overall)
     estimates = present_estimates(campaign, history, learned, 0.0)

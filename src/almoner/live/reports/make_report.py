@@ -34,8 +34,7 @@ SILENT_DECISIONS = 30
 def make_report(name: str, campaign: Campaign, history: History, now: int) -> Report:
     """Return the report of a campaign and its history, both after the same event."""
     terms, ledger = campaign.terms, campaign.ledger
-    amount, horizon = terms.unit.amount, terms.horizon
-    expected = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
+    amount, horizon, expected = terms.unit.amount, terms.horizon, terms.expected_arrivals
     arrivals, coming = campaign.arrivals, campaign.arrivals_left(now)
     reserves = np.array([terms.reserves_in(context) for context in campaign.contexts], np.int64)
     reserves[:, [name in terms.stopped for name in terms.actions]] = np.iinfo(np.int64).max
@@ -43,7 +42,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     costs = open_costs(campaign, now, cheapest=cheapest)
     committed = ledger.spent + costs.planned
     funds = max(0, ledger.budget - committed)
-    ratio_start = amount(ledger.budget) / expected
+    ratio = amount(ledger.budget) / expected
     ratio_now = amount(funds) / coming if coming > 0 else 0.0
     overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
     learned = pair_means(campaign.policy.statistics.by_pair(), overall=overall)
@@ -54,7 +53,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     )
     held = 1.0 if outlook is None or outlook.money <= 0 else outlook.funds / outlook.money
     plan = plan_at(terms, estimates, reserves=reserves, funds=funds, ratio=held * ratio_now)
-    first = plan_at(terms, estimates, reserves=reserves, funds=ledger.budget, ratio=ratio_start)
+    first = plan_at(terms, estimates, reserves=reserves, funds=ledger.budget, ratio=ratio)
     gone = arrivals / (arrivals + coming) if arrivals + coming > 0 else 1.0
     waiting, reward_low, reward_high = _awaited(terms, history, evidence)
     scale = terms.scale
@@ -88,7 +87,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         * scale.value(first.value)
         * (1.0 - evidence.still_expected),
         guessed=_guessed(campaign, estimates, learned, first),
-        ratio_start=ratio_start,
+        ratio_start=history.ratio_start,
         ratio_now=ratio_now,
         pace=committed / ledger.budget - gone if ledger.budget else 0.0,
         price=scale.gain(plan.price),

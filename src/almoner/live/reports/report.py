@@ -88,7 +88,10 @@ class Amendment:
 
 @dataclass(frozen=True, kw_only=True)
 class CurvePoint:
-    """The campaign after an arrival; money in amounts, rewards in their unit, time in ISO 8601."""
+    """The campaign after an arrival; money in amounts, rewards in their unit, time in ISO 8601.
+
+    ``budget`` and ``horizon``, the arrivals in all, are those of the terms in force then.
+    """
 
     arrivals: int
     at: str
@@ -97,6 +100,8 @@ class CurvePoint:
     planned: float
     reward: float
     price: float | None
+    budget: float
+    horizon: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +183,8 @@ class Report:
         Whether there is no window, all rewards are above 0, and most decisions have none: if that
         is because zeros are not told, every mean is too high.
     ratio_start, ratio_now
-        Budget per arrival at the start, and money neither spent nor planned per arrival to come.
+        Budget per arrival at the start, before all amendments, and money neither spent nor planned
+        per arrival to come.
     pace
         Share of the budget spent or planned, less the share of the arrivals gone: above 0, money
         goes faster than arrivals; 0 if there is no budget.

@@ -163,6 +163,12 @@ class Terms:
         return self.actions if self.learn_cost else self.learns
 
     @property
+    def expected_arrivals(self) -> float:
+        """The arrivals in all: the horizon, or those that a closing time was declared with."""
+        horizon = self.horizon
+        return horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
+
+    @property
     def window_in_words(self) -> str | None:
         """The reward window as a person writes it, None if there is none."""
         return None if self.reward_window is None else in_words(self.reward_window)

@@ -15,7 +15,6 @@ from almoner.live.estimates.plans import plan_at
 from almoner.live.opening import agreed_terms, new_terms
 from almoner.live.terms.reward_scale import RewardScale
 from almoner.live.terms.terms import LEARNED, Terms
-from almoner.live.times.closing_time import ClosingTime
 from almoner.service.api.campaign_terms import Guess
 from almoner.service.api.opening import opening
 from almoner.service.api.operation import post
@@ -43,8 +42,7 @@ def preview(guess: Guess, store: Store) -> Plan:
             terms = new_terms(options, store)
         else:
             terms, _ = agreed_terms(store, guess.name, options)
-    horizon, amount = terms.horizon, terms.unit.amount
-    arrivals = horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
+    amount, arrivals = terms.unit.amount, terms.expected_arrivals
     guesses = _guesses(guess, terms, amount(terms.budget) / arrivals)
     reserves = np.array([terms.reserves_in(context) for context in terms.contexts], np.int64)
     solution = plan_at(terms, guesses, reserves=reserves, funds=terms.budget)

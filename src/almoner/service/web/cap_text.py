@@ -54,7 +54,8 @@ def held_back(report: Report, money: Money) -> str:
     if not holding or report.blocked is not None:
         return ""
     names = " and ".join(f"{_limit(cap)} ({money(cap.cap)})" for cap in holding)
-    return f"The plan spends less than the budget would allow: {names} holds it back."
+    verb = "holds" if len(holding) == 1 else "hold"
+    return f"The plan spends less than the budget would allow: {names} {verb} it back."
 
 
 def _title(cap: CapReport) -> str:

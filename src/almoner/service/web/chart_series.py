@@ -47,8 +47,20 @@ def complete(report: Report, curve: Sequence[CurvePoint]) -> list[CurvePoint]:
         planned=report.planned,
         reward=report.reward,
         price=report.price,
+        budget=report.budget,
+        horizon=report.horizon,
     )
-    start = replace(now, arrivals=0, spent=0.0, reserved=0.0, planned=0.0, reward=0.0)
+    first = curve[0] if curve else now
+    start = replace(
+        now,
+        arrivals=0,
+        spent=0.0,
+        reserved=0.0,
+        planned=0.0,
+        reward=0.0,
+        budget=first.budget,
+        horizon=first.horizon,
+    )
     between = [point for point in curve if 0 < point.arrivals < now.arrivals]
     return [start, *between, *([now] if now.arrivals else [])]
 
@@ -59,12 +71,15 @@ def promised_per_arrival(report: Report, horizon: float) -> float:
 
 
 def ratio_left(report: Report, horizon: float, point: CurvePoint) -> float | None:
-    """Return the uncommitted budget per arrival left at a point; None at the horizon."""
-    arrivals_left = horizon - point.arrivals
+    """Return the uncommitted budget per arrival left at a point; None at the horizon.
+
+    Budget and horizon are those in force then; the end of a closing time is the present forecast.
+    """
+    arrivals_left = (horizon if report.closes else point.horizon) - point.arrivals
     if arrivals_left < 1:
         return None
-    return (report.budget - point.spent - point.planned) / arrivals_left
+    return (point.budget - point.spent - point.planned) / arrivals_left
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.6g}")
+    return None if value is None else float(f"{value:.9g}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from almoner.live.reports.report import CurvePoint, Report
 from almoner.service.web.chart_captions import ratio_caption, reward_caption, spend_caption
@@ -19,7 +19,10 @@ TABLE_ROWS = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Chart, drawn by the script under ``name``; legend entries are line kinds and labels."""
+    """Chart, drawn by the script under ``name``; legend entries are line kinds and labels.
+
+    ``changes`` of the campaign are marked in it.
+    """
 
     name: str
     title: str
@@ -27,6 +30,7 @@ class Chart:
     legend: list[tuple[str, str]]
     header: list[str]
     rows: list[list[str]]
+    changes: int = 0
 
 
 def charts(
@@ -37,11 +41,12 @@ def charts(
 ) -> list[Chart]:
     """Return the three charts of a campaign; the horizon may be a forecast."""
     points = _thinned(complete(report, curve))
-    return [
+    drawn = [
         _spend(report, horizon, points, money),
         _reward(report, horizon, points),
         _ratio(report, horizon, points),
     ]
+    return [replace(chart, changes=len(report.amendments)) for chart in drawn]
 
 
 def _spend(report: Report, horizon: float, points: list[CurvePoint], money: Money) -> Chart:

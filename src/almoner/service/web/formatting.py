@@ -17,6 +17,7 @@ __all__ = [
     "Money",
     "clock",
     "count",
+    "exact",
     "figure",
     "isolated",
     "mean_format",
@@ -94,6 +95,16 @@ def figure(value: float) -> str:
     """
     text = rate(value)
     return text.rstrip("0").removesuffix(".") if "." in text else text
+
+
+def exact(value: float) -> str:
+    """Return a number with up to six significant digits, or whole; never with an exponent.
+
+    >>> exact(0.0125), exact(-112.5), exact(5e6), exact(350.0)
+    ('0.0125', '−112.5', '5,000,000', '350')
+    """
+    text = f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:,.6g}"
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def total(value: float) -> str:

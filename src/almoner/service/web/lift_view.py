@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from almoner.live.reports.final_report import FinalReport, sentences
+from almoner.live.reports.final_report import FinalReport, in_short, sentences
 from almoner.service.web.formatting import Money, count
 from almoner.service.web.reward_format import RewardFormat
 
@@ -29,8 +29,8 @@ def lift_view(report: FinalReport, money: Money) -> dict[str, Any]:
                 "label": label,
                 "arrivals": count(group.arrivals),
                 "open": count(group.open),
-                "mean": f"{group.mean:.4g}{unit}",
-                "interval": f"{group.low:.4g}–{group.high:.4g}{unit}",
+                "mean": f"{in_short(group.mean)}{unit}",
+                "interval": f"{in_short(group.low)} to {in_short(group.high)}{unit}",
             }
         )
     return {
@@ -55,6 +55,11 @@ def _signed(value: float, rewards: RewardFormat) -> str:
 
     >>> _signed(12.34, RewardFormat()), _signed(-1234.5, RewardFormat((0.0, 350.0), "EUR"))
     ('+12.3', '−1,234.50 EUR')
+    >>> _signed(0.0104, RewardFormat((0.0, 5.0)))
+    '+0.01'
     """
     digits = 1 if rewards.limits is None else 2
-    return ("\N{MINUS SIGN}" if value < 0 else "+") + rewards.total(abs(round(value, digits)))
+    size = abs(round(value, digits))
+    unit = f" {rewards.unit}" if rewards.unit else ""
+    text = f"{size:,.0f}" if size == round(size) else f"{size:,.{digits}f}"
+    return ("\N{MINUS SIGN}" if value < 0 else "+") + text + unit

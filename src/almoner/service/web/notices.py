@@ -12,7 +12,7 @@ from markupsafe import Markup
 from almoner.live.reports.report import RESERVED, Report
 from almoner.live.state.status import SkipReason, Status
 from almoner.service.web.cap_text import full_caps, held_back
-from almoner.service.web.formatting import Money, count, isolated, moment, plural, sentence
+from almoner.service.web.formatting import Money, count, exact, isolated, moment, plural, sentence
 from almoner.service.web.sentences import cancelled, expected_cost, pace, state, waiting, why
 
 __all__ = ["blocked", "in_brief", "never_affordable", "notices"]
@@ -77,7 +77,7 @@ def _all_reserved(report: Report, money: Money) -> str:
         "cheapest action reserves"
     )
     if report.risk:
-        risk = f"but for the risk of {report.risk:g}"
+        risk = f"but for the risk of {exact(report.risk)}"
         enough = f"and with another one they might cost more than the budget allows, {risk}"
     frees = "bills are settled"
     if report.next_expiry is not None:
@@ -176,7 +176,7 @@ def _idle(report: Report, horizon: float) -> str:
     idle = sum(report.idle.values())
     never = not report.served and 2 * report.arrivals >= horizon
     dearest = max((pair.cost for context in report.contexts for pair in context.actions), default=0)
-    long = idle >= IDLE_ARRIVALS and idle * report.ratio_start >= IDLE_ACTIONS * dearest
+    long = idle >= IDLE_ARRIVALS and idle * report.budget / report.horizon >= IDLE_ACTIONS * dearest
     if report.blocked is not None or not report.arrivals or not (never or long):
         return ""
     all_cancelled = 0 if report.served else cancelled(report)

@@ -13,6 +13,9 @@ from almoner.service.web import formatting
 
 __all__ = ["RewardFormat"]
 
+CENTS_BELOW = 1_000.0
+"""End of an axis below which means have two decimals: most are far below it."""
+
 
 class RewardFormat(NamedTuple):
     """Range of the rewards of a campaign (None for 0 to 1), and the currency of its money."""
@@ -52,7 +55,8 @@ class RewardFormat(NamedTuple):
         >>> RewardFormat().range_text, RewardFormat((0.0, 350.0), "EUR").range_text
         ('from 0 to 1', 'from 0 to 350 EUR')
         """
-        return f"from {self.low:g} to {self.high:g}{self._suffix}"
+        ends = formatting.exact(self.low), formatting.exact(self.high)
+        return f"from {ends[0]} to {ends[1]}{self._suffix}"
 
     @property
     def price_note(self) -> str:
@@ -104,5 +108,5 @@ def _amount(value: float) -> str:
 def _mean(top: float) -> Callable[[float], str]:
     """Return a format with at least three digits of the largest mean."""
     decimals = min(8, max(0, 2 - math.floor(math.log10(max(abs(top), 1e-9)))))
-    decimals = 2 if 0 < decimals < 2 else decimals
-    return lambda mean: f"{mean:,.{decimals}f}"
+    decimals = decimals if decimals > 2 or abs(top) >= CENTS_BELOW else 2
+    return lambda mean: f"{mean:,.{decimals}f}".replace("-", "\N{MINUS SIGN}")

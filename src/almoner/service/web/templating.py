@@ -29,6 +29,9 @@ HEADERS = {
 }
 """Headers of every page: only the service's own files, no inline code, no framing, no caching."""
 
+NUMBERS = ("count", "exact", "percent", "plural", "rate", "total")
+"""Formats of `almoner.service.web.formatting` that templates call."""
+
 TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=True,
@@ -36,9 +39,7 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-TEMPLATES.globals.update(
-    {name: getattr(formatting, name) for name in ("count", "percent", "plural", "rate", "total")}
-)
+TEMPLATES.globals.update({name: getattr(formatting, name) for name in NUMBERS})
 TEMPLATES.filters.update(isolated=formatting.isolated, visible=formatting.visible)
 TEMPLATES.filters["code"] = lambda text: Markup(  # noqa: S704  # escaped before the tags are added
     re.sub("``?(.+?)``?", r"<code>\1</code>", str(escape(text)))

@@ -177,7 +177,8 @@ def _planned_names(context: ContextReport) -> Markup:
 
 def _money(report: Report) -> Money:
     pairs = [pair for context in report.contexts for pair in context.actions]
-    amounts = {amount for pair in pairs for amount in (pair.cost, pair.reserve)}
+    declared = [pair.cost if pair.declared is None else pair.declared for pair in pairs]
+    amounts = {*declared, *(pair.reserve for pair in pairs)}  # a learned cost has endless decimals
     return formatting.money_format([report.budget, *amounts], report.currency)
 
 

@@ -33,6 +33,7 @@ function drawCharts() {
   const data = JSON.parse(document.querySelector("#chart-data").textContent);
   for (const element of document.querySelectorAll("[data-chart]")) {
     drawChart(element, chartOf(element.dataset.chart, data, { soFar: soFar.checked }));
+    element.closest("figure").querySelector("[data-marks]").hidden = data.amended.length === 0;
   }
 }
 
