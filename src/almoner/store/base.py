@@ -149,7 +149,7 @@ class Store(Protocol):
         """Return the events up to ``last`` that are about the campaign, not about a decision."""
 
     def unsettled(self, name: str, *, until: int, after: int, limit: int) -> list[Event]:
-        """Return decisions with a reserve that were made until a time, oldest first.
+        """Return decisions with money reserved that were made until a time, oldest first.
 
         Those after the number ``after`` in the log, at most ``limit``.
         """

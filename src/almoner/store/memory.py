@@ -191,12 +191,12 @@ class MemoryStore:
         return [event for event in self._log(name).rows[:last] if event.decision is None]
 
     def unsettled(self, name: str, *, until: int, after: int, limit: int) -> list[Event]:
-        """Return decisions with a reserve that were made until a time, oldest first."""
+        """Return decisions with money reserved that were made until a time, oldest first."""
         log = self._log(name)
         rows = (
             event
             for event in islice(log.rows, after, log.committed[0])
-            if event.kind == DECIDED and event.reserve is not None and event.at <= until
+            if event.kind == DECIDED and event.reserve and event.at <= until
             if not any(later.kind in ENDS for later in log.by_decision[event.seq])
         )
         return [*islice(rows, limit)]

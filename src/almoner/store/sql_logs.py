@@ -126,13 +126,13 @@ class SqlLogs:
         return sorted(Event._make(row) for row in rows)
 
     def unsettled(self, name: str, *, until: int, after: int, limit: int) -> list[Event]:
-        """Return decisions with a reserve that were made until a time, oldest first."""
+        """Return decisions with money reserved that were made until a time, oldest first."""
         campaign = self._id(name)
         lookup = LOOKUPS["decision"] if self._version >= INDEXED else "campaign"
         kinds = ", ".join("?" * len(ENDS))
         query = f"""
             SELECT {self._columns} FROM almoner_events
-            WHERE campaign = ? AND seq > ? AND kind = ? AND reserve IS NOT NULL AND at <= ?
+            WHERE campaign = ? AND seq > ? AND kind = ? AND reserve > 0 AND at <= ?
             AND NOT EXISTS (
                 SELECT 1 FROM almoner_events AS later
                 WHERE later.{lookup} = ? AND later.decision = almoner_events.seq

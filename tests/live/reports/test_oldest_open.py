@@ -42,3 +42,18 @@ def test_the_oldest_open_decisions_are_those_of_the_log(
         if any(row.id == decision.id for row in agent.open_decisions()):
             agent.cancel(decision.id)
             compare()
+
+
+def test_an_action_that_reserves_nothing_is_not_open(factory: AgentFactory) -> None:
+    """A free mail has no bill to wait for, and must not hide the decisions that have one."""
+    agent = factory.create(actions={"mail": 0, "coupon": 5})
+    for _ in range(5):
+        agent.decide("new", available=["mail"])
+    coupon = agent.decide("new", available=["coupon"])
+    assert [row.id for row in agent.open_decisions()] == [coupon.id]
+    assert [row.id for row in agent.reporter.oldest_open(agent.first_id, 5)] == [coupon.id]
+    assert agent.report().open == 1
+    free = agent.decide("new", available=["mail"])
+    agent.settle(free.id, cost=0)
+    agent.settle(coupon.id, cost=5)
+    assert (agent.report().open, agent.open_decisions()) == (0, [])

@@ -65,7 +65,7 @@ class History:
     uncharged
         The part of the bills that the budget could not bear, in whole units.
     open
-        How many decisions have a reserve.
+        How many decisions have money reserved.
     oldest_open
         The oldest of them.
     ratio_start
@@ -134,7 +134,7 @@ class History:
                 bill = event.bill or 0
                 self._ledger, charged = ledger_after(self._ledger, kind, event, bill, event.reason)
                 self.uncharged += bill - (charged or 0)
-                if event.reason is None:  # otherwise its reserve has ended before
+                if event.reserve and event.reason is None:  # else its reserve has ended before
                     self.open -= 1
                     self.oldest_open.end(event.decision or 0)
         elif kind == AMENDED:
@@ -153,8 +153,9 @@ class History:
                 if not 0 <= cost <= amount:
                     raise BrokenLedger(f"{amount} is reserved for an expected cost of {cost}")
                 reserves, costs = reserves + amount, costs + cost
-                self.open += 1
-                self.oldest_open.add(event[0])
+                if amount > 0:  # a free action waits for nothing
+                    self.open += 1
+                    self.oldest_open.add(event[0])
             if event[_ROUND] is not None:
                 latest = event
                 if event[_ROUND] % stride == 0:

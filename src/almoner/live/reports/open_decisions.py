@@ -1,4 +1,7 @@
-"""Open decisions: actions whose reserve is neither settled nor cancelled nor expired."""
+"""Open decisions: actions whose reserve is neither settled nor cancelled nor expired.
+
+Actions that reserve nothing are not among them.
+"""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ class Report:
         Share of the budget spent or planned, less the share of the arrivals gone: above 0, money
         goes faster than arrivals; 0 if there is no budget.
     open, expiring, next_expiry
-        Decisions with a reserve, those of them whose reserve expires, and when the next one does.
+        Decisions with money reserved, those of them whose reserve expires, and when the next does.
     amendments
         The changes of the terms so far.
     price, value, boundaries

@@ -115,10 +115,8 @@ def never_affordable(
 def _late(report: Report, horizon: float) -> str:
     if report.arrivals <= horizon:
         return ""
-    return (
-        f"{count(report.arrivals - horizon)} more have come after the horizon of "
-        f"{plural(horizon, 'arrival')}, and were skipped."
-    )
+    end = "the closing time" if report.closes else f"the horizon of {plural(horizon, 'arrival')}"
+    return f"{count(report.arrivals - horizon)} more have come after {end}, and were skipped."
 
 
 def _unusable(report: Report, money: Money) -> str:

@@ -14,10 +14,11 @@ from starlette.responses import Response
 from almoner.errors import AlmonerError
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.reports.report import Report
+from almoner.live.state.status import SkipReason
 from almoner.service.agents import AgentPool
 from almoner.service.api.amendments import preview_amendment
 from almoner.service.api.campaign_terms import Guess, TermChanges
-from almoner.service.api.campaigns import latest_decisions
+from almoner.service.api.campaigns import latest_decisions, view_of
 from almoner.service.api.decoding import BodyDecoder
 from almoner.service.api.preview import preview
 from almoner.service.errors import json_error
@@ -57,13 +58,14 @@ async def campaign_page(request: Request, name: str) -> Response:
     """Show one campaign."""
     agent: AsyncAgent = await request.app.services.agents.get(name)
     report, curve = await agent.report(), await asyncio.to_thread(agent.agent.reporter.curve)
-    latest = await latest_decisions(agent, LATEST)
+    latest, campaign = await latest_decisions(agent, LATEST), await view_of(agent)
     reporter, first_id = agent.agent.reporter, agent.agent.first_id
     oldest = await asyncio.to_thread(reporter.oldest_open, first_id, LATEST) if report.open else []
     final = await agent.final_report() if report.arrivals else None
 
     def render() -> Response:
-        view = views.campaign_view(report, _horizon(report), curve, latest, final, oldest)
+        horizon = _horizon(report)
+        view = views.campaign_view(report, horizon, curve, latest, final, oldest, campaign)
         return html(request, "campaign.html", **view)
 
     return await asyncio.to_thread(render)
@@ -115,10 +117,14 @@ async def _card(agents: AgentPool, name: str) -> views.Card:
 
 
 def _horizon(report: Report) -> float:
-    """Return the number of arrivals: the horizon, or the current forecast for a closing time."""
-    if report.closes is not None:
-        return max(1.0, report.arrivals + report.arrivals_left)
-    return report.horizon
+    """Return the number of arrivals: the horizon, or the current forecast for a closing time.
+
+    After the closing time these are the arrivals that have come before it.
+    """
+    if report.closes is None:
+        return report.horizon
+    late = 0 if report.arrivals_left > 0 else report.skips.get(SkipReason.HORIZON, 0)
+    return max(1.0, report.arrivals + report.arrivals_left - late)
 
 
 PAGES = [

@@ -15,9 +15,11 @@ __all__ = [
     "after_horizon",
     "cancelled",
     "expected_cost",
+    "held_out",
     "over",
     "pace",
     "shares",
+    "skip_reasons",
     "skipped",
     "state",
     "summary",
@@ -61,7 +63,7 @@ def pace(report: Report) -> str:
 
 def summary(report: Report, horizon: float, money: Money) -> str:
     """Return arrivals, spending and pace in one sentence."""
-    kind = "expected arrival" if report.closes else "arrival"
+    kind = "expected arrival" if report.closes and report.arrivals_left > 0 else "arrival"
     if not report.arrivals:
         purpose = "left" if over(report) else f"for {plural(horizon, kind)}"
         return sentence(f"{_nobody_counted(report)}; {money(report.budget)} is {purpose}")
@@ -102,6 +104,18 @@ def skipped(report: Report) -> str:
     if uncounted:
         text += f"; {count(uncounted)} more while paused or closed"
     return text
+
+
+def skip_reasons(report: Report) -> str:
+    """Return how many arrivals were skipped for each reason; empty if none was."""
+    reasons = sorted(report.skips.items(), key=lambda item: -item[1])
+    listed = "; ".join(f"{count(number)} because {why(reason)}" for reason, number in reasons)
+    return f"Skipped so far: {listed}." if listed else ""
+
+
+def held_out(share: float) -> str:
+    """Return that a share of arrivals gets nothing whatever the plan is; empty without one."""
+    return f"{percent(share)} of the arrivals are held out, and get nothing." if share else ""
 
 
 def open_reserves(report: Report) -> str:

@@ -14,6 +14,7 @@ from almoner.live.reports.final_report import FinalReport
 from almoner.live.reports.open_decisions import OpenReserve
 from almoner.live.reports.report import Amendment, ContextReport, CurvePoint, Report
 from almoner.live.terms.terms import SKIP_NAME
+from almoner.service.api.campaign_view import CampaignView
 from almoner.service.web import (
     borrowing,
     cap_text,
@@ -30,6 +31,7 @@ from almoner.service.web.estimate_rows import estimate_rows, shown_actions
 from almoner.service.web.formatting import Money
 from almoner.service.web.lift_view import lift_view
 from almoner.service.web.reward_format import RewardFormat
+from almoner.service.web.terms_view import terms_in_words
 
 __all__ = [
     "Card",
@@ -96,11 +98,12 @@ def campaign_view(
     latest: Sequence[LoggedDecision],
     final: FinalReport | None = None,
     oldest: Sequence[OpenReserve] = (),
+    campaign: CampaignView | None = None,
 ) -> dict[str, Any]:
     """Return the context of the template ``campaign.html``; the horizon may be a forecast.
 
-    With a final report, the page shows the lift and other budgets. ``oldest`` are the oldest open
-    decisions.
+    With a final report, the page shows the lift and other budgets, and with the campaign its terms.
+    ``oldest`` are the oldest open decisions.
     """
     money = _money(report)
     by_arrivals = sorted(report.contexts, key=lambda context: -context.arrivals)
@@ -128,6 +131,9 @@ def campaign_view(
         "notices": notices.notices(report, horizon, money),
         "shares": sentences.shares(report, money),
         "skipped": sentences.skipped(report),
+        "skip_reasons": sentences.skip_reasons(report),
+        "terms": [] if campaign is None else terms_in_words(campaign, report, money),
+        "held_out": sentences.held_out(0.0 if campaign is None else campaign.holdout),
         "waiting": sentences.waiting(report),
         "bar": svg.budget_bar(report),
         "caps": cap_text.cap_figures(report, money),
