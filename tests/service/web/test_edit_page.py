@@ -62,6 +62,20 @@ def test_a_change_that_cannot_be_made_is_refused_in_words(url: str, browser: Bro
         expect(page.locator("#form-error")).to_contain_text("budget must be at least the")
 
 
+def test_a_preview_of_another_form_is_said_to_be_old(url: str, browser: Browser) -> None:
+    with open_page(browser, url) as page:
+        page.goto(f"/campaigns/{NAME}/edit")
+        page.get_by_label("Budget", exact=True).fill("3000")
+        page.get_by_role("button", name="Preview the change").click()
+        expect(page.locator("#change")).to_contain_text("→ 3,000")
+        expect(page.locator("#change-note")).to_be_hidden()
+        page.get_by_label("Budget", exact=True).fill("4000")
+        expect(page.locator("#change-note")).to_have_text(
+            "The form has changed since; preview the change again."
+        )
+        expect(page.get_by_role("button", name="Change the campaign")).to_be_hidden()
+
+
 COUPON = {"cost": 1, "reserve": 5, "expires": "7 days", "learn_cost": True}
 
 

@@ -20,3 +20,26 @@ test("other sentences name a term of the campaign, or nothing", () => {
   assert.deepEqual(field("the reserve of 'letter' must be no less"), null);
   assert.deepEqual(field("Two contexts are called “a”; give them different names."), null);
 });
+
+test("terms with several fields, or another name in the form, are found too", () => {
+  const terms = {
+    "the cap of an hour must be a whole number": "cap-hour",
+    "the cap of a day must be below 2**53": "cap-day",
+    "pace must be 'even' or amounts by period": "cap-day",
+    "the zone of pace must be the name of a time zone": "zone",
+    "every of per_person must be a duration": "person-every",
+    "per_person.every must be a text of 1 to 200 characters": "person-every",
+    "per_person.actions must be a whole number": "person-actions",
+    "reward_range must be the least and the largest reward": "reward-high",
+    "a skip brings 0, and rewards are between 1 and 2": "reward-low",
+    "at must be in the future": "closes",
+    "horizon.arrivals must be a number of more than 0": "expected",
+    "campaign 'week-46' has no context and action of this campaign": "after",
+    "default goes with neither learn_cost nor risk": "default",
+    "default and default_rewards exclude each other": "default",
+    "new_contexts=True needs costs": "new-contexts",
+    "after must name a campaign of this store": "after",
+    "closes cannot be changed": "closes",
+  };
+  for (const [message, term] of Object.entries(terms)) assert.deepEqual(field(message), { term }, message);
+});

@@ -8,6 +8,7 @@ import { formErrors } from "./field_errors.mjs";
 const form = document.querySelector("#edit-campaign");
 const errors = formErrors(form, document.querySelector("#form-error"));
 const change = document.querySelector("#change");
+const changeNote = document.querySelector("#change-note");
 const applyRow = document.querySelector("#apply-row");
 const list = document.querySelector("#actions");
 const template = document.querySelector("#action-row");
@@ -63,6 +64,7 @@ form.addEventListener("submit", (event) => {
   submit(preview, async (body) => {
     document.querySelector("#change-body").innerHTML = await fetchFragment(`${page}/edit/plan`, body);
     change.hidden = applyRow.hidden = false;
+    changeNote.hidden = true;
     change.focus();
   });
 });
@@ -76,10 +78,13 @@ apply.addEventListener("click", () =>
 );
 
 // After a change of the form, the plan shown is not about what it says now.
-form.addEventListener("input", () => {
+function formChanged() {
   errors.clear();
   applyRow.hidden = true;
-});
+  changeNote.hidden = false;
+}
+
+form.addEventListener("input", formChanged);
 form.addEventListener("click", ({ target }) => {
   if ("add" in target.dataset) {
     const row = template.content.firstElementChild.cloneNode(true);
@@ -87,12 +92,11 @@ form.addEventListener("click", ({ target }) => {
     labelFields(row, `added-${rows}`);
     list.append(row);
     row.querySelector("input").focus();
-    applyRow.hidden = true;
+    formChanged();
   }
   if ("remove" in target.dataset) {
-    errors.clear();
     target.closest(".row").remove();
-    applyRow.hidden = true;
+    formChanged();
   }
 });
 

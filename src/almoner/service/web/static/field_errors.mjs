@@ -9,6 +9,21 @@ const TERMS = [
   ["cost", "costs must give "],
 ];
 
+// Beginnings of sentences on terms that have several fields, or another name in the form.
+const PLACES = [
+  [/^(?:the cap of an? |pace\.)(hour|day|week)\b/, (period) => `cap-${period}`],
+  [/^(?:the zone of pace|pace\.zone)\b/, () => "zone"],
+  [/^pace must\b/, () => "cap-day"],
+  [/^(?:every of per_person|per_person\.every)\b/, () => "person-every"],
+  [/^per_person\b/, () => "person-actions"],
+  [/^reward_range\b/, () => "reward-high"],
+  [/^a skip brings 0\b/, () => "reward-low"],
+  [/^(?:horizon\.)?at must\b/, () => "closes"],
+  [/^horizon\.arrivals\b/, () => "expected"],
+  [/^(?:prior\.weight|the weight of a prior)\b/, () => "weight"],
+  [/^campaign .* has no /, () => "after"],
+];
+
 // The action and the field that a sentence of the service begins with, or the term of the campaign.
 export function namedField(message, actions) {
   for (const [action, name] of actions.entries()) {
@@ -19,7 +34,11 @@ export function namedField(message, actions) {
     const path = message.match(/^(?:actions|add|costs)\[(.*)\](?:\.(\w+))? must /);
     if (path?.[1] === quoted) return { action, field: path[2] ?? "cost" };
   }
-  const term = message.match(/^(\w+) (?:must|needs) /)?.[1];
+  for (const [beginning, term] of PLACES) {
+    const match = message.match(beginning);
+    if (match) return { term: term(match[1]) };
+  }
+  const term = message.match(/^(\w+)(?:=True)? (?:must|needs|goes with|and \w+ exclude|cannot) /)?.[1];
   return term === undefined ? null : { term: term.replaceAll("_", "-") };
 }
 
