@@ -300,9 +300,16 @@ class Agent:
         Campaign(terms).warm_up()  # outside the transaction, as it may take seconds
         self._commits.submit((command,))
 
-    def preview_amendment(self, **changes: Any) -> tuple[list[str], Report, Report]:
-        """Return changes in words, and the reports of the campaign as it is and with them."""
-        return self.reporter.preview(_changes(changes))
+    def preview_amendment(
+        self, *, note: str | None = None, **changes: Any
+    ) -> tuple[list[str], Report, Report]:
+        """Return changes in words, and the reports of the campaign as it is and with them.
+
+        What `amend` would refuse is refused here too, and nothing is changed.
+        """
+        command = Amend(_changes(changes), note=note)
+        command.check_texts()
+        return self.reporter.preview(command.changes)
 
     def ask_all(self, callers: Sequence[Sequence[Command]]) -> list[Any]:
         """Run the commands of several callers in one transaction.

@@ -6,7 +6,6 @@ means, sums and prices in the same unit. Kernels and logs keep r = (value - low)
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +19,9 @@ DIGITS = 12
 
 NARROWEST = 1e-6
 """Smallest width of a range, as a share of its ends: the digits tell a million values apart."""
+
+LARGEST = 1e15
+"""Largest reward: sums of as many rewards as a log can hold stay numbers."""
 
 CURRENCY_LIMIT = 12
 """Characters of a currency, at most."""
@@ -115,7 +117,10 @@ def parse_reward_range(value: Any) -> tuple[float, float]:
         checks.number(f"the {end} of reward_range", bound, error=InvalidTerms)
         for end, bound in zip(("low end", "high end"), value, strict=True)
     )
-    if not low < high or not math.isfinite(high - low):
+    if max(abs(low), abs(high)) > LARGEST:
+        rule, remedy = f"lie within ±{LARGEST:g}", "give rewards in a larger unit"
+        raise checks.refuse("reward_range", rule, (low, high), remedy, InvalidTerms)
+    if not low < high:
         remedy = "the low end comes first"
         raise checks.refuse("reward_range", rule, (low, high), remedy, InvalidTerms)
     if high - low < NARROWEST * max(abs(low), abs(high)):

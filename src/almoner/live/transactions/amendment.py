@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from almoner import checks
-from almoner.errors import InvalidTerms
+from almoner.errors import Conflict, InvalidTerms
 from almoner.live.costs.ledger import Ledger
 from almoner.live.state.campaign_state import Campaign
+from almoner.live.state.status import Status
 from almoner.live.terms.action import Action, in_context
 from almoner.live.terms.contradictions import refuse_contradictions
 from almoner.live.terms.names import name_list
@@ -60,6 +61,8 @@ class Changes:
 
 def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
     """Return the terms of a campaign after changes; refuse changes that cannot be made now."""
+    if campaign.status == Status.CLOSED:
+        raise Conflict("the campaign is closed for good; open another one")
     terms = campaign.terms
     if changes.budget is not None:
         terms = replace(terms, budget=_budget(terms, campaign.ledger_at(now), changes.budget))

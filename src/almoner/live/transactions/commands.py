@@ -64,15 +64,17 @@ class Amend(Command):
 
     def check(self, transaction: Transaction) -> None:
         """Refuse changes that cannot be made now, and texts that no store can hold."""
-        if transaction.campaign.status == Status.CLOSED:
-            raise Conflict("the campaign is closed for good; open another one")
+        self.check_texts()
+        transaction.decide()
+        amended_terms(transaction.campaign, self.changes, transaction.now)
+
+    def check_texts(self) -> None:
+        """Refuse texts that no store can hold."""
         for name, limit in (("by", NAME_LIMIT), ("note", NOTE_LIMIT)):
             text = checks.plain(getattr(self, name))
             if text is not None and not is_text(text, limit):
                 raise checks.refuse(name, f"be a text of {text_rule(limit)}", text)
             setattr(self, name, text)
-        transaction.decide()
-        amended_terms(transaction.campaign, self.changes, transaction.now)
 
     def carry_out(self, transaction: Transaction) -> None:
         """Change the terms, unless the campaign has them already."""

@@ -51,7 +51,7 @@ async def preview_amendment(services: Services, name: str, body: TermChanges) ->
     """Return the reports before and after a change, and the changes in words."""
     agent = await services.agents.get(name)
     changes, before, after = await asyncio.to_thread(
-        lambda: agent.agent.preview_amendment(**body.changes())
+        lambda: agent.agent.preview_amendment(note=body.note, **body.changes())
     )
     return AmendmentPreview(changes=changes, before=before, after=after)
 

@@ -42,7 +42,8 @@ def ratio_caption(report: Report, *, ratio: float | None) -> str:
     each = f"For each arrival to come there is {money}, neither spent nor expected to be"
     ended = ratio is None or over(report)
     left = "No arrival is to be served any more" if ended else each
-    return f"{left}; it was {rate(report.ratio_start)}{unit} at the start. {_boundaries(report)}{_aged(report)}"
+    start = f"{rate(report.ratio_start)}{unit} at the start"
+    return f"{left}; it was {start}. {_boundaries(report)}{_aged(report)}"
 
 
 def _aged(report: Report) -> str:

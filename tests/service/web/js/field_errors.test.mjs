@@ -34,6 +34,7 @@ test("terms with several fields, or another name in the form, are found too", ()
     "a skip brings 0, and rewards are between 1 and 2": "reward-low",
     "at must be in the future": "closes",
     "horizon.arrivals must be a number of more than 0": "expected",
+    "campaign 'spring' was opened with budget=3": "name",
     "campaign 'week-46' has no context and action of this campaign": "after",
     "default goes with neither learn_cost nor risk": "default",
     "default and default_rewards exclude each other": "default",

@@ -22,6 +22,7 @@ const PLACES = [
   [/^horizon\.arrivals\b/, () => "expected"],
   [/^(?:prior\.weight|the weight of a prior)\b/, () => "weight"],
   [/^campaign .* has no /, () => "after"],
+  [/^campaign .* was opened with /, () => "name"],
 ];
 
 // The action and the field that a sentence of the service begins with, or the term of the campaign.
