@@ -106,3 +106,23 @@ def test_generated_clients_send_the_key_but_for_monitoring() -> None:
     operations = [(path, methods.get("get", {})) for path, methods in document["paths"].items()]
     free = [path for path, operation in operations if operation.get("security") == []]
     assert free == ["/health", "/ready"]
+
+
+@pytest.mark.parametrize("name", ["NewCampaign", "Guess", "TermChanges", "ActionTerms", "Visit"])
+def test_every_field_of_a_request_is_described(name: str) -> None:
+    """A program in another language has no docstrings of `almoner.Agent` to look into."""
+    schema = create_app(open_store("memory:")).services.document["components"]["schemas"][name]
+    silent = [field for field, value in schema["properties"].items() if "description" not in value]
+    assert not silent
+    assert "almoner.Agent" not in str(schema)
+
+
+def test_terms_have_their_ranges_and_examples() -> None:
+    schemas = create_app(open_store("memory:")).services.document["components"]["schemas"]
+    fields = schemas["NewCampaign"]["properties"]
+    assert (fields["risk"]["maximum"], fields["risk"]["examples"]) == (0.5, [0.01])
+    assert (fields["holdout"]["maximum"], fields["explore"]["maximum"]) == (0.9, 1)
+    examples = {"reward_range": [[0, 350]], "currency": ["EUR"], "reward_window": ["7 days"]}
+    for field, example in examples.items():
+        assert fields[field]["anyOf"][0]["examples"] == example
+    assert schemas["ActionTerms"]["properties"]["expires"]["anyOf"][0]["examples"] == ["7 days"]

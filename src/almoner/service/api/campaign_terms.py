@@ -15,15 +15,16 @@ from almoner.live.terms.action import Action
 from almoner.live.terms.pace import Pace
 from almoner.live.terms.per_person import PerPerson
 from almoner.live.terms.prior import WEIGHT, Prior
-from almoner.live.terms.reward_scale import CURRENCY_LIMIT
 from almoner.live.terms.terms import LEARNED, PAIRS_LIMIT
 from almoner.live.times.closing_time import ClosingTime
 from almoner.live.transactions.commands import NOTE_LIMIT
 from almoner.policy.base import Policy
+from almoner.service.api.described_terms import describe_terms
 from almoner.service.api.fields import (
     WHOLE_LIMIT,
     Amount,
     Cost,
+    Currency,
     Duration,
     Moment,
     Name,
@@ -45,7 +46,21 @@ __all__ = [
 
 
 class Closing(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """A closing time with a forecast of the arrivals; trust null never corrects the forecast."""
+    """A closing time with a forecast of the arrivals.
+
+    Attributes
+    ----------
+    at, opens
+        The end and the beginning, with their time zone; without the latter, it opens when it is
+        created.
+    arrivals
+        The arrivals that are expected between them.
+    profile
+        Pairs of a time and the share of arrivals that has come by then; a straight line if empty.
+    trust
+        The number of arrivals that the forecast is worth beside those that come; null never
+        corrects it.
+    """
 
     at: Moment
     arrivals: Cost
@@ -59,15 +74,25 @@ class Closing(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 
 class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The expected cost of an action, and its reserve: the most it can cost, if that is more.
+    """The expected cost of an action, and its reserve.
 
-    With expires, such as 7 days, an unsettled reserve ends by itself: it is released, or charged.
-    With learn_cost the expected cost is learned from the bills.
+    Attributes
+    ----------
+    cost
+        The expected cost, one for all contexts or one for each; may be 0.
+    reserve
+        The most that it can cost, if that is more: it is set aside until the action is settled.
+    expires
+        The time after which a reserve ends by itself; None for never.
+    on_expiry
+        What becomes of it then: it is released, as when this is left out, or charged.
+    learn_cost
+        Whether the expected cost is learned from the bills; the cost given is worth 50 of them.
     """
 
     cost: Amount | dict[Name, Amount]
     reserve: Amount | dict[Name, Amount] | None = None
-    expires: Name | None = None
+    expires: Duration | None = None
     on_expiry: Literal["release", "charge"] | None = None
     learn_cost: bool | None = None
 
@@ -77,12 +102,20 @@ class ActionTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
 
 
 class PaceCaps(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The most that may be spent in a calendar hour, day and week of a time zone."""
+    """The most that may be spent in a calendar hour, day and week of a time zone.
+
+    Attributes
+    ----------
+    hour, day, week
+        The caps, one of them at least.
+    zone
+        The name of the time zone, such as Europe/Berlin.
+    """
 
     hour: Cost | None = None
     day: Cost | None = None
     week: Cost | None = None
-    zone: Name = "UTC"
+    zone: Annotated[Name, Meta(examples=["Europe/Berlin"])] = "UTC"
 
     def pace(self) -> Pace:
         """Return the pace of the library."""
@@ -103,7 +136,7 @@ class PersonLimit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
     """The most actions for one person in a time, such as 30 days."""
 
     actions: Whole
-    every: Name
+    every: Duration
 
     def per_person(self) -> PerPerson:
         """Return the limit of the library."""
@@ -121,18 +154,18 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     new_contexts: bool = False
     reward_window: Duration | None = None
     learn_cost: bool = False
-    risk: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
+    risk: Annotated[float, Meta(ge=0, le=0.5, examples=[0.01])] = 0.0
     seed: Annotated[float, Meta(ge=0, lt=WHOLE_LIMIT, multiple_of=1)] | None = None
-    reward_range: tuple[float, float] | None = None
-    currency: Annotated[str, Meta(min_length=1, max_length=CURRENCY_LIMIT)] | None = None
-    after: Name | None = None
-    memory: Share | None = None
+    reward_range: Annotated[tuple[float, float], Meta(examples=[[0, 350]])] | None = None
+    currency: Currency | None = None
+    after: Annotated[Name, Meta(examples=["week-46"])] | None = None
+    memory: Annotated[Share, Meta(examples=[0.75])] | None = None
     prior: PriorMeans | None = None
     pace: PaceCaps | Literal["even"] | None = None
     default: Name | None = None
     per_person: PersonLimit | None = None
-    holdout: Annotated[float, Meta(ge=0, le=0.9)] = 0.0
-    explore: Share = 0.0
+    holdout: Annotated[float, Meta(ge=0, le=0.9, examples=[0.1])] = 0.0
+    explore: Annotated[Share, Meta(examples=[0.02])] = 0.0
 
     def terms(self) -> dict[str, Any]:
         """Return the terms as `almoner.Agent.open` takes them."""
@@ -179,7 +212,27 @@ def _action(action: float | ActionTerms) -> float | Action:
 
 
 class TermChanges(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """Changes of a running campaign, as `almoner.Agent.amend` explains them."""
+    """Changes of a running campaign; what is left out stays as it is.
+
+    Attributes
+    ----------
+    budget
+        The amount that may be spent in all: not less than is spent and reserved.
+    horizon
+        The number of arrivals in all, for a campaign that has one: not less than have come.
+    closes
+        The new end, for a campaign with a closing time.
+    arrivals
+        The arrivals expected from the opening to the end; left out, they go on at their mean rate.
+    add
+        New actions with their costs.
+    stop, restart
+        Names of actions that are no longer taken, or taken again.
+    costs
+        New costs by action; an object if the reserve or the expiry change too.
+    note
+        Why the campaign is changed; the log keeps it.
+    """
 
     budget: Amount | None = None
     horizon: Whole | None = None
@@ -200,12 +253,14 @@ class TermChanges(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
         return values
 
 
+@describe_terms
 class NewCampaign(_CampaignTerms, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """The terms of a campaign, as `almoner.Agent.open` explains them."""
+    """The terms of a campaign."""
 
     name: Name
 
 
+@describe_terms
 class Guess(_CampaignTerms, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The terms of a campaign to preview, with guesses of its statistics.
 

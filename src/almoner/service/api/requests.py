@@ -29,7 +29,19 @@ BATCH_LIMIT = 10_000
 
 
 class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """One arrival; a second request with the same key returns the same decision."""
+    """One arrival; a second request with the same key returns the same decision.
+
+    Attributes
+    ----------
+    context
+        The kind of the arrival.
+    available
+        The actions that can be taken for it; all of them if left out.
+    key
+        A name of the arrival, for retries, rewards and bills.
+    person
+        Who has arrived, for a limit and a hold-out by person; it is not logged.
+    """
 
     context: Name
     available: Annotated[list[Name], Meta(max_length=1_000)] | None = None

@@ -102,7 +102,7 @@ def schemas(document: dict[str, Any]) -> list[Schema]:
 
 
 def _group(path: str) -> str:
-    if "/decisions" in path or path.endswith("/rewards"):
+    if "/decisions" in path or path.endswith(("/rewards", "/settlements", "/cancellations")):
         return "Decisions"
     if path.startswith("/api/campaigns"):
         return "Campaigns"
