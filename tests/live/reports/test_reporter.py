@@ -484,3 +484,12 @@ def test_a_curve_has_the_budget_and_the_horizon_of_its_time() -> None:
     assert (second.budget, second.horizon) == (90.0, 30.0)
     report = agent.report()
     assert (report.ratio_start, report.budget / report.horizon) == (2.0, 3.0)
+
+
+@pytest.mark.parametrize(("defaults", "told"), [(None, 1.0), ("learned", 0.0)])
+def test_rewards_of_skips_are_told_apart_where_they_were_to_bring_nothing(
+    defaults: str | None, told: float
+) -> None:
+    agent = opened(default_rewards=defaults)
+    agent.reward(agent.decide("new", available=[]).id, 1.0)
+    assert (agent.report().reward, agent.report().skip_reward) == (1.0, told)

@@ -9,7 +9,7 @@ import pytest
 from support.reports import money, report
 
 from almoner.live.agent import Agent
-from almoner.service.web import formatting, notices, sentences
+from almoner.service.web import chart_captions, formatting, notices, sentences
 
 
 @pytest.mark.parametrize(
@@ -133,3 +133,15 @@ def test_shared_reserves_that_admit_no_further_decision_are_not_compared_with_wh
         "and with another one they might cost more than the budget allows, but for the risk of "
         "0.01. It frees as bills are settled."
     )
+
+
+def test_rewards_of_skips_that_were_to_bring_nothing_are_not_compared_with_the_promise() -> None:
+    odd = report(reward=9.0, reward_low=9.0, reward_high=9.0, skip_reward=5.0)
+    assert chart_captions.reward_caption(odd, promised=4.0).startswith(
+        "Rewards add up to 9 so far, 5 of it for skips, which were to bring nothing; 4.0 is "
+        "promised by now: as promised."
+    )
+    assert notices.notices(odd, 200, money) == [
+        "Skips have brought 5, and the campaign takes them to bring nothing, so it overrates its "
+        "actions: let the next campaign learn what doing nothing brings."
+    ]

@@ -108,7 +108,17 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         inherited_from=terms.after,
         caps=[] if outlook is None else cap_reports(terms, outlook),
         default=terms.default,
+        skip_reward=_skip_reward(terms, history),
     )
+
+
+def _skip_reward(terms: Terms, history: History) -> float:
+    """Return the rewards of skips that were declared to bring nothing."""
+    if terms.default_rewards is not None:
+        return 0.0
+    skips = [entry for (_, action), entry in history.rewards.items() if action is None]
+    count, total = sum(entry[0] for entry in skips), sum(entry[1] for entry in skips)
+    return terms.scale.total(total, count=count) if count else 0.0
 
 
 def _has_only_good_news(history: History, waiting: int) -> bool:

@@ -168,6 +168,9 @@ class Report:
     rewarded, reward, waiting
         Rewards received, their sum, and the number of decisions that wait for one: actions taken,
         and skips if their rewards are learned.
+    skip_reward
+        The part of ``reward`` that skips have brought although the terms say that they bring
+        nothing: the campaign does not learn from it.
     reward_low, reward_high
         Bounds of the sum once they have come, by the 95 % intervals of the means, with the known
         rewards of skips.
@@ -254,3 +257,4 @@ class Report:
     inherited_from: str | None = None
     caps: list[CapReport] = field(default_factory=list)
     default: str | None = None
+    skip_reward: float = 0.0

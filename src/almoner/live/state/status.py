@@ -37,7 +37,7 @@ class SkipReason(StrEnum):
 EXPLANATIONS: dict[str, str] = {
     SkipReason.POLICY: "the policy saves the budget for better use",
     SkipReason.BUDGET: "too little of the budget is left to reserve for any action here",
-    SkipReason.PACE: "the pace allows no more spending now, though money is left",
+    SkipReason.PACE: "the pace allows no more spending in its period, though money is left",
     SkipReason.HORIZON: "the campaign has come to its end",
     SkipReason.UNAVAILABLE: "no action was available",
     SkipReason.PAUSED: "the campaign is paused",

@@ -56,6 +56,9 @@ def _aged(report: Report) -> str:
 def _rewards(report: Report, rewards: RewardFormat) -> str:
     """Return the sum of rewards, and the number of decisions without one."""
     text = f"Rewards add up to {rewards.total(report.reward)} so far"
+    if report.skip_reward > 0:
+        skips = rewards.total(report.skip_reward)
+        text += f", {skips} of it for skips, which were to bring nothing"
     if report.waiting:
         return f"{text}, and {waiting(report)}"
     if report.reward_low > report.reward:
@@ -76,9 +79,11 @@ def _compared(report: Report, promised: float, rewards: RewardFormat) -> str:
         pairs = plural(report.guessed, "pair")
         unseen = rewards.unseen
         return f"{promise}, with {unseen} for {pairs} of context and action without a reward"
-    low, high = report.reward_low / promised - 1, report.reward_high / promised - 1
+    skips = max(0.0, report.skip_reward)  # of which the plan has promised nothing
+    sums = report.reward_low, report.reward_high
     if report.reward_window is not None:  # what is due is promised
-        low = high = report.reward / promised - 1
+        sums = report.reward, report.reward
+    low, high = ((total - skips) / promised - 1 for total in sums)
     bound = "at least " if low < high else ""
     if low > AS_PROMISED:
         return f"{promise}: {bound}{percent(low)} more"

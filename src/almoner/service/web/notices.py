@@ -13,6 +13,7 @@ from almoner.live.reports.report import RESERVED, Report
 from almoner.live.state.status import SkipReason, Status
 from almoner.service.web.cap_text import full_caps, held_back
 from almoner.service.web.formatting import Money, count, exact, isolated, moment, plural, sentence
+from almoner.service.web.reward_format import RewardFormat
 from almoner.service.web.sentences import cancelled, expected_cost, pace, state, waiting, why
 
 __all__ = ["blocked", "in_brief", "never_affordable", "notices"]
@@ -36,6 +37,7 @@ def notices(report: Report, horizon: float, money: Money) -> list[str]:
         _overrun(report, money),
         _beyond_budget(report, money),
         _only_good_news(report),
+        _unlearned_skips(report),
         _idle(report, horizon),
     ]
     return [*filter(None, sentences)]
@@ -166,6 +168,17 @@ def _only_good_news(report: Report) -> str:
         f"The {count(report.rewarded)} {rewards} above 0, and {plural(report.waiting, 'decision')} "
         "had none. If silence means 0, tell the zeros too, or give the next campaign a reward "
         "window: otherwise every mean is too high, and doing nothing may look best."
+    )
+
+
+def _unlearned_skips(report: Report) -> str:
+    """Return a warning where skips bring rewards that the campaign does not learn from."""
+    if report.skip_reward <= 0:
+        return ""
+    return (
+        f"Skips have brought {RewardFormat.of(report).total(report.skip_reward)}, and the campaign "
+        "takes them to bring nothing, so it overrates its actions: let the next campaign learn "
+        "what doing nothing brings."
     )
 
 
