@@ -134,9 +134,10 @@ class AsyncClient:
         """Change terms of the running campaign, as `almoner.Agent.amend` does; return it."""
         return await self._ask(self._verbs.amend(note, changes))  # type: ignore[no-any-return]
 
-    async def preview_amendment(self, **changes: Any) -> dict[str, Any]:
+    async def preview_amendment(self, *, note: str | None = None, **changes: Any) -> dict[str, Any]:
         """Return changes in words, and the reports of the campaign as it is and with them."""
-        return await self._ask(self._verbs.preview_amendment(changes))  # type: ignore[no-any-return]
+        call = self._verbs.preview_amendment(note, changes)
+        return await self._ask(call)  # type: ignore[no-any-return]
 
     async def forget(self, person: str) -> int:
         """Remove everything that can be traced to a person; return how many actions were kept."""

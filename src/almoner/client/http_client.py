@@ -149,9 +149,9 @@ class Client:
         """Change terms of the running campaign, as `almoner.Agent.amend` does; return it."""
         return self._ask(self._verbs.amend(note, changes))  # type: ignore[no-any-return]
 
-    def preview_amendment(self, **changes: Any) -> dict[str, Any]:
+    def preview_amendment(self, *, note: str | None = None, **changes: Any) -> dict[str, Any]:
         """Return changes in words, and the reports of the campaign as it is and with them."""
-        return self._ask(self._verbs.preview_amendment(changes))  # type: ignore[no-any-return]
+        return self._ask(self._verbs.preview_amendment(note, changes))  # type: ignore[no-any-return]
 
     def forget(self, person: str) -> int:
         """Remove everything that can be traced to a person; return how many actions were kept."""

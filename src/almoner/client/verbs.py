@@ -121,9 +121,10 @@ class Verbs:
         """Change terms of the running campaign."""
         return Call("PATCH", self.path, as_json({**changes, "note": note}))
 
-    def preview_amendment(self, changes: dict[str, Any]) -> Call:
+    def preview_amendment(self, note: str | None, changes: dict[str, Any]) -> Call:
         """Report the campaign as it is and with changes."""
-        return Call("POST", f"{self.path}/amendments/preview", as_json(changes))
+        body = as_json({**changes, "note": note})
+        return Call("POST", f"{self.path}/amendments/preview", body)
 
     def switch(self, verb: str) -> Call:
         """Pause, resume or close the campaign."""

@@ -190,10 +190,12 @@ class AsyncAgent:
         self._process.check()
         return await asyncio.to_thread(self.agent.open_decisions, older_than, limit=limit)
 
-    async def preview_amendment(self, **changes: Any) -> tuple[list[str], Report, Report]:
+    async def preview_amendment(
+        self, *, note: str | None = None, **changes: Any
+    ) -> tuple[list[str], Report, Report]:
         """Return changes in words, and the reports of the campaign as it is and with them."""
         self._process.check()
-        return await asyncio.to_thread(partial(self.agent.preview_amendment, **changes))
+        return await asyncio.to_thread(partial(self.agent.preview_amendment, note=note, **changes))
 
     async def ask(self, *commands: Command) -> list[Any]:
         """Return the answers to a caller's commands: all are carried out or none."""
