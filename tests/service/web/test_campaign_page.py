@@ -279,6 +279,14 @@ def test_the_table_of_estimates_fits_every_window(page: Page, url: str) -> None:
                 api.reward(decision["id"], float(decision["id"] % 7 == 0))
     page.goto(f"/campaigns/{name}")
     expect(page.locator("svg.diamond")).to_have_count(4)
+    fits(page)
+    terms = {"currency": "EUR", "after": name, "learn_cost": True}
+    page.goto(f"/campaigns/{create(url, name='wider', actions=actions, budget=50_000, **terms)}")
+    expect(page.locator("svg.diamond")).to_have_count(4)
+    fits(page)
+
+
+def fits(page: Page) -> None:
     section = page.locator("section", has=page.locator("#estimates-title"))
     for width in (320, 390, 700, 768, 800, 955, 962, 1000, 1100, 1160, 1200, 1300):
         page.set_viewport_size({"width": width, "height": 844})
