@@ -40,7 +40,7 @@ OFFER = slice(Event._fields.index("context"), Event._fields.index("reserve") + 1
 
 _USED = {
     DECIDED: ("decision", *REPEATED, "probability", "price", "reason", "key", "available"),
-    SETTLED: ("decision", *REPEATED, "reason", "bill", "charged"),
+    SETTLED: ("decision", *REPEATED, "reason", "bill", "charged", "detail"),
     EXPIRED: ("decision", *REPEATED, "bill", "charged"),
     REWARDED: ("decision", *REPEATED, "reason", "reward"),
     CANCELLED: ("decision", *REPEATED),

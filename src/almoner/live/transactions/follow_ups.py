@@ -92,6 +92,7 @@ class Settle(_FollowUp):
     cost: Any
     bill: int = field(init=False, default=0, repr=False, compare=False)
     ended: str | None = field(init=False, default=None, repr=False, compare=False)
+    paid: int | None = field(init=False, default=None, repr=False, compare=False)
 
     def check(self, transaction: Transaction) -> None:
         """Refuse an invalid cost, and a cost other than the one recorded before."""
@@ -100,6 +101,7 @@ class Settle(_FollowUp):
         history = self._claim(transaction, SETTLED)
         if EXPIRED in history:
             self.ended = CHARGE if history[EXPIRED].bill else RELEASE
+            self.paid = history[EXPIRED].charged or 0
         if self.event is not None and self.event.bill != self.bill:
             before = unit.amount(self.event.bill or 0)
             raise Conflict(
@@ -111,7 +113,9 @@ class Settle(_FollowUp):
         """Settle, unless it was settled before; warn of an overrun."""
         if self.event is not None:
             return
-        event = self._follow_up(transaction, SETTLED, bill=self.bill, ended=self.ended)
+        event = self._follow_up(
+            transaction, SETTLED, bill=self.bill, ended=self.ended, paid=self.paid
+        )
         reserve = 0 if self.ended == RELEASE else event.reserve or 0
         if self.bill > reserve:
             amount = transaction.campaign.terms.unit.amount
