@@ -103,6 +103,22 @@ def test_an_arrival_that_excludes_the_default_may_be_skipped(memory: AgentFactor
     assert agent.look(Campaign.to_dict) == replay(agent)
 
 
+def test_a_default_that_only_the_pace_forbids_is_skipped_for_that_reason(
+    memory: AgentFactory,
+) -> None:
+    """The policy may not want what costs nothing; it is the pace that leaves no default."""
+    agent = memory.open(
+        contexts=["a"], actions={"free": 0, "small": al.Action(cost=1, reserve=4)},
+        horizon=40, budget=100, default="small", pace={"day": 5}, policy="greedy",
+    )  # fmt: skip
+    for decision in agent.decide_many(["a"] * 2, available=["free", "small"]):
+        agent.reward(decision.id, 0.0)
+    reasons = {agent.decide("a").reason for _ in range(20)}
+    assert "pace" in reasons
+    assert reasons <= {"pace", None}
+    audit(agent.store, agent.name)
+
+
 def test_the_default_is_settled_rewarded_and_learned(memory: AgentFactory) -> None:
     agent = memory.open(**{**ROUTES, "budget": 400}, default="small")
     decision = agent.decide("long")

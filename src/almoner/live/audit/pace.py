@@ -37,10 +37,11 @@ class AuditedPace:
     def room(self, event: Event) -> tuple[float, float]:
         """Return the largest reserve that fits the caps at a decision, and the cost below the line.
 
-        Both are as before the decision; the default is exempt from the line.
+        Both are as before the decision; the default is exempt from the line, and what needs no
+        reserve from caps that bills have exceeded.
         """
         keys = ((period, self._label(period, event.at)) for period in self._caps)
-        room = min((self._caps[key[0]] - self._used[key] for key in keys), default=inf)
+        room = min((max(0, self._caps[key[0]] - self._used[key]) for key in keys), default=inf)
         return room, self._most(event) - self._expected if self._even else inf
 
     def check(self, event: Event, taken: int) -> str | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from almoner.kernels.state import OVERALL_MEAN
-from almoner.live.estimates.estimates import optimum, pair_means
+from almoner.live.estimates.estimates import pair_means
 from almoner.live.estimates.lift import Difference, Estimate, compare, group_mean, stratified_lift
 from almoner.live.estimates.lift_tally import LiftTally
+from almoner.live.estimates.plans import plan_at
 from almoner.live.reports.final_report import (
     LESS,
     MORE,
@@ -33,13 +34,14 @@ UNEVEN = 0.2
 """Difference of the shares of arrivals with a reward from which on two groups are not alike."""
 
 
-def make_final_report(name: str, campaign: Campaign, history: History) -> FinalReport:
+def make_final_report(name: str, campaign: Campaign, history: History, now: int) -> FinalReport:
     """Return the final report of a campaign and its history, both after the same event."""
     ledger, amount = campaign.ledger, campaign.terms.unit.amount
     lift = missing = None
     if history.lift is None:
         missing = "there is nothing to compare with: open the next campaign with holdout=0.1"
     else:
+        history.lift.end_windows(now)
         lift = _lift(history.lift, campaign.terms, amount(ledger.committed))
         if lift is None:
             missing = "there are not enough arrivals with and without the campaign yet"
@@ -142,7 +144,8 @@ def _budgets(campaign: Campaign, history: History) -> list[BudgetPoint]:
 
     def reward(multiple: float) -> float:
         ratio = amount(budget) * multiple / (share * arrivals)
-        plan = optimum(estimates, reserves=reserves, funds=int(budget * multiple), ratio=ratio)
+        funds = int(budget * multiple)
+        plan = plan_at(terms, estimates, reserves=reserves, funds=funds, ratio=ratio)
         sum_of_shares = arrivals * (share * plan.value + (1 - share) * idle)
         return terms.scale.total(sum_of_shares, count=arrivals)
 

@@ -69,7 +69,7 @@ class Reporter:
 
     def final_report(self) -> FinalReport:
         """Return the final report of the campaign after all events of its log."""
-        return self._locked(lambda: make_final_report(self._name, *self._as_of(self._now())))
+        return self._locked(self._final_report)
 
     def oldest_open(self, first_id: int, limit: int) -> list[OpenReserve]:
         """Return the oldest open decisions; ``first_id`` is that of the campaign."""
@@ -121,6 +121,10 @@ class Reporter:
     def _report(self) -> Report:
         now = self._now()
         return make_report(self._name, *self._as_of(now), now)
+
+    def _final_report(self) -> FinalReport:
+        now = self._now()
+        return make_final_report(self._name, *self._as_of(now), now)
 
     def _points(self) -> list[CurvePoint]:
         return self._up_to_date()[1].curve.points()
