@@ -56,7 +56,7 @@ class Ruled(Changes):
         window=st.sampled_from([None, "3 hours"]),
         rules=st.sampled_from(RULES),
     )
-    def create(  # type: ignore[override]
+    def create(
         self, budget: int, horizon: int, policy: str, window: str | None, rules: Rules
     ) -> None:
         self.defaults = False
@@ -74,7 +74,7 @@ class Ruled(Changes):
         self.start(budget, horizon, policy=policy, actions=EXPIRING, reward_window=window, **terms)
 
     @rule(context=CONTEXT, available=AVAILABLE, key=KEY, person=PERSON)
-    def decide(  # type: ignore[override]
+    def decide(
         self, context: str, available: list[str] | None, key: str | None, person: str | None
     ) -> None:
         if self.model.conflicts([context], [key]):
@@ -85,7 +85,7 @@ class Ruled(Changes):
             self.model.decided_for(person, decision, available, key)
 
     @rule(arrivals=st.lists(st.tuples(CONTEXT, PERSON), max_size=5), available=AVAILABLE)
-    def decide_many(self, arrivals: list[tuple[str, str | None]], available: Any) -> None:  # type: ignore[override]
+    def decide_many(self, arrivals: list[tuple[str, str | None]], available: Any) -> None:
         persons = [person for _, person in arrivals]
         answers = self.agent.decide_many(
             [context for context, _ in arrivals], available=available, persons=persons

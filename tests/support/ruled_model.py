@@ -54,7 +54,11 @@ class RuledModel(MoneyModel):
         return self.budget - self.spent if self.rules.risk else self.left
 
     def decided_for(
-        self, person: str | None, decision: al.Decision, available: list[str] | None, key: str | None
+        self,
+        person: str | None,
+        decision: al.Decision,
+        available: list[str] | None,
+        key: str | None,
     ) -> None:
         """Apply a decision for a person."""
         known, self.person = len(self.entries), person

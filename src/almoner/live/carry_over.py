@@ -195,7 +195,7 @@ def _converted(
 
 
 def _delays(terms: Terms, earlier: Campaign, now: int) -> dict[str, list[float]]:
-    """Return the rewards of a campaign by their delay, at the weight of ``memory``, under ``delays``.
+    """Return the rewards of a campaign by their delay, at the weight of ``memory``, if known.
 
     Nothing is known of delays beyond its own window; later ones than that of this campaign are left
     out.

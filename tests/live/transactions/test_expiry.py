@@ -205,7 +205,7 @@ def test_an_audit_finds_a_refund_of_money_that_was_not_paid(memory: AgentFactory
     agent.settle(call.id, cost=1)
     log = agent.store._logs[memory.name]  # type: ignore[attr-defined]
     log.rows[2] = log.rows[2]._replace(detail='{"paid": 3000000}')
-    with pytest.raises(al.BrokenLedger, match="refunds 3000000 .* not the 2000000 paid"):
+    with pytest.raises(al.BrokenLedger, match=r"refunds 3000000 .* not the 2000000 paid"):
         audit(agent.store, memory.name)
 
 

@@ -51,7 +51,7 @@ _USED = {
 }
 """Columns that a row of each kind uses beside those of every row."""
 
-_ASSIGNED = {DECIDED: ("detail",), REWARDED: ("probability", "reason")}
+_ASSIGNED = {DECIDED: ("detail",), REWARDED: ("probability", "reason", "detail")}
 """Columns that rows use beside these in a campaign with a hold-out, exploration or persons."""
 
 _WIDTH, _AT = len(Event._fields), Event._fields.index("at")

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from almoner.live.estimates.lift import GroupSums, OddsSums, stratum
+from almoner.live.estimates.group_sums import GroupSums, OddsSums
+from almoner.live.estimates.lift import Estimate, group_mean, stratum
 from almoner.live.rewards.reward_window import SILENCE
 from almoner.live.state.status import SkipReason
 from almoner.live.terms.terms import LEARNED, SKIP_NAME, Terms
@@ -43,6 +44,8 @@ class LiftTally:
         self._zero = min(1.0, max(0.0, terms.scale.zero))
         self.reached, self.held_out = GroupSums(), GroupSums()
         self.rewarded = self.rewarded_held_out = 0
+        # By whether they are held out, and by number: arrivals of groups of persons.
+        self._clusters: dict[bool, dict[int, GroupSums]] = {False: {}, True: {}}
         self._window = terms.reward_window
         # Whether the campaign itself rewards skips with 0 when their windows end.
         self._records_skips = terms.default_rewards == LEARNED
@@ -76,6 +79,11 @@ class LiftTally:
             del self._waiting[decision]
             self._count(held=held)
 
+    def mean(self, *, held: bool) -> Estimate:
+        """Return the mean reward of the arrivals that were held out, or of the others."""
+        sums = self.held_out if held else self.reached
+        return group_mean(sums, self._clusters[held].values())
+
     def _count(self, *, held: bool) -> None:
         self.rewarded_held_out += held
         self.rewarded += not held
@@ -95,11 +103,15 @@ class LiftTally:
         reward, held = self._silent(event), event.reason == SkipReason.HOLDOUT
         if self._window is not None and self._waits(event):
             self._waiting[event.seq] = event.at + self._window, held
+        detail = json.loads(event.detail or "{}")
+        if "group" in detail:
+            clusters, group = self._clusters[held], detail["group"]
+            clusters[group] = clusters.get(group, GroupSums()).plus(reward)
         if held:
             self.held_out = self.held_out.plus(reward)
             return
         self.reached = self.reached.plus(reward)
-        odds = _odds(json.loads(event.detail or "{}")["probabilities"].get(SKIP_NAME, 0.0))
+        odds = _odds(detail["probabilities"].get(SKIP_NAME, 0.0))
         if odds is None:
             return
         number = stratum(odds)
@@ -117,6 +129,9 @@ class LiftTally:
         held = event.reason == SkipReason.HOLDOUT
         if waited is not None or not self._waits(event):  # by another clock it may have ended
             self._count(held=held)
+        if event.detail is not None:
+            clusters, group = self._clusters[held], json.loads(event.detail)["group"]
+            clusters[group] = clusters[group].corrected(before, reward)
         if held:
             self.held_out = self.held_out.corrected(before, reward)
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from almoner.live.assignment.assignment import skip_probability
+from almoner.live.assignment.assignment import person_group, skip_probability
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.fold import fold, ledger_after
 from almoner.live.terms.terms import CHARGE, Terms
@@ -30,8 +30,11 @@ def follow_up(
     of it that was charged then.
     """
     ledger, charged = ledger_after(campaign.ledger, kind, decided, bill or 0, paid)
-    in_part = ended == CHARGE and paid != decided.reserve
-    repeats = kind == REWARDED and campaign.terms.spreads  # for the lift, which needs both
+    repeats = kind == REWARDED and campaign.terms.spreads  # for the lift, which needs them
+    group = person_group(decided) if repeats else None
+    detail = None if group is None else json.dumps({"group": group})
+    if ended == CHARGE and paid != decided.reserve:
+        detail = json.dumps({"paid": paid})
     event = Event(
         seq=campaign.seq + 1,
         kind=kind,
@@ -48,7 +51,7 @@ def follow_up(
         bill=bill,
         charged=charged,
         reward=reward,
-        detail=json.dumps({"paid": paid}) if in_part else None,
+        detail=detail,
     )
     fold(campaign, [event])
     return event
