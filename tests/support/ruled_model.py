@@ -90,10 +90,18 @@ class RuledModel(MoneyModel):
         """Return whether the caps and the line of an even spend leave room for an action."""
         reserve, cost = self.reserves[action][context], self.costs[action][context]
         fits = all(reserve <= max(0, cap - self._used(p)) for p, cap in self.rules.caps.items())
-        if self.rules.even and action != self.rules.default:
+        if self.rules.even and not self._is_no_dearer(context, action):
             line = min(1.0, max(1.2 * min(1.0, (self.counted + 1) / self.horizon), 0.01))
             fits = fits and cost + self.spent + self.planned <= line * self.budget + 1e-6
         return fits
+
+    def _is_no_dearer(self, context: str, action: str) -> bool:
+        """Return whether an action costs and reserves no more than the default."""
+        default = self.rules.default
+        return default is not None and all(
+            table[action][context] <= table[default][context]
+            for table in (self.costs, self.reserves)
+        )
 
     def check_action(self, decision: al.Decision, reserve: int, cost: int) -> None:
         """Check the money of an action, of its period, and of the defaults to come."""
@@ -106,9 +114,9 @@ class RuledModel(MoneyModel):
         default = self.rules.default
         coming = self.horizon - self.counted - 1
         if default is not None and coming > 0:
-            own = self.reserves[default]
-            if reserve > own[decision.context]:
-                aside = max(self.costs[default].values()) * (coming - 1) + max(own.values())
+            costs, own = self.costs[default], self.reserves[default]
+            if reserve > own[decision.context] or cost > costs[decision.context]:
+                aside = max(costs.values()) * (coming - 1) + max(own.values())
                 assert reserve <= self.left - aside
 
     def check_skip(self, decision: al.Decision, allowed: list[str]) -> None:

@@ -68,7 +68,7 @@ class AuditedPace:
         return None
 
     def _check_line(self, event: Event, change: int) -> str | None:
-        """Check that an action other than the default keeps the expected spend below the line."""
+        """Check that an action dearer than the default keeps the expected spend below the line."""
         cost, terms = event.cost or 0, self.terms
         if event.kind == DECIDED:
             self._expected += cost
@@ -90,8 +90,9 @@ class AuditedPace:
         terms = self.terms
         if terms.default is None or event.reserve is None:
             return False
-        reserves = dict(zip(terms.actions, terms.reserves_in(event.context or ""), strict=True))
-        return event.reserve <= reserves[terms.default]
+        default, context = terms.actions.index(terms.default), event.context or ""
+        cost, reserve = terms.costs_in(context)[default], terms.reserves_in(context)[default]
+        return event.reserve <= reserve and (event.cost or 0) <= cost
 
     def _share(self, event: Event) -> float:
         """Return the share of the campaign that has passed, by arrivals or by the forecast."""
