@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from almoner.live.estimates.group_sums import GroupSums, OddsSums
 from almoner.live.estimates.lift import Estimate, group_mean, stratum
+from almoner.live.estimates.waiting_arrivals import WaitingArrivals
 from almoner.live.rewards.reward_window import SILENCE
 from almoner.live.state.status import SkipReason
 from almoner.live.terms.terms import LEARNED, SKIP_NAME, Terms
@@ -49,8 +50,7 @@ class LiftTally:
         self._window = terms.reward_window
         # Whether the campaign itself rewards skips with 0 when their windows end.
         self._records_skips = terms.default_rewards == LEARNED
-        # By decision: the end of its window, and whether it is held out.
-        self._waiting: dict[int, tuple[int, bool]] = {}
+        self._waiting = WaitingArrivals()
         self.actions: dict[int, GroupSums] = {}
         self.skips: dict[int, OddsSums] = {}
 
@@ -72,12 +72,9 @@ class LiftTally:
 
     def end_windows(self, now: int) -> None:
         """Count skips whose windows have ended by now as rewarded, if the campaign does not."""
-        while not self._records_skips and self._waiting:
-            decision, (end, held) = next(iter(self._waiting.items()))
-            if end > now:
-                return
-            del self._waiting[decision]
-            self._count(held=held)
+        if not self._records_skips:
+            for held in self._waiting.end(now):
+                self._count(held=held)
 
     def mean(self, *, held: bool) -> Estimate:
         """Return the mean reward of the arrivals that were held out, or of the others."""
@@ -102,7 +99,7 @@ class LiftTally:
     def _decided(self, event: Event) -> None:
         reward, held = self._silent(event), event.reason == SkipReason.HOLDOUT
         if self._window is not None and self._waits(event):
-            self._waiting[event.seq] = event.at + self._window, held
+            self._waiting.add(event.seq, end=event.at + self._window, held=held)
         detail = json.loads(event.detail or "{}")
         if "group" in detail:
             clusters, group = self._clusters[held], detail["group"]
@@ -121,13 +118,13 @@ class LiftTally:
             self.actions[number] = self.actions.get(number, GroupSums()).plus(reward)
 
     def _rewarded(self, event: Event) -> None:
-        waited = self._waiting.pop(event.decision or 0, None)
+        waited = self._waiting.discard(event.decision or 0)
         if event.reason == SILENCE:  # a reward of 0, as it has counted so far
-            self._count(held=waited is not None)
+            self._count(held=waited)
             return
         before, reward = self._silent(event), event.reward or 0.0
         held = event.reason == SkipReason.HOLDOUT
-        if waited is not None or not self._waits(event):  # by another clock it may have ended
+        if waited or not self._waits(event):  # by another clock it may have ended
             self._count(held=held)
         if event.detail is not None:
             clusters, group = self._clusters[held], json.loads(event.detail)["group"]
