@@ -6,13 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.agents import AgentFactory, assert_sentence, observable_state, replayed_state
+from support.clock import Clock
 
 import almoner as al
 from almoner.kernels.state import REFIT_AT
 from almoner.live.audit import audit
 from almoner.live.export import export
+from almoner.live.rewards.cohorts import EDGES
 
 LEARNED: dict[str, Any] = {"default_rewards": "learned", "horizon": 200, "budget": 200.0}
 
@@ -440,6 +443,82 @@ def test_what_is_inherited_counts_in_a_reward_window_too(memory: AgentFactory) -
     assert sum(pair.rewarded for row in report.contexts for pair in row.actions) <= 21
     assert report.inherited == pytest.approx(20)
     audit(second.store, "second")
+
+
+def played(memory: AgentFactory, clock: Clock, **terms: Any) -> al.Agent:
+    """Return a campaign whose 20 rewards have come after 2.5 days, of 60 decisions."""
+    agent = memory.create(reward_window="14 days", clock=clock, horizon=200, budget=200, **terms)
+    made = [agent.decide("new", available=["mail"]) for _ in range(60)]
+    clock.now += 2.5 * 86_400
+    agent.reward_many({decision.id: 1.0 for decision in made[:20]})
+    clock.now += 20 * 86_400
+    return agent
+
+
+def came(agent: al.Agent, day: float) -> float:
+    """Return the share of rewards that come by an age in days."""
+    window = agent.look(lambda campaign: campaign.window)
+    shares = window._cohorts.shares(agent.now())
+    return float(np.interp(day * 86_400e6 / window.length, EDGES, shares))
+
+
+def test_delays_of_rewards_are_inherited_at_the_weight_of_the_memory(
+    factory: AgentFactory,
+) -> None:
+    """The bin of the third day has nearly all of the 20 rewards; half of them are inherited."""
+    clock = Clock()
+    first = played(factory, clock, default_rewards="learned")
+    terms: dict[str, Any] = {"default_rewards": "learned", "clock": clock, "name": "second"}
+    second = factory.create(**terms, reward_window="14 days", after=first.name, memory=0.5)
+    delays = second.terms.inheritance.delays
+    assert sum(delays) == pytest.approx(10)
+    assert delays[EDGES.tolist().index(2 / 14)] > 8
+    assert came(second, 2) < 0.2
+    assert came(second, 3) > 0.75  # by the guess alone 0.38
+    decision = second.decide("new")
+    clock.now += 3 * 86_400
+    second.reward(decision.id, 1.0)
+    second.decide("new")
+    assert observable_state(second) == replayed_state(second)
+    again = factory.open(name="second", clock=clock)
+    assert observable_state(again) == observable_state(second)
+    audit(second.store, "second")
+
+
+@pytest.mark.parametrize(
+    ("window", "least", "most"),
+    [("14 days", 19.9, 20.1), ("5 days", 18, 20), ("2 days", 0.1, 2), ("15 days", 0, 0)],
+)
+def test_delays_are_those_of_the_window_of_the_new_campaign(
+    window: str, least: float, most: float, memory: AgentFactory
+) -> None:
+    """Later ones are unknown to a longer window, and do not occur in a shorter one."""
+    clock = Clock()
+    first = played(memory, clock)
+    second = memory.create(
+        name="second", reward_window=window, after=first.name, memory=1, clock=clock
+    )
+    assert least <= sum(second.terms.inheritance.delays) <= most
+    if most > 2:
+        assert came(second, 2) < 0.2
+        assert came(second, 3.1) > 0.75
+    audit(second.store, "second")
+
+
+def test_terms_from_before_delays_were_inherited_open(memory: AgentFactory) -> None:
+    clock = Clock()
+    first = played(memory, clock)
+    second = memory.create(name="second", reward_window="14 days", after=first.name, clock=clock)
+    terms = second.terms.to_dict()
+    del terms["inherited"]["delays"]
+    second.store.create("old", json.dumps(terms))
+    old = memory.open(name="old", clock=clock)
+    assert came(old, 3) < 0.5 < came(second, 3)
+    audit(old.store, "old")
+    terms["inherited"]["delays"] = [-1.0] * 18
+    second.store.create("forged", json.dumps(terms))
+    with pytest.raises(al.BrokenLedger, match="inherits delays of rewards that cannot be"):
+        audit(second.store, "forged")
 
 
 def test_a_reward_window_needs_a_range_that_begins_at_0(memory: AgentFactory) -> None:

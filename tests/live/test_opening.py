@@ -154,6 +154,31 @@ def test_an_action_that_can_never_be_taken_is_mentioned(
     ]
 
 
+def test_an_action_above_a_cap_is_mentioned(
+    memory: AgentFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory.create(actions={"mail": 1, "gift": 7}, pace={"day": 30, "hour": 6.5})
+    assert [record.getMessage() for record in caplog.records] == [
+        "action 'gift' can never be taken: it needs 7.0, and the cap of its hour is 6.5"
+    ]
+
+
+def test_means_of_a_prior_that_are_not_used_are_mentioned(
+    memory: AgentFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    means = {"new": {"mail": 0.1, "mial": 0.2, "skip": 0.1}, "old": {"mail": 0.2}}
+    memory.create(prior=al.Prior(means=means))
+    assert [record.getMessage() for record in caplog.records] == [
+        "the prior mean of 'mial' for 'new' and 2 more is not used: the campaign has no such "
+        "context, or does not learn such an action"
+    ]
+    caplog.clear()
+    memory.open()
+    used = al.Prior(means={"new": {"mail": 0.1, "skip": 0.1}, "later": {"mail": 0.1}})
+    memory.create(name="b", prior=used, default_rewards="learned", new_contexts=True)
+    assert not caplog.records
+
+
 @pytest.mark.parametrize(
     "terms", [{}, {**TERMS, "budget": -1}, {**TERMS, "policy": "zz"}, {**TERMS, "budgets": 1}]
 )

@@ -10,11 +10,12 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from support.agents import STORES
 from support.changing_machine import Changes
 from support.request_machine import Requests
+from support.ruled_machine import Ruled
 
 EXAMPLES = {"memory": 60, "sqlite": 12, "postgres": 4}
 
 
-@pytest.mark.parametrize("machine", [Requests, Changes])
+@pytest.mark.parametrize("machine", [Requests, Changes, Ruled])
 @pytest.mark.parametrize("kind", STORES)
 def test_money_is_exact_whatever_is_asked(
     kind: str,

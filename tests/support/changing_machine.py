@@ -27,6 +27,7 @@ class Changes(Requests):
     """Two agents on one campaign as in `Requests`, with amendments and a clock that is moved."""
 
     now: float = 1_790_000_000.0
+    may_learn = True
 
     @initialize(
         budget=st.sampled_from([9000, 2345, 701]),
@@ -79,13 +80,32 @@ class Changes(Requests):
         known = [name for name in names if name in self.model.reserves]
         self.agent.amend(costs=dict.fromkeys(known, cents * CENT))
         for name in known:
-            self.model.reserves[name] = dict.fromkeys(CONTEXTS, cents)
+            self.model.reserves[name] = self.model.costs[name] = dict.fromkeys(CONTEXTS, cents)
+
+    @rule(
+        lifetime=st.sampled_from([None, 1, 2, 5]),
+        on_expiry=st.sampled_from(["release", "charge"]),
+        learned=st.booleans(),
+    )
+    def amend_expiry(self, lifetime: int | None, on_expiry: str, learned: bool) -> None:
+        """Change how new reserves of calls end, and whether their cost is learned."""
+        call = ACTIONS["call"]
+        if lifetime is not None:
+            call = replace(call, expires=f"{lifetime} hours", on_expiry=on_expiry)
+        self.agent.amend(costs={"call": replace(call, learn_cost=self.may_learn and learned)})
+        self.model.lifetimes.pop("call", None)
+        self.model.charged_at_end.discard("call")
+        if lifetime is not None:
+            self.model.lifetimes["call"] = lifetime * HOUR
+            if on_expiry == "charge":
+                self.model.charged_at_end.add("call")
 
     @rule(cents=st.sampled_from([10, 80]))
     def add_action(self, cents: int) -> None:
         """Add an action; the same again may be a request that was sent twice."""
         reserves = dict.fromkeys(CONTEXTS, cents)
         if self.model.reserves.setdefault("sms", reserves) == reserves:
+            self.model.costs["sms"] = reserves
             self.agent.amend(add={"sms": cents * CENT})
         else:
             with refused(self.agent, al.InvalidInput):

@@ -24,22 +24,28 @@ RESERVES = {
     "gift": {"new": 300, "returning": 450, "lapsed": 600},
 }
 """Reserve of each action in each context, in cents, independent of `ACTIONS`."""
+COSTS = {**RESERVES, "call": {"new": 55, "returning": 55, "lapsed": 55}}
+"""Expected cost of each action in each context, in cents."""
 
 
 @dataclass
 class Entry:
     """One decision, with its reserve, bill, charge, reward, cancellation and expiry.
 
-    A bill above ``covered`` is an overrun: that is the reserve, or 0 once it was released.
+    A bill above ``covered`` is an overrun: that is the reserve, or 0 once it was released. If it
+    expires, ``due`` is charged as far as money is left; ``paid`` is what it used before its bill.
     """
 
     decision: al.Decision
     reserve: int
     covered: int
+    cost: int = 0
     at: float = 0.0
     deadline: float | None = None
+    due: int = 0
     expired: bool = False
     billed: int | None = None
+    paid: int = 0
     charged: int = 0
     reward: float | None = None
     cancelled: bool = False
@@ -53,6 +59,11 @@ class Entry:
     def open(self) -> bool:
         """Whether its money is still reserved."""
         return not self.cancelled and self.billed is None and not self.expired
+
+    @property
+    def used(self) -> int:
+        """The money that it takes: its reserve, or what was charged."""
+        return self.reserve if self.open else self.charged
 
     def may_be_settled(self, bill: int) -> bool:
         """Whether a settlement with this bill must be accepted."""
@@ -84,9 +95,10 @@ class MoneyModel:
         window: float | None = None,
     ) -> None:
         self.budget, self.horizon, self.counted = budget, horizon, 0
-        self.lifetimes, self.charged_at_end = dict(lifetimes or {}), charged_at_end
+        self.lifetimes, self.charged_at_end = dict(lifetimes or {}), {*charged_at_end}
         self.window, self.now = window, 0.0
-        self.reserves, self.stopped = deepcopy(RESERVES), set[str]()
+        self.reserves, self.costs = deepcopy(RESERVES), deepcopy(COSTS)
+        self.stopped = set[str]()
         self.status = "running"
         self.entries: dict[int, Entry] = {}
         self.keys: dict[str, al.Decision] = {}
@@ -105,6 +117,16 @@ class MoneyModel:
     def left(self) -> int:
         """Amount that can still be reserved."""
         return self.budget - self.spent - self.reserved
+
+    @property
+    def payable(self) -> int:
+        """Amount that a bill without a reserve may charge."""
+        return self.left
+
+    @property
+    def planned(self) -> int:
+        """Sum of the expected costs of actions with a reserve."""
+        return sum(entry.cost for entry in self.entries.values() if entry.open)
 
     @property
     def overrun(self) -> int:
@@ -136,8 +158,7 @@ class MoneyModel:
         for entry in self.entries.values():
             if entry.open and entry.deadline is not None and entry.deadline <= now:
                 entry.expired = True
-                charged = entry.decision.action in self.charged_at_end
-                entry.covered = entry.charged = entry.reserve if charged else 0
+                entry.covered, entry.charged = entry.due, min(entry.due, self.payable)
             silent = entry.reward is None and not entry.cancelled
             if silent and self.window is not None and entry.at + self.window <= now:
                 entry.reward = 0.0
@@ -160,33 +181,43 @@ class MoneyModel:
         listed = self.reserves if available is None else available
         allowed = [action for action in listed if action not in self.stopped]
         assert 0 < decision.probability <= 1
-        reserve = 0
+        reserve = cost = 0
         if decision.action is None:
-            assert decision.reason == self._reason(decision.context, allowed)
+            self.check_skip(decision, allowed)
         else:
             reserve = self.reserves[decision.action][decision.context]
+            cost = self.costs[decision.action][decision.context]
             assert decision.action in allowed
-            assert reserve <= self.left
             assert (self.status, decision.reason) == ("running", None)
             assert self.counted < self.horizon
+            self.check_action(decision, reserve, cost)
         self.counted += self.status == "running"
         assert decision.id not in self.entries
         lifetime = self.lifetimes.get(decision.action or "")
         deadline = None if lifetime is None else self.now + lifetime
-        entry = Entry(decision, reserve, covered=reserve, at=self.now, deadline=deadline)
+        due = reserve if decision.action in self.charged_at_end else 0
+        entry = Entry(decision, reserve, reserve, cost, self.now, deadline, due)
         self.entries[decision.id] = entry
         assert decision.reserved == reserve / 100
         assert decision.budget_left == self.left / 100
 
+    def check_skip(self, decision: al.Decision, allowed: list[str]) -> None:
+        """Check the reason of a skip, where these actions were allowed."""
+        assert decision.reason == self._reason(decision.context, allowed)
+
+    def check_action(self, decision: al.Decision, reserve: int, cost: int) -> None:
+        """Check that an action with this reserve and expected cost could be paid."""
+        assert 0 <= cost <= reserve <= self.left
+
     def settled(self, entry: Entry, bill: int, settlement: al.Settlement) -> None:
         """Apply a settlement, or compare it with the earlier one."""
         if entry.billed is None:
-            entry.charged = min(bill, self.left + (entry.reserve if entry.open else entry.charged))
-            entry.billed = bill
+            entry.paid, entry.billed, entry.charged = entry.used, bill, 0
+            entry.charged = min(bill, self.payable)
             assert settlement.budget_left == self.left / 100
         assert (settlement.id, settlement.billed) == (entry.decision.id, bill / 100)
         assert settlement.charged == entry.charged / 100
-        assert settlement.refunded == max(0, entry.covered - bill) / 100
+        assert settlement.refunded == max(0, entry.paid - bill) / 100
         assert settlement.overrun == max(0, bill - entry.covered) / 100
 
     def cancelled(self, entry: Entry, settlement: al.Settlement) -> None:

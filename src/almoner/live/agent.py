@@ -18,7 +18,7 @@ from almoner.concurrency.process import Process
 from almoner.errors import InvalidTerms
 from almoner.live.costs.ledger import Ledger
 from almoner.live.decision import Decision, Settlement
-from almoner.live.opening import agreed_terms, open_for, warn_unaffordable
+from almoner.live.opening import agreed_terms, open_for, warn_of_oversights
 from almoner.live.reports.final_report import FinalReport
 from almoner.live.reports.open_decisions import LIMIT, OpenReserve, open_decisions
 from almoner.live.reports.report import Report
@@ -152,7 +152,7 @@ class Agent:
         try:
             agreed, exists = agreed_terms(store, name, terms, clock=clock)
             if not exists:  # another process may create it first, with other terms
-                warn_unaffordable(agreed)
+                warn_of_oversights(agreed)
                 agreed = Terms.from_json(store.create(name, json.dumps(agreed.to_dict())))
                 refuse_differences(agreed, name, terms)
             agent = cls(store, name, agreed, clock=clock)

@@ -2,7 +2,8 @@
 
 They come from a prior, from an earlier campaign of the same store, or from both, matched by the
 names of contexts and actions, and are copied into the terms, so that the log stands alone. The
-policy takes them for rewards that it has seen.
+policy takes them for rewards that it has seen. Where rewards come within a window, so are the
+delays of those of the earlier campaign.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from almoner import checks
 from almoner.errors import InvalidTerms, UnknownCampaign
 from almoner.live.estimates.estimates import pair_means
 from almoner.live.reports.reporter import Reporter
+from almoner.live.rewards.cohorts import EDGES
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.prior import Prior
 from almoner.live.terms.terms import LEARNED, SKIP_NAME, Terms
@@ -53,6 +55,7 @@ def inherit(terms: Terms, store: Store | None, now: int) -> Terms:
         _refuse_other_unit(terms, earlier.terms)
         _add(terms, pairs, _of_campaign(terms, earlier), f"campaign {terms.after!r}")
         inherited["arrivals"] = _arrivals(terms, earlier)
+        inherited |= _delays(terms, earlier, now)
         if not any(pairs.values()):
             log.warning("campaign %r has no rewards yet: nothing is inherited", terms.after)
     return replace(terms, inherited=inherited)
@@ -189,6 +192,23 @@ def _converted(
     name = f"the mean of {action!r} for {context!r} in campaign {terms.after!r}"
     mean = earlier.scale.value(total / count)
     return count * terms.scale.to_unit(name, mean, error=InvalidTerms)
+
+
+def _delays(terms: Terms, earlier: Campaign, now: int) -> dict[str, list[float]]:
+    """Return the rewards of a campaign by their delay, at the weight of ``memory``, if known.
+
+    Nothing is known of delays beyond its own window; later ones than that of this campaign are left
+    out.
+    """
+    window, before = terms.reward_window, earlier.window
+    if window is None or before is None or window > before.length:
+        return {}
+    counts = np.array(before.expected_delays(now))
+    if window < before.length:
+        middles = (EDGES[:-1] + EDGES[1:]) / 2 * before.length / window
+        bins = np.searchsorted(EDGES, middles, side="right") - 1
+        counts = np.bincount(bins[middles < 1], counts[middles < 1], len(EDGES) - 1)
+    return {"delays": ((terms.memory or 0.0) * counts).tolist()}
 
 
 def _arrivals(terms: Terms, earlier: Campaign) -> dict[str, float]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from almoner.errors import UnknownDecision
 from almoner.live.costs.ledger import overrun
+from almoner.live.state.fold import paid_at_expiry
 from almoner.live.state.status import EXPLANATIONS
 from almoner.live.terms.reward_scale import UNSCALED, RewardScale
 from almoner.live.terms.terms import RELEASE
@@ -112,15 +113,17 @@ class Settlement:
     def of(cls, event: Event, money: Denomination, first: int = 0) -> Settlement:
         """Return the settlement that an event records; a cancellation is a bill of 0.
 
-        If the reserve was released before the bill came, nothing is left of it.
+        If the reserve was released before the bill came, nothing is left of it; if it was charged,
+        what it had paid is.
         """
         bill = event.bill or 0
         reserve = 0 if event.reason == RELEASE else event.reserve or 0
+        paid = paid_at_expiry(event)
         return cls(
             id=(event.decision or 0) + first,
             billed=money.amount(bill),
             charged=money.amount(event.charged or 0),
-            refunded=money.amount(max(0, reserve - bill)),
+            refunded=money.amount(max(0, (reserve if paid is None else paid) - bill)),
             overrun=money.amount(overrun(reserve=reserve, bill=bill)),
             budget_left=money.amount(event.left),
         )

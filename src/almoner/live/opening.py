@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from inspect import signature
+from operator import itemgetter
 from typing import Any
 
 from almoner import checks
@@ -19,10 +20,10 @@ from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.compare_terms import refuse_differences
 from almoner.live.terms.names import campaign_name
 from almoner.live.terms.parse_terms import make_terms
-from almoner.live.terms.terms import Terms
+from almoner.live.terms.terms import LEARNED, SKIP_NAME, Terms
 from almoner.store import MissingStore, Store, open_store
 
-__all__ = ["agreed_terms", "new_terms", "open_for", "warn_unaffordable"]
+__all__ = ["agreed_terms", "new_terms", "open_for", "warn_of_oversights"]
 
 log = logging.getLogger("almoner")
 
@@ -92,23 +93,54 @@ def new_terms(
     return terms.opened(datetime.fromtimestamp(now, UTC))
 
 
-def warn_unaffordable(terms: Terms) -> None:
-    """Log a warning for each action whose reserve exceeds the budget in every context.
+def warn_of_oversights(terms: Terms) -> None:
+    """Log a warning for actions that can never be taken, and for parts of a prior without use."""
+    _warn_unaffordable(terms)
+    _warn_unused_prior(terms)
+
+
+def _warn_unaffordable(terms: Terms) -> None:
+    """Log a warning for each action whose reserve exceeds the budget or a cap in every context.
 
     Most often an amount was given in another unit of money.
     """
+    limits = {"the budget": terms.budget}
+    if isinstance(terms.pace, dict):
+        limits |= {f"the cap of its {period}": cap for period, cap in terms.pace["caps"].items()}
+    name, least = min(limits.items(), key=itemgetter(1))
     cheapest: dict[str, int] = {}
     for context in terms.contexts:
         for action, _, reserve in terms.offers_in(context):
             cheapest[action] = min(reserve, cheapest.get(action, reserve))
     for action, reserve in cheapest.items():
-        if reserve > terms.budget:
+        if reserve > least:
             log.warning(
-                "action %r can never be taken: it needs %r, and the budget is %r",
+                "action %r can never be taken: it needs %r, and %s is %r",
                 action,
                 terms.unit.amount(reserve),
-                terms.unit.amount(terms.budget),
+                name,
+                terms.unit.amount(least),
             )
+
+
+def _warn_unused_prior(terms: Terms) -> None:
+    """Log a warning if a prior has means of pairs that the campaign does not have."""
+    means = {} if terms.prior is None else terms.prior["means"]
+    actions = {*terms.actions, *([SKIP_NAME] if terms.default_rewards == LEARNED else [])}
+    unused = [
+        f"{action!r} for {context!r}"
+        for context, row in means.items()
+        for action in row
+        if action not in actions or not (context in terms.contexts or terms.new_contexts)
+    ]
+    if unused:
+        more = f" and {len(unused) - 1:,} more" if len(unused) > 1 else ""
+        log.warning(
+            "the prior mean of %s%s is not used: the campaign has no such context, or does not "
+            "learn such an action",
+            unused[0],
+            more,
+        )
 
 
 def _unknown(name: str, names: list[str]) -> UnknownCampaign:

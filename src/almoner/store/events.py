@@ -84,7 +84,9 @@ class Event(NamedTuple):
         The reward of the action.
     detail
         The terms that an amendment changes, with who changed them and why; the probabilities of
-        all options of a decision in such a campaign (JSON).
+        all options of a decision in such a campaign, with the group of its person if some are held
+        out, which rewards repeat; the part of its reserve that an action settled late had paid, if
+        not all of it (JSON).
     """
 
     seq: int

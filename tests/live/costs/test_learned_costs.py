@@ -72,6 +72,31 @@ def test_a_reserve_that_expires_is_a_bill_of_0_and_counts_by_its_age_before(
     assert 54 <= cost <= 56  # the 41st counts, too
 
 
+@pytest.mark.parametrize("end", ["expiry", "bill", "cancellation"])
+def test_decisions_from_before_costs_were_learned_end_as_any_other(
+    end: str, factory: AgentFactory
+) -> None:
+    """One bill of 4 is evidence of one decision, at once: (4 + 50)/51 = 1.06."""
+    clock = Clock()
+    call = al.Action(cost=1, reserve=4, expires="30 minutes", on_expiry="charge")
+    agent = create(factory, clock, actions={"call": call}, learn_cost=False)
+    before = agent.decide("new")
+    learned = al.Action(cost=1, reserve=4, expires="7 days", learn_cost=True)
+    agent.amend(costs={"call": learned})
+    if end == "bill":
+        agent.settle(before.id, cost=4)
+    elif end == "cancellation":
+        agent.cancel(before.id)
+    clock.now += 1_800
+    agent.decide("new")
+    assert costs(agent) == [[100 if end == "cancellation" else 106]]
+    bills = agent.look(lambda campaign: campaign.evidence.bills)
+    assert bills.evidence(agent.now(), 1).min() >= 0
+    assert factory.open(clock=clock).look(Campaign.to_dict) == replay(agent)
+    assert agent.look(lambda campaign: campaign.copy().to_dict()) == replay(agent)
+    audit(agent.store, agent.name)
+
+
 def test_bills_after_the_expiry_count(memory: AgentFactory) -> None:
     """A late bill of 4 for a released coupon: (4 + 50)/(1 + 50) = 1.06."""
     clock = Clock()

@@ -103,6 +103,22 @@ def test_an_arrival_that_excludes_the_default_may_be_skipped(memory: AgentFactor
     assert agent.look(Campaign.to_dict) == replay(agent)
 
 
+def test_a_default_that_only_the_pace_forbids_is_skipped_for_that_reason(
+    memory: AgentFactory,
+) -> None:
+    """The policy may not want what costs nothing; it is the pace that leaves no default."""
+    agent = memory.open(
+        contexts=["a"], actions={"free": 0, "small": al.Action(cost=1, reserve=4)},
+        horizon=40, budget=100, default="small", pace={"day": 5}, policy="greedy",
+    )  # fmt: skip
+    for decision in agent.decide_many(["a"] * 2, available=["free", "small"]):
+        agent.reward(decision.id, 0.0)
+    reasons = {agent.decide("a").reason for _ in range(20)}
+    assert "pace" in reasons
+    assert reasons <= {"pace", None}
+    audit(agent.store, agent.name)
+
+
 def test_the_default_is_settled_rewarded_and_learned(memory: AgentFactory) -> None:
     agent = memory.open(**{**ROUTES, "budget": 400}, default="small")
     decision = agent.decide("long")
@@ -202,6 +218,57 @@ def test_nobody_is_skipped_while_declared_costs_hold(
             agent.reward(done.id, reward)
     assert agent.look(Campaign.to_dict) == replay(agent)
     audit(agent.store, "routes")
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    horizon=st.integers(1, 40),
+    small=st.tuples(st.integers(0, 2), st.integers(0, 4)),
+    medium=st.tuples(st.integers(0, 4), st.integers(0, 1)),
+    extra=st.integers(0, 3),
+    policy=st.sampled_from(["thrifty", "ucb_ealp", "greedy"]),
+    arrivals=st.lists(st.tuples(st.sampled_from("ab"), st.booleans()), min_size=40, max_size=40),
+)
+@pytest.mark.slow
+def test_reserves_above_costs_leave_nobody_out(
+    horizon: int, small: Any, medium: Any, extra: int, policy: str, arrivals: Any
+) -> None:
+    """With the reserve of the last default, and bills at declared costs that come at once.
+
+    ``small`` and ``medium`` are costs, each with what its reserve exceeds it by; the second is the
+    better action.
+    """
+    actions = {
+        name: al.Action(cost=cost, reserve=cost + more)
+        for name, (cost, more) in {"small": small, "medium": medium, "large": (9, 0)}.items()
+    }
+    agent = al.Agent.open(
+        "memory:", name="routes", contexts=["a", "b"], actions=actions, horizon=horizon,
+        budget=small[0] * horizon + small[1] + extra, unit=1, policy=policy,
+        default="small", seed=1,
+    )  # fmt: skip
+    for context, reward in arrivals[:horizon]:
+        decision = agent.decide(context)
+        assert decision.action is not None
+        agent.settle(decision.id, cost=actions[decision.action].cost)
+        agent.reward(decision.id, float(reward or decision.action == "medium"))
+    audit(agent.store, "routes")
+
+
+def test_an_action_within_the_reserve_of_the_default_may_still_be_dearer(
+    memory: AgentFactory,
+) -> None:
+    """It costs 2 where the default costs 1: with money for 10 defaults only the last is better."""
+    agent = memory.open(
+        contexts=["a"], actions={"small": al.Action(cost=1, reserve=3), "medium": 2},
+        horizon=10, budget=12, default="small", unit=1,
+    )  # fmt: skip
+    for arrival in range(10):
+        decision = agent.decide("a")
+        assert decision.action == ("small" if arrival < 9 else "medium")
+        agent.settle(decision.id, cost=1)
+        agent.reward(decision.id, 0.0)
+    audit(agent.store, agent.name)
 
 
 @settings(max_examples=40, deadline=None)

@@ -14,7 +14,8 @@ from support.agents import AgentFactory
 
 import almoner as al
 from almoner.live.audit import audit
-from almoner.live.estimates.lift import GroupSums, compare
+from almoner.live.estimates.group_sums import GroupSums
+from almoner.live.estimates.lift import compare, group_mean
 from almoner.live.export import decisions
 from almoner.live.reports.final_report import FinalReport, LiftReport, sentences
 
@@ -63,7 +64,7 @@ def test_a_lift_by_hold_out_is_that_of_the_export(factory: AgentFactory) -> None
         assert shown.arrivals == len(mine)
         assert shown.mean == pytest.approx(total / len(mine))
         assert shown.open == sum(row["reward"] is None for row in mine)
-    assert (lift.lift, lift.low, lift.high) == pytest.approx(compare(*groups))
+    assert (lift.lift, lift.low, lift.high) == pytest.approx(compare(*map(group_mean, groups)))
     assert (lift.method, lift.verdict, lift.warning) == ("holdout", "more", None)
     report = agent.final_report()
     assert lift.extra == pytest.approx(lift.lift * groups[0].arrivals)
@@ -172,6 +173,32 @@ def test_silence_closes_decisions_of_both_groups_at_the_end_of_the_window(
     assert other.look(lambda c: c.to_dict()) == agent.look(lambda c: c.to_dict())
 
 
+def test_silent_skips_are_closed_although_the_campaign_records_none_of_them(
+    factory: AgentFactory,
+) -> None:
+    """Nobody has to tell the zeros of skips: the groups are alike when their windows end."""
+    now = 1_700_000_000.0
+    terms = {**SHOP, "reward_window": "2 days", "holdout": 0.3, "horizon": 400, "budget": 100}
+    agent = factory.open(**terms, clock=lambda: now)
+    made = agent.decide_many(["new"] * 200)
+    assert {decision.reason for decision in made} > {"holdout", None}
+    agent.reward_many({decision.id: 1.0 for decision in made[:20]})
+    lift = lift_of(agent)
+    assert lift.with_campaign.open + lift.without.open == 180
+    assert lift.warning is None
+    now += 2 * 86_400
+    agent.reward_many({decision.id: 0.0 for decision in made[20:]})  # they change nothing
+    for reader in (agent, factory.open(clock=lambda: now)):
+        lift = lift_of(reader)
+        assert (lift.with_campaign.open, lift.without.open, lift.warning) == (0, 0, None)
+        assert lift.with_campaign.rewarded == lift.with_campaign.arrivals
+        assert not any("no reward yet" in text for text in sentences(reader.final_report()))
+    agent.decide_many(["new"] * 50)
+    lift = lift_of(agent)
+    assert lift.with_campaign.open + lift.without.open == 50
+    audit(agent.store, factory.name)
+
+
 def test_rewards_told_of_one_group_only_are_warned_of() -> None:
     agent = al.Agent.open("memory:", name="a", **SHOP, holdout=0.3)
     for decision in agent.decide_many(["new"] * 200):
@@ -238,24 +265,20 @@ def test_other_budgets_worked_by_hand() -> None:
     assert [point.reward for point in held.budgets] == pytest.approx([1, 2, 4, 5, 5, 5])
 
 
-def test_other_budgets_pay_for_the_default_action_first() -> None:
-    """Of 2 per arrival, 1 is for the default; the rest makes half of the arrivals large ones.
+def test_other_budgets_serve_everybody_with_the_default_first() -> None:
+    """10 arrivals, a default of 1 that brings 0.1, an action of 3 that brings 0.9.
 
-    A quarter of the budget pays for the default of every second arrival.
+    With 16 units, 6 beyond the defaults, 3 of them are improved: 7·0.1 + 3·0.9 = 3.4. With 4, four
+    defaults are paid for.
     """
+    known = al.alp(reward_means=[[0.1, 0.9]], context_probs=[1.0])
     agent = al.Agent.open(
-        "memory:",
-        name="router",
-        contexts=["question"],
-        actions={"small": 1, "large": 3},
-        default="small",
-        horizon=100,
-        budget=200,
-        prior=al.Prior(means={"question": {"small": 0.1, "large": 0.6}}, weight=1e6),
-    )
-    points = {point.multiple: point.reward for point in agent.final_report().budgets}
-    assert points[1.0] == pytest.approx(100 * (0.1 + 0.5 * 0.5), rel=1e-3)
-    assert points[0.25] == pytest.approx(100 * 0.5 * 0.1, rel=1e-3)
+        "memory:", name="a", contexts=["new"], actions={"small": 1, "large": 3}, horizon=10,
+        budget=16, policy=known, default="small",
+    )  # fmt: skip
+    report = agent.final_report()
+    assert [point.budget for point in report.budgets] == [4, 8, 16, 24, 32, 64]
+    assert [point.reward for point in report.budgets] == pytest.approx([0.4, 0.8, 3.4, 6.6, 9, 9])
 
 
 def test_the_budget_is_spent_although_arrivals_are_held_out() -> None:

@@ -82,6 +82,20 @@ def test_a_reward_after_the_window_is_refused_by_one_sentence(memory: AgentFacto
     assert outcomes(agent) == [(1, 0.0, "window")]
 
 
+def test_a_zero_after_the_window_says_the_same_as_silence(factory: AgentFactory) -> None:
+    """A job may tell the zeros of a week afterwards, those of skips with the others."""
+    clock = Clock()
+    agent = create(factory, clock)
+    action, skip = agent.decide("new"), agent.decide("new", available=[])
+    clock.now += 7 * DAY
+    agent.reward_many({action.id: 0.0, skip.id: 0.0})
+    agent.reward(skip.id, 0)
+    assert outcomes(agent) == [(action.id, 0.0, "window")]
+    with refused(agent, al.Conflict, "ended at .* so its reward is 0, got reward=0.5"):
+        agent.reward(skip.id, 0.5)
+    audit(agent.store, agent.name)
+
+
 def test_a_reward_in_time_may_be_repeated_after_the_window(memory: AgentFactory) -> None:
     clock = Clock()
     agent = create(memory, clock)

@@ -23,6 +23,7 @@ from almoner.live.terms.pace import PERIODS, parse_pace, period_end
 from almoner.money import denomination
 
 BERLIN = ZoneInfo("Europe/Berlin")
+TWICE = al.PerPerson(actions=2, every="1 day")
 MONDAY = datetime(2026, 11, 16, tzinfo=UTC).timestamp()
 HOUR, DAY = 3600.0, 86_400.0
 MONEY = denomination("0.01")
@@ -406,21 +407,30 @@ def test_a_pace_goes_with_a_risk_and_learned_costs(memory: AgentFactory, pace: A
         {"pace": {"hour": 7, "day": 12}, "holdout": 0.2},
         {"pace": "even", "explore": 0.1},
         {"pace": "even", "holdout": 0.1, "explore": 0.2},
+        {"pace": {"day": 10}, "per_person": TWICE},
+        {"pace": "even", "per_person": TWICE, "holdout": 0.2},
+        {"pace": {"hour": 7, "week": 60}, "per_person": TWICE, "holdout": 0.1, "explore": 0.2},
     ],
 )
-def test_a_pace_goes_with_exploration_and_a_hold_out(
+def test_a_pace_goes_with_exploration_a_hold_out_and_persons(
     terms: dict[str, Any], factory: AgentFactory
 ) -> None:
     """Probabilities are those of the options that fit the pace, as the audit computes them."""
     clock = Clock()
-    actions = {"coupon": 5, "mail": 2}
+    actions = {"coupon": 5, "mail": 2, "free": 0}
     agent = factory.create(actions=actions, horizon=100, budget=200, clock=clock, **terms)
-    twin = factory.open(clock=clock)
+    twin, made = factory.open(clock=clock), []
     for count in range(100):
-        decision = (agent, twin)[count % 2].decide(["new", "returning"][count % 2])
+        decision = (agent, twin)[count % 2].decide(
+            ["new", "returning"][count % 2], person=f"c-{count * count % 23}"
+        )
         clock.now += 1_000.0
+        made.append(decision)
         if decision.action and count % 5 == 0:
-            agent.settle(decision.id, cost=1)
+            agent.settle(decision.id, cost=count % 2 * 9)  # some exceed the caps
         agent.reward(decision.id, float(count % 3 == 0))
+    reasons = {decision.reason for decision in made}
+    if "holdout" not in terms:  # who is held out follows from a random key
+        assert ("person" in reasons) == ("per_person" in terms)
     audit(agent.store, factory.name)
     assert replay(agent) == agent.look(lambda campaign: campaign.to_dict())

@@ -160,6 +160,24 @@ def test_a_profile_is_kept_when_the_end_moves() -> None:
     assert shorter.arrivals * shorter.share_due(noon) == pytest.approx(200)
 
 
+def test_an_end_before_the_first_arrival_is_expected() -> None:
+    """Where the forecast has nobody until the new end, arrivals come evenly if some are given."""
+    days = [MONDAY + timedelta(days=day) for day in range(5)]
+    profile = ((days[1], 0.0), (days[2], 0.0), (days[3], 0.5))
+    week = ClosingTime(opens=MONDAY, at=days[4], arrivals=100, profile=profile)
+    early = (days[1] + timedelta(hours=12)).isoformat()
+    with pytest.raises(al.InvalidTerms) as raised:
+        week.moved(early)
+    assert f"closes must leave time in which arrivals come, got closes='{early}'" in str(
+        raised.value
+    )
+    moved = week.moved(early, 30)
+    assert moved.arrivals == 30
+    assert moved.share_due(MONDAY.timestamp() + 0.75 * DAY) == pytest.approx(0.5)
+    with pytest.raises(al.InvalidTerms, match=r"after the campaign opens, got closes='2026-11-1"):
+        week.moved(MONDAY)
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({}, "an amendment must change something; give one of budget, horizon"),
     ({"bugdet": 9}, "the amendment has the unknown key 'bugdet'; did you mean 'budget'"),
@@ -272,6 +290,12 @@ def test_costs_change_for_new_decisions_only(factory: AgentFactory) -> None:
     audit(agent.store, factory.name)
 
 
+def test_names_may_come_from_a_generator(memory: AgentFactory) -> None:
+    agent = memory.create()
+    agent.amend(stop=(name for name in ["mail"]))
+    assert agent.terms.stopped == ("mail",)
+
+
 def test_an_audit_finds_an_amendment_that_was_forged(memory: AgentFactory) -> None:
     agent = memory.create()
     agent.decide("new", available=["coupon"])
@@ -282,6 +306,8 @@ def test_an_audit_finds_an_amendment_that_was_forged(memory: AgentFactory) -> No
         ({"budget": 80_000_000}, "says that 65000000 is left"),
         ({"budget": 1_000_000}, "overspends the budget"),
         ({"policy": {}}, "changes policy, which no amendment may"),
+        ({"reward_range": [0, 9]}, "changes reward_range, which no amendment may"),
+        ({"inherited": {"pairs": {}}}, "changes inherited, which no amendment may"),
         ({"horizon": 0}, "sets a horizon of 0 after 1 arrivals"),
         ({"costs": {}, "reserves": {}}, "removes actions"),
     ):

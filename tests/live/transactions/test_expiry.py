@@ -148,6 +148,67 @@ def test_an_expiry_can_be_amended_for_new_decisions(memory: AgentFactory) -> Non
     audit(agent.store, memory.name)
 
 
+@pytest.mark.parametrize(
+    "later",
+    [
+        al.Action(cost=1, reserve=2),
+        al.Action(cost=1, reserve=2, expires="90 minutes"),
+        al.Action(cost=1, reserve=2, expires="1 day", on_expiry="charge"),
+    ],
+)
+def test_an_open_decision_ends_as_it_was_made_whatever_an_amendment_says(
+    later: al.Action, factory: AgentFactory
+) -> None:
+    clock = Clock()
+    agent = campaign(factory, clock)
+    call, coupon = (agent.decide("new", available=[name]) for name in ("call", "coupon"))
+    charged = al.Action(cost="0.6", reserve=5, expires="7 days", on_expiry="charge")
+    agent.amend(costs={"call": later, "coupon": charged})
+    clock.now += 7 * DAY
+    assert (agent.ledger.spent, agent.ledger.reserved) == (2_000_000, 0)
+    assert agent.settle(call.id, cost="0.5").refunded == 1.5
+    assert agent.settle(coupon.id, cost=0).refunded == 0
+    assert replay(agent) == agent.look(lambda campaign: campaign.to_dict())
+    audit(agent.store, factory.name)
+
+
+def test_no_more_is_refunded_than_an_expired_reserve_has_paid(
+    factory: AgentFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With a risk the budget may not bear all of a reserve that is charged when it expires."""
+    caplog.set_level(logging.CRITICAL, "almoner")
+    clock = Clock()
+    call = al.Action(cost=1, reserve=5, expires="1 hour", on_expiry="charge")
+    agent = campaign(factory, clock, actions={"call": call}, budget=30, horizon=10, risk=0.4)
+    calls = [agent.decide("new") for _ in range(10)]
+    for decision in calls[:4]:
+        agent.settle(decision.id, cost=7)
+    clock.now += HOUR
+    assert (agent.ledger.spent, agent.report().uncharged) == (30_000_000, 28)
+    expired = [event.charged for event in agent.events() if event.kind == EXPIRED]
+    assert expired == [2_000_000, 0, 0, 0, 0, 0]
+    first, second = (agent.settle(decision.id, cost=1) for decision in calls[4:6])
+    assert (first.charged, first.refunded, first.overrun) == (1, 1, 0)
+    assert (second.charged, second.refunded, second.overrun) == (1, 0, 0)
+    assert agent.settle(calls[6].id, cost=6).charged == 0
+    assert agent.ledger.spent == 30_000_000
+    assert agent.report().uncharged == 5 + 5 + 5 + 6
+    assert replay(agent) == agent.look(lambda campaign: campaign.to_dict())
+    assert audit(agent.store, factory.name).spent == 30_000_000
+
+
+def test_an_audit_finds_a_refund_of_money_that_was_not_paid(memory: AgentFactory) -> None:
+    clock = Clock()
+    agent = campaign(memory, clock)
+    call = agent.decide("new", available=["call"])
+    clock.now += 2 * HOUR
+    agent.settle(call.id, cost=1)
+    log = agent.store._logs[memory.name]  # type: ignore[attr-defined]
+    log.rows[2] = log.rows[2]._replace(detail='{"paid": 3000000}')
+    with pytest.raises(al.BrokenLedger, match=r"refunds 3000000 .* not the 2000000 paid"):
+        audit(agent.store, memory.name)
+
+
 def test_snapshots_keep_deadlines(memory: AgentFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("almoner.live.transactions.catch_up.SNAPSHOT_EVERY", 3)
     clock = Clock()

@@ -23,7 +23,15 @@ from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.terms import SKIP_NAME, Terms
 from almoner.store.events import Event
 
-__all__ = ["EXPLORED", "HAS_ENOUGH", "HELD_OUT", "assign", "probabilities", "skip_probability"]
+__all__ = [
+    "EXPLORED",
+    "HAS_ENOUGH",
+    "HELD_OUT",
+    "assign",
+    "person_group",
+    "probabilities",
+    "skip_probability",
+]
 
 HAS_ENOUGH, HELD_OUT, EXPLORED = 101, 102, 103
 """Reasons of a skip beside those of the kernels: the person has had enough; the arrival is held
@@ -54,7 +62,7 @@ def assign(campaign: Campaign, arrival: PendingArrival, now: int) -> tuple[Choic
         horizon = arguments["horizon"]
     if visitor is not None and visitor.has_enough and campaign.arrivals < horizon:
         policy.take(arrival.context, SKIP)
-        detail = detail_of({SKIP_NAME: 1.0}) if terms.spreads else None
+        detail = _detail(terms, arrival, {SKIP_NAME: 1.0}) if terms.spreads else None
         return ((SKIP, HAS_ENOUGH), (1.0, nan)), detail
     if not terms.spreads:
         ((action, reason), figures), *_ = policy.choose((asked,), **arguments)
@@ -69,7 +77,8 @@ def assign(campaign: Campaign, arrival: PendingArrival, now: int) -> tuple[Choic
         shares = probabilities(spread, options, holdout=terms.holdout, explore=terms.explore)
     policy.take(arrival.context, action)
     names = (SKIP_NAME, *policy.actions)
-    detail = detail_of({name: p for name, p in zip(names, shares, strict=True) if p > 0})
+    likely = {name: p for name, p in zip(names, shares, strict=True) if p > 0}
+    detail = _detail(terms, arrival, likely)
     return ((action, reason), (shares[action + 1], price)), detail
 
 
@@ -120,9 +129,15 @@ def probabilities(
     return [min(1.0, holdout + (1 - holdout) * mixed[0]), *actions]
 
 
-def detail_of(shares: dict[str, float]) -> str:
-    """Return the probabilities of the options as the log keeps them; those left out are 0."""
-    return json.dumps({"probabilities": shares}, ensure_ascii=False, separators=(",", ":"))
+def _detail(terms: Terms, arrival: PendingArrival, shares: dict[str, float]) -> str:
+    """Return the probabilities of the options as the log keeps them; those left out are 0.
+
+    Where persons are held out, with the group of this person.
+    """
+    detail: dict[str, Any] = {"probabilities": shares}
+    if arrival.visitor is not None and terms.holdout > 0:
+        detail["group"] = arrival.visitor.group
+    return json.dumps(detail, ensure_ascii=False, separators=(",", ":"))
 
 
 def skip_probability(decided: Event) -> float | None:
@@ -130,6 +145,14 @@ def skip_probability(decided: Event) -> float | None:
     if decided.detail is None:  # the campaign was not running
         return decided.probability
     return float(json.loads(decided.detail)["probabilities"][SKIP_NAME])
+
+
+def person_group(decided: Event) -> int | None:
+    """Return the group of the person that a decision was for, if the log has one."""
+    if decided.detail is None:
+        return None
+    group: int | None = json.loads(decided.detail).get("group")
+    return group
 
 
 def _drawn(

@@ -3,7 +3,8 @@
 A store keeps a random key for every campaign. A person is known by a digest under that key, and
 only while actions of theirs are kept: a row for each, in a table of its own, so that forgetting a
 person leaves the log and its checksums as they are. The hold-out needs no row: whether a person is
-held out is a function of the digest.
+held out is a function of the key and the person. Where some are, the log has the group of a person,
+one of a few which each is that of many.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from almoner.live.terms.terms import Terms
 from almoner.store.base import Persons
 
 __all__ = ["Visitor", "Visitors", "person_name"]
+
+GROUPS = 64
+"""Groups of persons in the log: few enough to tell nobody apart, and enough for a variance."""
 
 DIGITS = 32
 """Hexadecimal digits of a digest: 128 bits, so that two persons never share one."""
@@ -44,14 +48,17 @@ class Visitor:
     draw
         A number in [0, 1), always the same for the person: below the share of the hold-out, the
         person is held out.
+    group
+        One of the groups of persons that the log tells apart where some are held out, always the
+        same for the person: see `almoner.live.estimates.clusters`.
     actions
         The times of the actions that count, by decision.
     """
 
-    __slots__ = ("actions", "digest", "draw", "limit")
+    __slots__ = ("actions", "digest", "draw", "group", "limit")
 
-    def __init__(self, digest: str, draw: float, limit: int | None) -> None:
-        self.digest, self.draw, self.limit = digest, draw, limit
+    def __init__(self, digest: str, draw: float, group: int, limit: int | None) -> None:
+        self.digest, self.draw, self.group, self.limit = digest, draw, group, limit
         self.actions: dict[int, int] = {}
 
     @property
@@ -76,8 +83,9 @@ class Visitors:
         for name in names:
             text = name.encode()
             digest = hmac.digest(key, b"person\0" + text, sha256).hex()[:DIGITS]
-            bits = int.from_bytes(hmac.digest(key, b"holdout\0" + text, sha256)[:8], "big")
-            self._by_name[name] = Visitor(digest, (bits >> 11) * 2.0**-53, self._limit)
+            drawn = hmac.digest(key, b"holdout\0" + text, sha256)
+            draw = (int.from_bytes(drawn[:8], "big") >> 11) * 2.0**-53
+            self._by_name[name] = Visitor(digest, draw, drawn[8] % GROUPS, self._limit)
         if self._limit is None or not self._by_name:
             return
         visitors = {visitor.digest: visitor for visitor in self._by_name.values()}

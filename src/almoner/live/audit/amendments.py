@@ -11,19 +11,18 @@ from almoner.store.events import Event
 
 __all__ = ["amended_terms"]
 
-UNCHANGING = (
-    *("contexts", "policy", "unit", "default_rewards", "new_contexts", "seed"),
-    *("reward_window", "learn_cost", "risk", "per_person", "holdout", "explore"),
-    *("pace", "default"),
+CHANGING = (
+    *("budget", "horizon"),
+    *("costs", "reserves", "expires", "charged", "learns", "stopped"),
 )
-"""Fields of the terms that no amendment changes."""
+"""Fields of the terms that an amendment may change."""
 
 
 def amended_terms(terms: Terms, event: Event, *, rounds: int) -> Terms:
     """Return the terms after an amendment; refuse what none may change after so many arrivals."""
     changes = json.loads(event.detail)["terms"]  # type: ignore[arg-type]  # the caller's TypeError
     for field in changes:
-        if field in UNCHANGING:
+        if field not in CHANGING:
             raise Fault(f"changes {field}, which no amendment may")
     amended = terms.amended(changes)
     moved = amended.horizon != terms.horizon and not isinstance(amended.horizon, ClosingTime)

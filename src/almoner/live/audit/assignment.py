@@ -17,6 +17,9 @@ from almoner.store.events import Event
 
 __all__ = ["AssignmentAuditor", "person_fault"]
 
+_NO_GROUP = 255
+"""The group of a decision without a person."""
+
 TOLERANCE = 1e-9
 """Rounding errors of a sum of probabilities, at most."""
 
@@ -27,8 +30,10 @@ class AssignmentAuditor:
     def __init__(self, terms: Terms, pace: AuditedPace) -> None:
         self.terms, self._pace = terms, pace
         self.is_needed = terms.spreads or terms.per_person is not None
-        # By decision: the probability of a skip, and the number of the reason.
+        # By decision: the probability of a skip, the number of the reason, and the group of the
+        # person, 255 without one.
         self._probabilities, self._reasons = array("d"), bytearray()
+        self._groups = bytearray()
         self._numbers: list[str | None] = []
 
     def decision_fault(self, event: Event, left: int) -> str | None:
@@ -47,8 +52,11 @@ class AssignmentAuditor:
             return f"is a skip for the reason {event.reason!r}, which the terms do not have"
         if not terms.spreads or event.round is None:
             return None if event.detail is None else f"must have no detail, has {event.detail!r}"
-        shares = json.loads(event.detail or "{}").get("probabilities", {})
-        self._note(event, shares.get("skip", 0.0))
+        detail = json.loads(event.detail or "{}")
+        shares, group = detail.get("probabilities", {}), detail.get("group")
+        if group is not None and (group not in range(64) or not terms.holdout):
+            return f"is for a person of the group {group!r}, which cannot be"
+        self._note(event, shares.get("skip", 0.0), group)
         if abs(fsum(shares.values()) - 1) > TOLERANCE or min(shares.values()) <= 0:
             return f"has probabilities that do not add up to 1: {event.detail}"
         if shares.get(event.action or "skip") != event.probability:
@@ -57,10 +65,12 @@ class AssignmentAuditor:
             return None if set(shares) == {"skip"} else "could have been more than a skip"
         return self._spread_fault(event, shares, left)
 
-    def _note(self, event: Event, skip: float) -> None:
+    def _note(self, event: Event, skip: float, group: int | None) -> None:
         gap = event.seq + 1 - len(self._reasons)
         self._probabilities.extend([0.0] * gap)
         self._reasons.extend(bytes(gap))
+        self._groups.extend(bytes(gap))
+        self._groups[event.seq] = _NO_GROUP if group is None else group
         if event.reason not in self._numbers:
             self._numbers.append(event.reason)
         self._probabilities[event.seq] = skip
@@ -103,7 +113,11 @@ class AssignmentAuditor:
     def reward_fault(self, event: Event) -> str | None:
         """Return what is wrong with a reward: it repeats a reason and the probability of a skip."""
         if event.reason == "window":  # of the campaign itself, as nobody has told one
-            return None if event.probability is None else "must have no probability"
+            empty = event.probability is None and event.detail is None
+            return None if empty else "must have no probability and no detail"
+        detail = self._detail(event)
+        if event.detail != detail:
+            return f"has the detail {event.detail}, where that of its decision is {detail}"
         if not self.terms.spreads:
             expected: tuple[Any, Any] = None, None
         elif event.round is None:  # of a decision while the campaign was not running
@@ -117,6 +131,13 @@ class AssignmentAuditor:
             f"has the reason {event.reason!r} and the probability {event.probability}, where its "
             f"decision has {expected[0]!r} and {expected[1]}"
         )
+
+    def _detail(self, event: Event) -> str | None:
+        """Return the detail that a reward must have: the group of the person, if there is one."""
+        if event.round is None or not self.terms.spreads:
+            return None
+        group = self._groups[event.decision or 0]
+        return None if group == _NO_GROUP else f'{{"group": {group}}}'
 
 
 def person_fault(rows: Iterable[PersonRow], terms: Terms, acted: Any) -> str | None:

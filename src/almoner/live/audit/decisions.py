@@ -130,8 +130,7 @@ class DecisionAuditor:
             fault = self._assignment.decision_fault(event, self._money.left)
             if fault is not None:
                 raise Fault(fault)
-        if event.action in terms.expires:
-            self._money.set_deadline(event.seq, event.at + terms.expires[event.action])
+        self._money.set_deadline(event)
         if terms.reward_window is not None:
             self._record.times[event.seq] = event.at
 

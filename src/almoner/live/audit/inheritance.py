@@ -35,6 +35,11 @@ def inheritance_fault(terms: Terms) -> str | None:
                 return f"inherits rewards of the unknown action {action!r}"
             if not 0 < count < math.inf or not 0 <= total <= count * (1 + TOLERANCE):
                 return f"inherits {count} rewards of {action!r} for {context!r} that add to {total}"
+    delays = terms.inherited.get("delays", [])
+    if delays and (terms.after is None or terms.reward_window is None):
+        return "inherits delays of rewards that nobody asked for"
+    if not all(0 <= count < math.inf for count in delays):
+        return f"inherits delays of rewards that cannot be: {delays}"
     return _prior_fault(terms, pairs)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from almoner.live.audit.pace import AuditedPace
 from almoner.live.audit.rows import Fault, event_of
 from almoner.live.terms.terms import CHARGE, RELEASE, Terms
@@ -29,9 +31,10 @@ class MoneyAuditor:
         self._shared = terms.risk > 0
         self.spent = self.reserved = self.overrun = 0
         self.free = terms.budget
-        # Deadlines of open decisions whose reserves expire, and what was paid for expired ones.
-        self._deadlines: dict[int, int] = {}
-        self._expired_bills: dict[int, int] = {}
+        # Deadlines and bills of open decisions whose reserves expire; bills and charges of those
+        # that have expired.
+        self._deadlines: dict[int, tuple[int, int]] = {}
+        self._expired: dict[int, tuple[int, int]] = {}
 
     @property
     def left(self) -> int:
@@ -64,41 +67,48 @@ class MoneyAuditor:
         self.reserved += reserve
         self.free -= cost if self._shared else reserve
 
-    def set_deadline(self, decision: int, at: int) -> None:
-        """Note when the reserve of a decision expires."""
-        self._deadlines[decision] = at
+    def set_deadline(self, decided: Event) -> None:
+        """Note when the reserve of a decision expires, if it does, and what it has cost then."""
+        terms, action = self._terms, decided.action or ""
+        if action in terms.expires:
+            bill = (decided.reserve or 0) if action in terms.charged else 0
+            self._deadlines[decided.seq] = decided.at + terms.expires[action], bill
 
     def end(self, event: Event, *, late: bool) -> None:
         """Check an event that ends a reserve, or a bill that comes after its end."""
         if late:
             self._settle_late(event)
             return
+        if event.detail is not None:
+            raise Fault(f"must have no detail, has {event.detail!r}")
         cost, reserve = event.cost or 0, event.reserve or 0
         self.reserve(-cost, -reserve)
-        deadline = self._deadlines.pop(event.decision or 0, None)
+        deadline, due = self._deadlines.pop(event.decision or 0, (None, 0))
         if event.kind == EXPIRED:
-            self._expire(event, deadline)
+            self._expire(event, deadline, due)
         if event.kind != CANCELLED:
             self._settle(event, reserve)
 
-    def _expire(self, event: Event, deadline: int | None) -> None:
-        """Refuse the end of a reserve before its time, and a bill other than the terms say."""
+    def _expire(self, event: Event, deadline: int | None, due: int) -> None:
+        """Refuse the end of a reserve before its time, and a bill other than the one due."""
         decision, bill = event.decision or 0, event.bill
         if deadline is None or event.at < deadline:
             raise Fault(f"ends the reserve of decision {decision} before its time")
-        due = (event.reserve or 0) if event.action in self._terms.charged else 0
         if bill != due:
             raise Fault(f"has the bill {bill} of a reserve that has expired, not {due}")
-        self._expired_bills[decision] = due
+        self._expired[decision] = due, event.charged or 0
 
     def _settle_late(self, event: Event) -> None:
         """Check a bill that comes after the reserve of its decision has expired."""
-        paid, reason = self._expired_bills.pop(event.decision or 0), event.reason
-        if reason != (CHARGE if paid else RELEASE):
-            raise Fault(f"says that the reserve has ended as {reason!r}, where {paid} was paid")
+        (due, paid), reason = self._expired.pop(event.decision or 0), event.reason
+        if reason != (CHARGE if due else RELEASE):
+            raise Fault(f"says that the reserve has ended as {reason!r}, where the bill was {due}")
+        refunded = due if event.detail is None else json.loads(event.detail)["paid"]
+        if refunded != paid:
+            raise Fault(f"refunds {refunded} for a reserve that has expired, not the {paid} paid")
         self.spent -= paid
         self.free += paid
-        self._settle(event, paid)
+        self._settle(event, due)
 
     def _settle(self, event: Event, reserve: int) -> None:
         """Check a bill for which ``reserve`` was set aside, and add the part of it charged."""

@@ -37,10 +37,11 @@ class AuditedPace:
     def room(self, event: Event) -> tuple[float, float]:
         """Return the largest reserve that fits the caps at a decision, and the cost below the line.
 
-        Both are as before the decision; the default is exempt from the line.
+        Both are as before the decision; the default is exempt from the line, and what needs no
+        reserve from caps that bills have exceeded.
         """
         keys = ((period, self._label(period, event.at)) for period in self._caps)
-        room = min((self._caps[key[0]] - self._used[key] for key in keys), default=inf)
+        room = min((max(0, self._caps[key[0]] - self._used[key]) for key in keys), default=inf)
         return room, self._most(event) - self._expected if self._even else inf
 
     def check(self, event: Event, taken: int) -> str | None:
@@ -67,7 +68,7 @@ class AuditedPace:
         return None
 
     def _check_line(self, event: Event, change: int) -> str | None:
-        """Check that an action other than the default keeps the expected spend below the line."""
+        """Check that an action dearer than the default keeps the expected spend below the line."""
         cost, terms = event.cost or 0, self.terms
         if event.kind == DECIDED:
             self._expected += cost
@@ -89,8 +90,9 @@ class AuditedPace:
         terms = self.terms
         if terms.default is None or event.reserve is None:
             return False
-        reserves = dict(zip(terms.actions, terms.reserves_in(event.context or ""), strict=True))
-        return event.reserve <= reserves[terms.default]
+        default, context = terms.actions.index(terms.default), event.context or ""
+        cost, reserve = terms.costs_in(context)[default], terms.reserves_in(context)[default]
+        return event.reserve <= reserve and (event.cost or 0) <= cost
 
     def _share(self, event: Event) -> float:
         """Return the share of the campaign that has passed, by arrivals or by the forecast."""

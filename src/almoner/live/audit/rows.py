@@ -40,7 +40,7 @@ OFFER = slice(Event._fields.index("context"), Event._fields.index("reserve") + 1
 
 _USED = {
     DECIDED: ("decision", *REPEATED, "probability", "price", "reason", "key", "available"),
-    SETTLED: ("decision", *REPEATED, "reason", "bill", "charged"),
+    SETTLED: ("decision", *REPEATED, "reason", "bill", "charged", "detail"),
     EXPIRED: ("decision", *REPEATED, "bill", "charged"),
     REWARDED: ("decision", *REPEATED, "reason", "reward"),
     CANCELLED: ("decision", *REPEATED),
@@ -51,7 +51,7 @@ _USED = {
 }
 """Columns that a row of each kind uses beside those of every row."""
 
-_ASSIGNED = {DECIDED: ("detail",), REWARDED: ("probability", "reason")}
+_ASSIGNED = {DECIDED: ("detail",), REWARDED: ("probability", "reason", "detail")}
 """Columns that rows use beside these in a campaign with a hold-out, exploration or persons."""
 
 _WIDTH, _AT = len(Event._fields), Event._fields.index("at")

@@ -40,10 +40,12 @@ class ExpectedCosts(NamedTuple):
 class Bills:
     """Sums of the bills of each pair, and the decisions that they are of.
 
-    ``columns`` are those of the actions, stopped ones included.
+    ``columns`` are those of the actions, stopped ones included. Decisions up to ``since`` were made
+    before bills counted: each counts when it is settled or expires, whatever its age.
     """
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, since: int = 0) -> None:
+        self.since = since
         self.columns: dict[str, int] = {}
         self._sums = np.zeros((1, 0))
         self._settled = np.zeros((1, 0))
@@ -77,7 +79,7 @@ class Bills:
         self._sums[row, column] += bill
         if event.reason == CHARGE:
             self._sums[row, column] -= event.reserve or 0
-        if deadline is None:
+        if deadline is None or (event.decision or 0) <= self.since:
             self._settled[row, column] += event.kind != CANCELLED and event.reason is None
         elif event.kind == CANCELLED:
             self._cohorts[deadline - decided_at].remove(row, column, decided_at)
@@ -115,6 +117,7 @@ class Bills:
         """Return plain values for a snapshot of a campaign with this number of contexts."""
         self._resize(rows)
         return {
+            "since": self.since,
             "sums": self._sums[:rows].tolist(),
             "settled": self._settled[:rows].tolist(),
             "cohorts": [[window, own.to_dict(rows)] for window, own in self._cohorts.items()],
@@ -122,6 +125,7 @@ class Bills:
 
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the result of `to_dict`."""
+        self.since = table["since"]
         self._sums, self._settled = np.array(table["sums"]), np.array(table["settled"])
         self._cohorts = {}  # in the order of the snapshot, in which they are added up
         for window, values in table["cohorts"]:

@@ -8,14 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from almoner.live.estimates.group_sums import Z95
 from almoner.live.policy.statistics import PairStatistics
 from almoner.lp import ROUNDING, TOLERANCE, Solution, add_steps, hull_steps, solve, step_runs
 from almoner.types import Floats, Ints
 
 __all__ = ["UNSEEN", "Estimates", "PairMeans", "interval", "optimum", "pair_means"]
-
-Z95 = 1.959964
-"""The two-sided 95 % point of a standard normal."""
 
 UNSEEN = 0.5
 """Mean of a pair without an estimate in the plan of a report."""

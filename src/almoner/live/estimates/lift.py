@@ -1,6 +1,7 @@
 """Lift: the reward of an arrival with the campaign less that without it, with a 95 % interval.
 
-**Hold-out.** Arrivals are held out at random: the means of the two groups are compared.
+**Hold-out.** Arrivals or persons are held out at random: the means of the two groups are compared,
+the arrivals of persons as those of clusters.
 
 **Exploration.** Without a hold-out, actions are compared with skips of arrivals that were about as
 likely to be skipped. With the probability P of its skip, a skip stands for (1 − P)/P actions: the
@@ -19,16 +20,15 @@ of the parts to theirs. Of a difference m − s those are m to its lower and s t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from almoner.live.estimates.estimates import Z95
+from almoner.live.estimates.clusters import clustered_variance
+from almoner.live.estimates.group_sums import Z95, GroupSums, OddsSums
 
 __all__ = [
     "Difference",
     "Estimate",
-    "GroupSums",
-    "OddsSums",
     "compare",
     "group_mean",
     "score_interval",
@@ -56,45 +56,6 @@ class Difference(NamedTuple):
     high: float
 
 
-class GroupSums(NamedTuple):
-    """Sums over arrivals: their number, the sum of rewards, and that of their squares."""
-
-    arrivals: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-
-    def plus(self, reward: float) -> GroupSums:
-        """Return the sums with another arrival, which brings a reward."""
-        return GroupSums(self.arrivals + 1, self.total + reward, self.squares + reward * reward)
-
-    def corrected(self, before: float, reward: float) -> GroupSums:
-        """Return the sums after the reward of an arrival has changed."""
-        change = reward * reward - before * before
-        return self._replace(total=self.total + reward - before, squares=self.squares + change)
-
-
-class OddsSums(NamedTuple):
-    """Sums over skips with the odds o and the rewards r: of o, o², or and or²."""
-
-    odds: float = 0.0
-    squares: float = 0.0
-    total: float = 0.0
-    total_squares: float = 0.0
-
-    def plus(self, odds: float, reward: float) -> OddsSums:
-        """Return the sums with another skip."""
-        return OddsSums(self.odds + odds, self.squares + odds * odds, *self[2:]).corrected(
-            odds, 0.0, reward
-        )
-
-    def corrected(self, odds: float, before: float, reward: float) -> OddsSums:
-        """Return the sums after the reward of a skip has changed."""
-        change = odds * (reward * reward - before * before)
-        return self._replace(
-            total=self.total + odds * (reward - before), total_squares=self.total_squares + change
-        )
-
-
 def score_interval(mean: float, variance: float, count: float) -> tuple[float, float]:
     """Return the 95 % interval of a mean in [0, 1], given the variance of that mean.
 
@@ -116,23 +77,30 @@ def score_interval(mean: float, variance: float, count: float) -> tuple[float, f
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def group_mean(sums: GroupSums) -> Estimate:
-    """Return the mean reward of a group of at least one arrival."""
+def group_mean(sums: GroupSums, clusters: Collection[GroupSums] = ()) -> Estimate:
+    """Return the mean reward of a group of at least one arrival.
+
+    ``clusters`` are the arrivals of groups of persons (`almoner.live.estimates.clusters`).
+    """
     count = float(sums.arrivals)
-    return _mean(sums.total / count, sums.squares / count, count, count)
+    if not clusters:
+        return _mean(sums.total / count, sums.squares / count, count, count)
+    mean = min(1.0, max(0.0, sums.total / count))
+    return Estimate(mean, *score_interval(mean, clustered_variance(sums, clusters), count))
 
 
-def compare(first: GroupSums, second: GroupSums) -> Difference:
-    """Return the difference of the means of two groups.
+def compare(first: Estimate, second: Estimate) -> Difference:
+    """Return the difference of two independent means.
 
     Examples
     --------
     Newcombe's example: 56 of 70 and 48 of 80.
 
-    >>> [round(value, 4) for value in compare(GroupSums(70, 56, 56), GroupSums(80, 48, 48))]
+    >>> groups = GroupSums(70, 56, 56), GroupSums(80, 48, 48)
+    >>> [round(value, 4) for value in compare(*map(group_mean, groups))]
     [0.2, 0.0524, 0.3339]
     """
-    return _sum([(1.0, group_mean(first), group_mean(second))])
+    return _sum([(1.0, first, second)])
 
 
 def stratum(odds: float) -> int:

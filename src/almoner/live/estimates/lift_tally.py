@@ -1,8 +1,9 @@
 """Tally of the groups that a lift compares: a fold over the log in bounded memory.
 
 Rewards repeat the reason of their decision and the probability of its skip, so that no look-up is
-needed; only of arrivals that are held out, those without a reward are kept until their window ends.
-Silence counts as a reward of 0 until a reward comes, or as the known reward of a skip.
+needed; only of arrivals that are held out, and of skips for which the campaign records no silence,
+those without a reward are kept until their window ends. Silence counts as a reward of 0 until a
+reward comes, or as the known reward of a skip.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from almoner.live.estimates.lift import GroupSums, OddsSums, stratum
+from almoner.live.estimates.group_sums import GroupSums, OddsSums
+from almoner.live.estimates.lift import Estimate, group_mean, stratum
+from almoner.live.estimates.waiting_arrivals import WaitingArrivals
 from almoner.live.rewards.reward_window import SILENCE
 from almoner.live.state.status import SkipReason
-from almoner.live.terms.terms import SKIP_NAME, Terms
+from almoner.live.terms.terms import LEARNED, SKIP_NAME, Terms
 from almoner.store.events import DECIDED, REWARDED, Event, EventRow
 
 __all__ = ["LiftTally"]
@@ -42,7 +45,12 @@ class LiftTally:
         self._zero = min(1.0, max(0.0, terms.scale.zero))
         self.reached, self.held_out = GroupSums(), GroupSums()
         self.rewarded = self.rewarded_held_out = 0
-        self._windowed, self._waiting = terms.reward_window is not None, set[int]()
+        # By whether they are held out, and by number: arrivals of groups of persons.
+        self._clusters: dict[bool, dict[int, GroupSums]] = {False: {}, True: {}}
+        self._window = terms.reward_window
+        # Whether the campaign itself rewards skips with 0 when their windows end.
+        self._records_skips = terms.default_rewards == LEARNED
+        self._waiting = WaitingArrivals()
         self.actions: dict[int, GroupSums] = {}
         self.skips: dict[int, OddsSums] = {}
 
@@ -59,6 +67,29 @@ class LiftTally:
                 self._decided(event)
             else:
                 self._rewarded(event)
+        if events:
+            self.end_windows(Event._make(events[-1]).at)
+
+    def end_windows(self, now: int) -> None:
+        """Count skips whose windows have ended by now as rewarded, if the campaign does not."""
+        if not self._records_skips:
+            for held in self._waiting.end(now):
+                self._count(held=held)
+
+    def mean(self, *, held: bool) -> Estimate:
+        """Return the mean reward of the arrivals that were held out, or of the others."""
+        sums = self.held_out if held else self.reached
+        return group_mean(sums, self._clusters[held].values())
+
+    def _count(self, *, held: bool) -> None:
+        self.rewarded_held_out += held
+        self.rewarded += not held
+
+    def _waits(self, event: Event) -> bool:
+        """Return whether a decision is kept until its window ends."""
+        held = event.reason == SkipReason.HOLDOUT
+        skip = event.action is None and not self._records_skips
+        return self._window is not None and (held or skip)
 
     def _silent(self, event: Event) -> float:
         """Return the reward of a decision without one."""
@@ -66,14 +97,18 @@ class LiftTally:
         return self._defaults.get(event.context or "", zero) if event.action is None else zero
 
     def _decided(self, event: Event) -> None:
-        reward = self._silent(event)
-        if event.reason == SkipReason.HOLDOUT:
+        reward, held = self._silent(event), event.reason == SkipReason.HOLDOUT
+        if self._window is not None and self._waits(event):
+            self._waiting.add(event.seq, end=event.at + self._window, held=held)
+        detail = json.loads(event.detail or "{}")
+        if "group" in detail:
+            clusters, group = self._clusters[held], detail["group"]
+            clusters[group] = clusters.get(group, GroupSums()).plus(reward)
+        if held:
             self.held_out = self.held_out.plus(reward)
-            if self._windowed:
-                self._waiting.add(event.seq)
             return
         self.reached = self.reached.plus(reward)
-        odds = _odds(json.loads(event.detail or "{}")["probabilities"].get(SKIP_NAME, 0.0))
+        odds = _odds(detail["probabilities"].get(SKIP_NAME, 0.0))
         if odds is None:
             return
         number = stratum(odds)
@@ -83,19 +118,20 @@ class LiftTally:
             self.actions[number] = self.actions.get(number, GroupSums()).plus(reward)
 
     def _rewarded(self, event: Event) -> None:
+        waited = self._waiting.discard(event.decision or 0)
         if event.reason == SILENCE:  # a reward of 0, as it has counted so far
-            held = event.decision in self._waiting
-            self._waiting.discard(event.decision or 0)
-            self.rewarded_held_out += held
-            self.rewarded += not held
+            self._count(held=waited)
             return
         before, reward = self._silent(event), event.reward or 0.0
-        if event.reason == SkipReason.HOLDOUT:
-            self._waiting.discard(event.decision or 0)
-            self.rewarded_held_out += 1
+        held = event.reason == SkipReason.HOLDOUT
+        if waited or not self._waits(event):  # by another clock it may have ended
+            self._count(held=held)
+        if event.detail is not None:
+            clusters, group = self._clusters[held], json.loads(event.detail)["group"]
+            clusters[group] = clusters[group].corrected(before, reward)
+        if held:
             self.held_out = self.held_out.corrected(before, reward)
             return
-        self.rewarded += 1
         self.reached = self.reached.corrected(before, reward)
         odds = _odds(event.probability or 0.0)
         if odds is None:

@@ -41,9 +41,10 @@ class MustServe:
         self._costs, self._reserves = terms.costs[self.name], terms.reserves[self.name]
         self._dearest, self._largest = _most(self._costs), _most(self._reserves)
 
-    def reserve_in(self, context: str) -> int:
-        """Return the reserve of the default in a context."""
-        return in_context(self._reserves, context)
+    def is_no_dearer(self, context: str, *, cost: int, reserve: int) -> bool:
+        """Return whether an action needs no more money than the default, now and once settled."""
+        most = in_context(self._costs, context), in_context(self._reserves, context)
+        return cost <= most[0] and reserve <= most[1]
 
     def arrived(self, context: str) -> None:
         """Count an arrival."""

@@ -52,8 +52,9 @@ class LiftReport:
     with_campaign, without
         The two groups.
     lift, low, high
-        The lift of an arrival, with its 95 % interval. Arrivals are taken to be independent:
-        the interval is too narrow where the same persons come again and again.
+        The lift of an arrival, with its 95 % interval. Persons are taken to be independent,
+        and arrivals without a person, too: if ``decide`` is not told who arrives, the interval
+        is too narrow where the same persons come again and again.
     extra, extra_low, extra_high
         The same for all arrivals with the campaign together.
     cost, cost_low, cost_high

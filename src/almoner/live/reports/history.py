@@ -20,9 +20,9 @@ from almoner.live.reports.curve import CurveBuilder, moment
 from almoner.live.reports.oldest_open import OldestOpen
 from almoner.live.reports.report import Amendment
 from almoner.live.state.campaign_state import unreadable
-from almoner.live.state.fold import amendment_of, ledger_after
+from almoner.live.state.fold import amendment_of, ledger_after, paid_at_expiry
 from almoner.live.state.status import SkipReason
-from almoner.live.terms.terms import Terms
+from almoner.live.terms.terms import CHARGE, Terms
 from almoner.store.events import (
     AMENDED,
     CANCELLED,
@@ -132,8 +132,11 @@ class History:
         elif kind in (SETTLED, CANCELLED, EXPIRED):
             for event in map(Event._make, run):
                 bill = event.bill or 0
-                self._ledger, charged = ledger_after(self._ledger, kind, event, bill, event.reason)
+                paid = paid_at_expiry(event)
+                self._ledger, charged = ledger_after(self._ledger, kind, event, bill, paid)
                 self.uncharged += bill - (charged or 0)
+                if event.reason == CHARGE:  # in place of the reserve
+                    self.uncharged -= (event.reserve or 0) - (paid or 0)
                 if event.reserve and event.reason is None:  # else its reserve has ended before
                     self.open -= 1
                     self.oldest_open.end(event.decision or 0)

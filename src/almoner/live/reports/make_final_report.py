@@ -6,7 +6,7 @@ import numpy as np
 
 from almoner.kernels.state import OVERALL_MEAN
 from almoner.live.estimates.estimates import pair_means
-from almoner.live.estimates.lift import Difference, Estimate, compare, group_mean, stratified_lift
+from almoner.live.estimates.lift import Difference, Estimate, compare, stratified_lift
 from almoner.live.estimates.lift_tally import LiftTally
 from almoner.live.estimates.plans import plan_at
 from almoner.live.reports.final_report import (
@@ -42,6 +42,7 @@ def make_final_report(name: str, campaign: Campaign, history: History, now: int)
     if history.lift is None:
         missing = "nothing was held out to compare with; open the next campaign with holdout=0.1"
     else:
+        history.lift.end_windows(now)
         lift = _lift(history.lift, campaign.terms, amount(ledger.spent + planned))
         if lift is None:
             missing = "there are not enough arrivals with and without the campaign yet"
@@ -68,14 +69,13 @@ def _lift(tally: LiftTally, terms: Terms, money: float) -> LiftReport | None:
     reached, held_out = tally.reached, tally.held_out
     if reached.arrivals == 0:
         return None
-    first = group_mean(reached)
+    first = tally.mean(held=False)
     if terms.holdout > 0:
         if held_out.arrivals == 0:
             return None
-        lift = compare(reached, held_out)
-        without = _group(
-            group_mean(held_out), held_out.arrivals, tally.rewarded_held_out, terms.scale
-        )
+        second = tally.mean(held=True)
+        lift = compare(first, second)
+        without = _group(second, held_out.arrivals, tally.rewarded_held_out, terms.scale)
     else:
         stratified = stratified_lift(tally.actions, tally.skips, reached.arrivals)
         if stratified is None:

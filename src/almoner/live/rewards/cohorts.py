@@ -20,6 +20,7 @@ mean age are kept. So it takes O(1) to add a decision, and O(pairs) to compute t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,18 @@ class Cohorts:
             shares[b] = shares[b + 1] * (1.0 - h)
         shares[0] = 0.0
         return shares
+
+    def inherit(self, delays: Sequence[float]) -> None:
+        """Begin with outcomes of another campaign: their number in each bin of delays."""
+        self._past_delays += delays
+
+    def expected_delays(self, now: int) -> Floats:
+        """Return the outcomes so far by bins of delays, as if all of them had been observed.
+
+        Of recent decisions only short delays are known yet: the shares of bins are those of F.
+        """
+        known = self._past_delays.sum() + self._delays.sum()
+        return known * np.diff(self.shares(now))  # type: ignore[no-any-return]
 
     def evidence(self, now: int, rows: int) -> tuple[Floats, Floats]:
         """Return E, the decisions weighted by F of their age, and N, their number, of each pair."""

@@ -41,6 +41,8 @@ class RewardWindow:
         self._skips = terms.default_rewards == LEARNED
         self.columns: dict[str | None, int] = {None: 0}
         self._cohorts = Cohorts(length, 1)
+        if terms.inheritance.delays:
+            self._cohorts.inherit(terms.inheritance.delays)
         self.amend(terms)
 
     def amend(self, terms: Terms) -> None:
@@ -106,6 +108,10 @@ class RewardWindow:
     def evidence(self, now: int, contexts: int) -> tuple[Floats, Floats]:
         """Return E and N of each pair at a time."""
         return self._cohorts.evidence(now, contexts)
+
+    def expected_delays(self, now: int) -> list[float]:
+        """Return the rewards above 0 so far, by bins of their delays: see `Cohorts`."""
+        return self._cohorts.expected_delays(now).tolist()  # type: ignore[no-any-return]
 
     def to_dict(self, rows: int) -> dict[str, Any]:
         """Return plain values for a snapshot of a campaign with this number of contexts."""

@@ -142,11 +142,14 @@ class Outlook(NamedTuple):
     def _others(self, context: str, offer: Offer, arrivals: float) -> int:
         """Return the money that is set aside for arrivals after this one.
 
-        The default may use it, and so may an action that reserves no more.
+        The default may use it, and so may an action that is no dearer.
         """
         if self.serve is None or self._is_served(context, offer):
             return 0
         return self.serve.set_aside(arrivals - 1)
 
     def _is_served(self, context: str, offer: Offer) -> bool:
-        return self.serve is not None and offer[2] <= self.serve.reserve_in(context)
+        _, cost, reserve = offer
+        return self.serve is not None and self.serve.is_no_dearer(
+            context, cost=cost, reserve=reserve
+        )

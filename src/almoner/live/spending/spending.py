@@ -142,9 +142,17 @@ class Spending:
         """Return the reason of a choice, in which the rules have their part."""
         if action != SKIP:
             return ACTED
+        if reason == POLICY_SKIP and self._is_default_held(context, limits):
+            return HELD_BY_PACE
         if reason in (PAST_HORIZON, POLICY_SKIP) or not limits.offers:
             return reason
         return self._reason(context, limits.offers, limits.allowed, limits.outlook)
+
+    def _is_default_held(self, context: str, limits: SpendingLimits) -> bool:
+        """Return whether the pace alone keeps the default from taking the place of a skip."""
+        name = None if self.serve is None else self.serve.name
+        default = [offer for offer in limits.offers if offer[0] == name]
+        return any(limits.outlook.within_budget(context, offer) for offer in default)
 
     def _reason(
         self,

@@ -105,7 +105,7 @@ class Evidence:
             if part is not None:
                 part.amend(terms)
         if self.bills is None and terms.learned_costs:
-            self.bills = Bills(terms)
+            self.bills = Bills(terms, since=campaign.seq)
             self.ageing = self.ageing or Ageing(None)
         if self.ageing is not None:
             self.ageing.window = self._shortest(terms)

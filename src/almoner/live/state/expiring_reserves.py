@@ -19,7 +19,7 @@ class ExpiringReserves(Deadlines):
         self.amend(terms)
 
     def amend(self, terms: Terms) -> None:
-        """Go on with other terms; the deadlines of open decisions stay as they are."""
+        """Go on with other terms; open decisions keep their deadlines and how they end."""
         self._expires, self._charged = terms.expires, terms.charged
 
     def decided(self, decided: EventRow) -> None:
@@ -27,21 +27,21 @@ class ExpiringReserves(Deadlines):
         seq, _, at, _, _, counted, context, action, cost, reserve = decided[:10]
         expires = self._expires.get(action)
         if expires is not None:
-            decision = OpenDecision(seq, at, counted, context, action, cost, reserve)
+            bill = reserve if action in self._charged else 0
+            decision = OpenDecision(seq, at, counted, context, action, cost, reserve, bill)
             self.add(at + expires, decision)
 
     def ledger_at(self, ledger: Ledger, now: int) -> Ledger:
         """Return the ledger after all reserves that end by now."""
         for decision in self.due(now):
-            ledger, _ = ledger_after(ledger, EXPIRED, decision, self._bill(decision))
+            ledger, _ = ledger_after(ledger, EXPIRED, decision, decision.bill)
         return ledger
 
     def events(self, ledger: Ledger, *, seq: int, now: int) -> list[Event]:
         """Return the events of reserves that end by now, to follow the event ``seq``."""
         events = list[Event]()
         for decision in self.due(now):
-            bill = self._bill(decision)
-            ledger, charged = ledger_after(ledger, EXPIRED, decision, bill)
+            ledger, charged = ledger_after(ledger, EXPIRED, decision, decision.bill)
             events.append(
                 Event(
                     seq=seq + 1 + len(events),
@@ -54,12 +54,8 @@ class ExpiringReserves(Deadlines):
                     action=decision.action,
                     cost=decision.cost,
                     reserve=decision.reserve,
-                    bill=bill,
+                    bill=decision.bill,
                     charged=charged,
                 )
             )
         return events
-
-    def _bill(self, decision: OpenDecision) -> int:
-        """Return what an action has cost if nobody has settled it until its deadline."""
-        return (decision.reserve or 0) if decision.action in self._charged else 0

@@ -32,7 +32,7 @@ from almoner.store.events import (
 if TYPE_CHECKING:
     from almoner.live.state.campaign_state import Campaign
 
-__all__ = ["amendment_of", "fold", "ledger_after"]
+__all__ = ["amendment_of", "fold", "ledger_after", "paid_at_expiry"]
 
 _REWARD, _DETAIL = map(Event._fields.index, ("reward", "detail"))
 _WIDTH = len(Event._fields)
@@ -148,17 +148,28 @@ def amendment_of(event: EventRow) -> dict[str, Any]:
     return table
 
 
+def paid_at_expiry(event: Event) -> int | None:
+    """Return what the reserve of an action had paid when it expired before this settlement.
+
+    None if it had not expired; all of the reserve, unless the budget could not bear that.
+    """
+    if event.kind != SETTLED or event.reason is None:
+        return None
+    if event.detail is not None:
+        return int(json.loads(event.detail)["paid"])
+    return (event.reserve or 0) if event.reason == CHARGE else 0
+
+
 def ledger_after(
-    ledger: Ledger, kind: str, event: Event | OpenDecision, bill: int, ended: str | None = None
+    ledger: Ledger, kind: str, event: Event | OpenDecision, bill: int, paid: int | None = None
 ) -> tuple[Ledger, int | None]:
     """Return the ledger after an event on an action, and the amount charged.
 
-    ``ended`` says how the reserve has ended if the action is settled after that.
+    ``paid`` is the result of `paid_at_expiry`, for an action that is settled after that.
     """
     reserve, cost = event.reserve or 0, event.cost or 0
-    if kind == SETTLED and ended is not None:
-        freed = refund(ledger, amount=reserve) if ended == CHARGE else ledger
-        return settle(freed, reserve=0, cost=0, bill=bill)
+    if kind == SETTLED and paid is not None:
+        return settle(refund(ledger, amount=paid), reserve=0, cost=0, bill=bill)
     if kind in (SETTLED, EXPIRED):
         return settle(ledger, reserve=reserve, cost=cost, bill=bill)
     if kind == CANCELLED:
@@ -188,7 +199,7 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
         _switch(campaign, kind, event.at)
         return []
     bill, before = event.bill or 0, campaign.ledger
-    campaign.ledger, _ = ledger_after(campaign.ledger, kind, event, bill, event.reason)
+    campaign.ledger, _ = ledger_after(campaign.ledger, kind, event, bill, paid_at_expiry(event))
     if campaign.evidence.ageing is not None:
         campaign.evidence.end(campaign, event)
     campaign.expiring.discard(event.decision or 0)

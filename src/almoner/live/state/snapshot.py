@@ -15,7 +15,7 @@ from almoner.live.state.campaign_state import Campaign
 
 __all__ = ["VERSION", "read_snapshot", "write_snapshot"]
 
-VERSION = 4
+VERSION = 5
 """Raised whenever the content of a snapshot or its meaning changes."""
 
 log = logging.getLogger("almoner")

@@ -15,12 +15,15 @@ __all__ = ["Inheritance"]
 class Inheritance:
     """What a campaign has inherited from the one before, a prior or a log, if anything.
 
-    ``pairs`` has the count and the sum of rewards in [0, 1] by context and action, a skip included.
+    ``pairs`` has the count and the sum of rewards in [0, 1] by context and action, a skip included;
+    ``delays`` the number of rewards above 0 in each bin of delays of a reward window, empty if
+    nothing is known of them.
     """
 
     def __init__(self, table: dict[str, Any] | None) -> None:
         table = {"pairs": {}} if table is None else table
         self.pairs: dict[str, dict[str, tuple[float, float]]] = table["pairs"]
+        self.delays: list[float] = table.get("delays", [])
         self._arrivals: dict[str, float] = table.get("arrivals", {})
 
     @property

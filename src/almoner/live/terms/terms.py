@@ -60,7 +60,8 @@ class Terms:
 
     ``after``, ``memory`` and ``prior`` are what was asked for; ``inherited`` holds the numbers that
     it came to: under ``pairs`` the count and the sum of rewards in [0, 1] by context and action, a
-    skip included, and under ``arrivals`` those of each context, where they are known.
+    skip included, under ``arrivals`` those of each context, and under ``delays`` rewards above 0 by
+    their delay, where they are known.
     """
 
     contexts: tuple[str, ...]

@@ -159,21 +159,24 @@ class ClosingTime:
         """Return the forecast with another end; arrivals go on, or stop, as forecast so far.
 
         Beyond the present end they come at the mean rate until then. Given ``arrivals``, the number
-        between ``opens`` and the new end, the forecast is scaled to that.
+        between ``opens`` and the new end, the forecast is scaled to that; they come evenly if none
+        was expected until then.
         """
         end = _moment("closes", at)
         if self.opens is None or end <= self.opens:
-            raise checks.refuse("closes", "come after the campaign opens", at, error=InvalidTerms)
+            shown = end.isoformat()
+            raise checks.refuse(
+                "closes", "come after the campaign opens", shown, error=InvalidTerms
+            )
         old, new = self.at.timestamp(), end.timestamp()
         share = self.share_due(new)
-        points = [point for point in self.profile if point[0] < end]
+        points = [point for point in self.profile if point[0] < end] if share > 0 else []
         if new > old:
             share = (new - self.opens.timestamp()) / (old - self.opens.timestamp())
             points.append((self.at, 1.0))
         if share <= 0 and arrivals is None:
-            raise checks.refuse(
-                "closes", "leave time in which arrivals come", at, "give arrivals=…", InvalidTerms
-            )
+            rule, shown = "leave time in which arrivals come", end.isoformat()
+            raise checks.refuse("closes", rule, shown, "give arrivals=…", InvalidTerms)
         return ClosingTime(
             at=end,
             arrivals=self.arrivals * share if arrivals is None else arrivals,

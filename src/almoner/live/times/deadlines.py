@@ -9,7 +9,10 @@ __all__ = ["Deadlines", "OpenDecision"]
 
 
 class OpenDecision(NamedTuple):
-    """A decision with a deadline: the columns that events about it repeat, and its time."""
+    """A decision with a deadline: the columns that events about it repeat, and its time.
+
+    ``bill`` is what it has cost if nothing is heard of it until then.
+    """
 
     seq: int
     at: int
@@ -18,6 +21,7 @@ class OpenDecision(NamedTuple):
     action: str | None
     cost: int | None
     reserve: int | None
+    bill: int = 0
 
 
 class Deadlines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -57,6 +57,10 @@ class Changes:
         if all(getattr(self, change.name) is None for change in fields(self)):
             names = ", ".join(change.name for change in fields(self))
             raise InvalidTerms(f"an amendment must change something; give one of {names}")
+        for change in fields(self):  # they are read more than once
+            value = getattr(self, change.name)
+            if isinstance(value, Iterator):
+                object.__setattr__(self, change.name, list(value))
 
 
 def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:

@@ -92,6 +92,7 @@ class Settle(_FollowUp):
     cost: Any
     bill: int = field(init=False, default=0, repr=False, compare=False)
     ended: str | None = field(init=False, default=None, repr=False, compare=False)
+    paid: int | None = field(init=False, default=None, repr=False, compare=False)
 
     def check(self, transaction: Transaction) -> None:
         """Refuse an invalid cost, and a cost other than the one recorded before."""
@@ -100,6 +101,7 @@ class Settle(_FollowUp):
         history = self._claim(transaction, SETTLED)
         if EXPIRED in history:
             self.ended = CHARGE if history[EXPIRED].bill else RELEASE
+            self.paid = history[EXPIRED].charged or 0
         if self.event is not None and self.event.bill != self.bill:
             before = unit.amount(self.event.bill or 0)
             raise Conflict(
@@ -111,7 +113,9 @@ class Settle(_FollowUp):
         """Settle, unless it was settled before; warn of an overrun."""
         if self.event is not None:
             return
-        event = self._follow_up(transaction, SETTLED, bill=self.bill, ended=self.ended)
+        event = self._follow_up(
+            transaction, SETTLED, bill=self.bill, ended=self.ended, paid=self.paid
+        )
         reserve = 0 if self.ended == RELEASE else event.reserve or 0
         if self.bill > reserve:
             amount = transaction.campaign.terms.unit.amount
@@ -130,6 +134,7 @@ class Reward(_FollowUp):
 
     value: Any
     unit: float = field(init=False, default=0.0, repr=False, compare=False)
+    is_silence: bool = field(init=False, default=False, repr=False, compare=False)
 
     def check(self, transaction: Transaction) -> None:
         """Refuse a value out of range, and a value other than the one recorded before."""
@@ -150,6 +155,9 @@ class Reward(_FollowUp):
         if window is None or (event is not None and event.reward == self.unit):
             return
         end = self.decided.at + window.length  # type: ignore[union-attr]
+        self.is_silence = event is None and transaction.now >= end and self.unit == 0.0
+        if self.is_silence:  # of a skip, for which the campaign records none
+            return
         if event.reason == SILENCE if event is not None else transaction.now >= end:
             ended = datetime.fromtimestamp(end / 1e6, UTC).isoformat(timespec="seconds")
             raise Conflict(
@@ -160,7 +168,7 @@ class Reward(_FollowUp):
 
     def carry_out(self, transaction: Transaction) -> None:
         """Learn from the reward, once."""
-        if self.event is None:
+        if self.event is None and not self.is_silence:
             self._follow_up(transaction, REWARDED, reward=self.unit)
 
     def answer(self, transaction: Transaction) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from almoner.live.assignment.assignment import skip_probability
+from almoner.live.assignment.assignment import person_group, skip_probability
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.fold import fold, ledger_after
-from almoner.live.terms.terms import Terms
+from almoner.live.terms.terms import CHARGE, Terms
 from almoner.store.events import AMENDED, REWARDED, Event
 
 __all__ = ["change_terms", "follow_up", "has_lapsed", "lapse", "set_status"]
@@ -22,13 +22,19 @@ def follow_up(
     bill: int | None = None,
     reward: float | None = None,
     ended: str | None = None,
+    paid: int | None = None,
 ) -> Event:
     """Settle, reward or cancel a decision; return the event to log.
 
-    ``ended`` says how its reserve has ended, if it was settled after that.
+    ``ended`` says how its reserve has ended, if it was settled after that, and ``paid`` is the part
+    of it that was charged then.
     """
-    ledger, charged = ledger_after(campaign.ledger, kind, decided, bill or 0, ended)
-    repeats = kind == REWARDED and campaign.terms.spreads  # for the lift, which needs both
+    ledger, charged = ledger_after(campaign.ledger, kind, decided, bill or 0, paid)
+    repeats = kind == REWARDED and campaign.terms.spreads  # for the lift, which needs them
+    group = person_group(decided) if repeats else None
+    detail = None if group is None else json.dumps({"group": group})
+    if ended == CHARGE and paid != decided.reserve:
+        detail = json.dumps({"paid": paid})
     event = Event(
         seq=campaign.seq + 1,
         kind=kind,
@@ -45,6 +51,7 @@ def follow_up(
         bill=bill,
         charged=charged,
         reward=reward,
+        detail=detail,
     )
     fold(campaign, [event])
     return event
