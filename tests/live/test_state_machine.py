@@ -12,6 +12,9 @@ from support.changing_machine import Changes
 from support.request_machine import Requests
 from support.ruled_machine import Ruled
 
+from almoner.store.memory_persons import MemoryPersons
+from almoner.store.persons import SqlPersons
+
 EXAMPLES = {"memory": 60, "sqlite": 12, "postgres": 4}
 
 
@@ -27,5 +30,7 @@ def test_money_is_exact_whatever_is_asked(
     monkeypatch.setattr(
         "almoner.live.transactions.catch_up.SNAPSHOT_EVERY", 7
     )  # so that there are any
+    for persons in (MemoryPersons, SqlPersons):  # so that the same ones are held out in each run
+        monkeypatch.setattr(persons, "key", lambda self: "5a" * 32)
     steps = settings(max_examples=EXAMPLES[kind], stateful_step_count=40)
     run_state_machine_as_test(type(machine.__name__, (machine,), {"kind": kind}), settings=steps)
