@@ -72,12 +72,13 @@ class AsyncClient:
         available: Iterable[str] | None = None,
         key: str | None = None,
         person: str | None = None,
+        costs: Mapping[str, Any] | None = None,
     ) -> Decision:
         """Decide what to do for one arrival, and reserve the money for it.
 
         Without a key, a random one is sent, so that retries decide once.
         """
-        call = self._verbs.decide(context, available, key, person)
+        call = self._verbs.decide(context, available, key, person, costs)
         return await self._ask(call)  # type: ignore[no-any-return]
 
     async def decide_many(
@@ -86,9 +87,10 @@ class AsyncClient:
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
         persons: Iterable[str | None] | None = None,
+        costs: Iterable[Mapping[str, Any] | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        call = self._verbs.decide_many(contexts, available, keys, persons)
+        call = self._verbs.decide_many(contexts, available, keys, persons, costs)
         return await self._ask(call)  # type: ignore[no-any-return]
 
     async def settle(

@@ -87,12 +87,13 @@ class Client:
         available: Iterable[str] | None = None,
         key: str | None = None,
         person: str | None = None,
+        costs: Mapping[str, Any] | None = None,
     ) -> Decision:
         """Decide what to do for one arrival, and reserve the money for it.
 
         Without a key, a random one is sent, so that retries decide once.
         """
-        call = self._verbs.decide(context, available, key, person)
+        call = self._verbs.decide(context, available, key, person, costs)
         return self._ask(call)  # type: ignore[no-any-return]
 
     def decide_many(
@@ -101,9 +102,10 @@ class Client:
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
         persons: Iterable[str | None] | None = None,
+        costs: Iterable[Mapping[str, Any] | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        call = self._verbs.decide_many(contexts, available, keys, persons)
+        call = self._verbs.decide_many(contexts, available, keys, persons, costs)
         return self._ask(call)  # type: ignore[no-any-return]
 
     def settle(

@@ -54,6 +54,7 @@ class Verbs:
         available: Iterable[str] | None,
         key: str | None,
         person: str | None = None,
+        costs: Mapping[str, Any] | None = None,
     ) -> Call:
         """Decide for one arrival; without a key, a random one lets retries decide once."""
         body = {
@@ -61,6 +62,7 @@ class Verbs:
             "available": _actions(available),
             "key": _new_key() if key is None else key,
             **({} if person is None else {"person": person}),
+            **({} if costs is None else {"costs": _costs(costs)}),
         }
         return Call("POST", f"{self.path}/decisions", body, lambda answer: Decision(**answer))
 
@@ -70,6 +72,7 @@ class Verbs:
         available: Iterable[str] | None,
         keys: Iterable[str | None] | None,
         persons: Iterable[str | None] | None = None,
+        costs: Iterable[Mapping[str, Any] | None] | None = None,
     ) -> Call:
         """Decide for several arrivals in their order."""
         arrivals = checks.listed("contexts", contexts)
@@ -79,6 +82,7 @@ class Verbs:
             "available": _actions(available),
             "keys": [_new_key() if name is None else name for name in names],
             **({} if persons is None else {"persons": checks.listed("persons", persons)}),
+            **({} if costs is None else {"costs": [*map(_costs, checks.listed("costs", costs))]}),
         }
         return Call("POST", f"{self.path}/decisions/batch", body, _decisions)
 
@@ -174,6 +178,13 @@ def _named(decision: Any, key: str | None) -> dict[str, Any]:
     if not is_id(decision):
         raise unknown(decision)
     return {"id": int(decision)}
+
+
+def _costs(costs: Any) -> Any:
+    """Return the costs of an arrival for JSON; the service refuses whatever is no table."""
+    if not isinstance(costs, Mapping):
+        return costs
+    return {name: no_less(cost) for name, cost in costs.items()}
 
 
 def _actions(available: Iterable[str] | None) -> list[Any] | None:

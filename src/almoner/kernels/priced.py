@@ -23,7 +23,7 @@ from almoner.policy.allocation import AdaptiveLP, EagerRounding, FixedLP, Rounde
 from almoner.policy.lowering import LoweredPolicy
 from almoner.types import Floats, Mask
 
-__all__ = ["SKIP", "allocate", "options_at", "priced_ratio"]
+__all__ = ["SKIP", "allocate", "draw_option", "options_at", "priced_ratio"]
 
 SKIP = -1
 """Code of skipping, beside the indices of actions."""
@@ -56,6 +56,21 @@ def allocate(
     room = priced_ratio(policy, left, remaining) * total
     compute_hulls(policy, state, memo, hulls, context, key)
     price, rate = find_price(policy, hulls, total, room)
+    return draw_option(policy, hulls, context, price, rate, key, available, spread)
+
+
+@jit_inline
+def draw_option(
+    policy: LoweredPolicy,
+    hulls: Hulls,
+    context: int,
+    price: float,
+    rate: float,
+    key: np.uint64,
+    available: Mask | None,
+    spread: Floats | None,
+) -> tuple[int, float]:
+    """Draw one of the options of a context at a price; return it and its probability."""
     if available is not None and restrict(policy, hulls, context, available):
         price, rate = _next_unit_price(hulls, price, rate)
     base, step, rate = options_at(policy, hulls, context, price, rate)

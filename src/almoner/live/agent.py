@@ -171,6 +171,7 @@ class Agent:
         available: Iterable[str] | None = None,
         key: str | None = None,
         person: str | None = None,
+        costs: Mapping[str, Any] | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action.
 
@@ -185,8 +186,12 @@ class Agent:
         person
             The person who has arrived, for ``per_person`` and a hold-out that stays the same for
             each; stored as a keyed hash, and only while the campaign limits persons.
+        costs
+            What actions cost for this very arrival, by name; those left out cost what is expected.
+            The plan weighs this arrival at these costs, and all others at the expected ones. They
+            are reserved, unless the action has a larger reserve of its own.
         """
-        return self._commits.submit((Decide(context, available, key, person),))[0]  # type: ignore[no-any-return]
+        return self._commits.submit((Decide(context, available, key, person, costs),))[0]  # type: ignore[no-any-return]
 
     def decide_many(
         self,
@@ -194,9 +199,13 @@ class Agent:
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
         persons: Iterable[str | None] | None = None,
+        costs: Iterable[Mapping[str, Any] | None] | None = None,
     ) -> list[Decision]:
-        """Decide for several arrivals in their order, in one transaction: all of them or none."""
-        return self._commits.submit(arrivals(contexts, available, keys, persons))  # type: ignore[no-any-return]
+        """Decide for several arrivals in their order, in one transaction: all of them or none.
+
+        Keys, persons and costs are one for each arrival.
+        """
+        return self._commits.submit(arrivals(contexts, available, keys, persons, costs))  # type: ignore[no-any-return]
 
     def settle(
         self,

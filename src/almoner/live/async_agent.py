@@ -94,9 +94,10 @@ class AsyncAgent:
         available: Iterable[str] | None = None,
         key: str | None = None,
         person: str | None = None,
+        costs: Mapping[str, Any] | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action."""
-        (decision,) = await self.ask(Decide(context, available, key, person))
+        (decision,) = await self.ask(Decide(context, available, key, person, costs))
         return decision  # type: ignore[no-any-return]
 
     async def decide_many(
@@ -105,9 +106,10 @@ class AsyncAgent:
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
         persons: Iterable[str | None] | None = None,
+        costs: Iterable[Mapping[str, Any] | None] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        return await self.ask(*arrivals(contexts, available, keys, persons))
+        return await self.ask(*arrivals(contexts, available, keys, persons, costs))
 
     async def settle(
         self,

@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import inf
 from zoneinfo import ZoneInfo
 
+from almoner.live.audit.own_costs import own_costs, present_offers
 from almoner.live.terms.terms import Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.store.events import CANCELLED, DECIDED, EXPIRED, SETTLED, Event
@@ -89,8 +90,8 @@ class AuditedPace:
         terms = self.terms
         if terms.default is None or event.reserve is None:
             return False
-        reserves = dict(zip(terms.actions, terms.reserves_in(event.context or ""), strict=True))
-        return event.reserve <= reserves[terms.default]
+        own = own_costs(event.detail, terms)
+        return event.reserve <= present_offers(terms, event.context or "", own)[terms.default][1]
 
     def _share(self, event: Event) -> float:
         """Return the share of the campaign that has passed, by arrivals or by the forecast."""

@@ -7,10 +7,10 @@ Silence counts as a reward of 0 until a reward comes, or as the known reward of 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from almoner.live.estimates.lift import GroupSums, OddsSums, stratum
+from almoner.live.policy.detail import logged_probabilities
 from almoner.live.rewards.reward_window import SILENCE
 from almoner.live.state.status import SkipReason
 from almoner.live.terms.terms import SKIP_NAME, Terms
@@ -73,7 +73,7 @@ class LiftTally:
                 self._waiting.add(event.seq)
             return
         self.reached = self.reached.plus(reward)
-        odds = _odds(json.loads(event.detail or "{}")["probabilities"].get(SKIP_NAME, 0.0))
+        odds = _odds((logged_probabilities(event.detail) or {}).get(SKIP_NAME, 0.0))
         if odds is None:
             return
         number = stratum(odds)

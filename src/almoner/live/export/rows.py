@@ -13,6 +13,7 @@ from typing import Any
 
 from almoner.errors import BrokenLedger
 from almoner.live.agent import Agent
+from almoner.live.policy.detail import logged_costs, logged_probabilities
 from almoner.live.state.fold import amendment_of
 from almoner.live.terms.terms import SKIP_NAME
 from almoner.store.events import AMENDED, CANCELLED, DECIDED, EXPIRED, REWARDED, SETTLED, Event
@@ -26,7 +27,8 @@ class LoggedDecision:
 
     ``cost`` is the money charged, or reserved so far; ``reward`` and ``price`` are in the unit of
     the campaign's rewards; ``probabilities`` are those of all options that had one, by name (JSON),
-    in a campaign with a hold-out or exploration.
+    in a campaign with a hold-out or exploration; ``own_costs`` are the costs that the arrival was
+    given, by action (JSON).
     """
 
     decision: int
@@ -46,6 +48,7 @@ class LoggedDecision:
     reason: str | None
     key: str | None
     probabilities: str | None
+    own_costs: str | None
 
 
 _TYPES = {"int": "int64", "str": "string", "float": "float64", "bool": "bool"}
@@ -132,8 +135,16 @@ class _Rows:
             cancelled=cancelled,
             reason=event.reason,
             key=event.key,
-            probabilities=_probabilities(event.detail),
+            probabilities=_as_json(logged_probabilities(event.detail)),
+            own_costs=self._own_costs(event),
         )
+
+    def _own_costs(self, event: Event) -> str | None:
+        """Return the costs that the arrival had of its own, as amounts."""
+        costs = logged_costs(event.detail)
+        if costs is None:
+            return None
+        return _as_json({name: self._amount(units) for name, units in costs.items()})
 
     def _available(self, event: Event) -> str:
         """Return the actions that the arrival allowed, of those that could be taken then."""
@@ -149,6 +160,5 @@ def _listed(actions: tuple[str, ...]) -> str:
     return json.dumps([SKIP_NAME, *actions])
 
 
-def _probabilities(detail: str | None) -> str | None:
-    """Return the probabilities of a decision's options as JSON."""
-    return None if detail is None else json.dumps(json.loads(detail)["probabilities"])
+def _as_json(table: dict[str, float] | None) -> str | None:
+    return None if table is None else json.dumps(table)

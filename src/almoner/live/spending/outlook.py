@@ -51,7 +51,8 @@ class Outlook(NamedTuple):
 
     ``arrivals`` are those to come, with this one; ``line`` is the share of the campaign that has
     passed, if its spend is to be even. ``committed`` is the money that the plan treats as spent,
-    and ``shared`` are the open decisions if reserves are shared.
+    and ``shared`` are the open decisions if reserves are shared. ``default_reserve`` is that of the
+    default for an arrival with costs of its own.
     """
 
     ledger: Ledger
@@ -62,6 +63,7 @@ class Outlook(NamedTuple):
     serve: MustServe | None
     committed: int
     shared: SharedReserves | None
+    default_reserve: int | None = None
 
     @property
     def left(self) -> int:
@@ -149,4 +151,7 @@ class Outlook(NamedTuple):
         return self.serve.set_aside(arrivals - 1)
 
     def _is_served(self, context: str, offer: Offer) -> bool:
-        return self.serve is not None and offer[2] <= self.serve.reserve_in(context)
+        if self.serve is None:
+            return False
+        own = self.default_reserve
+        return offer[2] <= (self.serve.reserve_in(context) if own is None else own)

@@ -105,11 +105,16 @@ class Campaign:
     def units_left(self, at: int) -> int:
         """Return the money left after expected costs, in the kernels' units.
 
-        With a default it is the money for improvements.
+        With a default it is the money for improvements. A pace takes nothing from it: it holds
+        back what a plan spends, not what is worth learning.
         """
+        return self.policy.units(self.funds(at))
+
+    def funds(self, at: int) -> int:
+        """Return the same in units of money."""
         if self.spending is not None:
-            return self.spending.units_left(self, at)
-        return self.policy.units(max(0, self.ledger.budget - self.committed))
+            return self.spending.outlook(self, at).beyond_default
+        return max(0, self.ledger.budget - self.committed)
 
     @property
     def committed(self) -> int:

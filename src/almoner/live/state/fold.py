@@ -10,6 +10,7 @@ from almoner.errors import BrokenLedger
 from almoner.kernels.live import CANCEL, LEARN, SET_LEFT, TAKE
 from almoner.kernels.steps import SKIP
 from almoner.live.costs.ledger import Ledger, overrun, refund, release, settle
+from almoner.live.policy.detail import has_own_costs
 from almoner.live.policy.live_policy import Row
 from almoner.live.state.status import Status
 from almoner.live.terms.terms import CHARGE, RELEASE
@@ -61,9 +62,9 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
         if context not in contexts and context is not None:
             campaign.admit(context)  # it has no weight in the rows before its first one
-        if one_by_one and kind == DECIDED:
-            rows, rewards = _fold_decision(campaign, event, rows, rewards)
-            left = campaign.ledger.left
+        if kind == DECIDED and (one_by_one or has_own_costs(event[_DETAIL])):
+            rows, rewards = _fold_decision(campaign, event, rows, rewards, (reserves, costs))
+            reserves, costs, left = 0, 0, campaign.ledger.left
         elif kind == DECIDED:
             if reserve or cost:
                 _check_offer(cost, reserve)
@@ -119,9 +120,18 @@ def _age(
 
 
 def _fold_decision(
-    campaign: Campaign, event: EventRow, rows: list[Row], rewards: list[float]
+    campaign: Campaign,
+    event: EventRow,
+    rows: list[Row],
+    rewards: list[float],
+    before: tuple[int, int],
 ) -> tuple[list[Row], list[float]]:
-    """Fold a decision that depends on the money before it, by rules on spending or a risk."""
+    """Fold a decision that depends on the money before it, by rules on spending or a risk.
+
+    Or one at costs of the arrival's own, of which the kernels do not know: they are told the money
+    left after it. ``before`` are reserves and costs of the decisions before it.
+    """
+    campaign.reserve(*before)
     _, _, at, _, _, counted, context, name, cost, reserve = event[:10]
     rows, rewards = _age(campaign, at, rows, rewards)
     if counted is not None:
@@ -137,6 +147,8 @@ def _fold_decision(
         campaign.open(event)
     if campaign.spending is not None:
         campaign.spending.decided(event)
+    if counted is not None and has_own_costs(event[_DETAIL]):
+        rows.append((SET_LEFT, campaign.units_left(at), SKIP, -1))
     return rows, rewards + [0.0] * (len(rows) - len(rewards))
 
 

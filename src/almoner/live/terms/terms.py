@@ -172,6 +172,28 @@ class Terms:
         offers = zip(self.actions, self.costs_in(context), self.reserves_in(context), strict=True)
         return [offer for offer in offers if offer[0] not in self.stopped]
 
+    def offers_at(
+        self, context: str, offers: list[tuple[str, int, int]], costs: dict[str, int]
+    ) -> list[tuple[str, int, int]]:
+        """Return offers in a context at the costs that an arrival has of its own, by action.
+
+        A reserve above the declared cost stays, unless the arrival's cost exceeds it; elsewhere
+        the arrival's cost is reserved.
+        """
+        return [
+            (name, costs[name], self._reserve_at(context, name, costs[name]))
+            if name in costs
+            else (name, cost, reserve)
+            for name, cost, reserve in offers
+        ]
+
+    def _reserve_at(self, context: str, action: str, cost: int) -> int:
+        """Return the reserve of an action for an arrival at which it costs this."""
+        reserve = in_context(self.reserves[action], context)
+        if reserve == in_context(self.costs[action], context):
+            return cost
+        return max(reserve, cost)
+
     def costs_in(self, context: str) -> list[int]:
         """Return the expected cost of each action in a context."""
         return [in_context(cost, context) for cost in self.costs.values()]

@@ -20,7 +20,7 @@ from almoner.live.decision import Decision
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.names import NAME_RULE, is_name
 from almoner.live.terms.terms import Terms
-from almoner.live.transactions.arrival_names import known_actions, known_context
+from almoner.live.transactions.arrival_names import known_actions, known_context, known_costs
 from almoner.live.transactions.decision_ids import DecisionIds
 from almoner.live.transactions.new_events import change_terms, follow_up, lapse, set_status
 from almoner.live.transactions.references import References
@@ -63,6 +63,8 @@ class Decide(Command):
     available: Any = None
     key: Any = None
     person: Any = field(default=None, repr=False)
+    costs: Any = None
+    own_costs: dict[str, int] | None = field(init=False, default=None, repr=False, compare=False)
     visitor: Visitor | None = field(init=False, default=None, repr=False, compare=False)
     new: bool = field(init=False, default=False, compare=False)
     event: Event | None = field(init=False, default=None, repr=False, compare=False)
@@ -84,6 +86,8 @@ class Decide(Command):
         self.context = transaction.known_context(self.context)
         if self.available is not None:
             self.available = known_actions(transaction.campaign, self.available)
+        if self.costs is not None:
+            self.own_costs = known_costs(transaction.campaign, self.costs)
         if self.person is not None:
             self.visitor = transaction.visitor(person_name(self.person))
         if self.key is None:

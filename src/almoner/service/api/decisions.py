@@ -21,7 +21,7 @@ PATH = f"{CAMPAIGN}/decisions"
 async def decide(services: Services, name: str, body: Visit) -> Decision:
     """Decide what to do for one arrival, and reserve the money for it."""
     (decision,) = await _decide(
-        services, name, Decide(body.context, body.available, body.key, body.person)
+        services, name, Decide(body.context, body.available, body.key, body.person, body.costs)
     )
     return decision
 
@@ -29,7 +29,7 @@ async def decide(services: Services, name: str, body: Visit) -> Decision:
 @post(f"{PATH}/batch")
 async def decide_batch(services: Services, name: str, body: Batch) -> Decisions:
     """Decide for several arrivals in their order: all of them or none."""
-    commands = arrivals(body.contexts, body.available, body.keys, body.persons)
+    commands = arrivals(body.contexts, body.available, body.keys, body.persons, body.costs)
     return Decisions(decisions=await _decide(services, name, *commands))
 
 

@@ -1,0 +1,38 @@
+"""Detail of a decision as the log keeps it: JSON with the arrival's own costs and probabilities.
+
+Costs are in units, by action. They come first, so that a fold finds them without reading JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+__all__ = ["detail_of", "has_own_costs", "logged_costs", "logged_probabilities"]
+
+_OWN_COSTS = '{"costs":'
+
+
+def detail_of(costs: dict[str, int] | None, shares: dict[str, float] | None) -> str | None:
+    """Return the detail of a decision; None without own costs and probabilities of options."""
+    if costs is None and shares is None:
+        return None
+    parts: dict[str, Any] = {} if costs is None else {"costs": costs}
+    if shares is not None:
+        parts["probabilities"] = shares
+    return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+
+
+def has_own_costs(detail: str | None) -> bool:
+    """Return whether the arrival of a decision had costs of its own."""
+    return detail is not None and detail.startswith(_OWN_COSTS)
+
+
+def logged_costs(detail: str | None) -> dict[str, int] | None:
+    """Return the costs that an arrival had of its own, in units by action; None if it had none."""
+    return json.loads(detail or "")["costs"] if has_own_costs(detail) else None
+
+
+def logged_probabilities(detail: str | None) -> dict[str, float] | None:
+    """Return the probabilities of a decision's options by name; None if none are logged."""
+    return None if detail is None else json.loads(detail).get("probabilities")
