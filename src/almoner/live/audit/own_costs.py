@@ -10,6 +10,8 @@ from almoner.live.terms.terms import Terms
 
 __all__ = ["own_costs", "present_offers"]
 
+_FIRST = '{"costs":'
+"""The beginning of a detail with costs: they come first."""
 _PARTS = {"costs", "probabilities"}
 
 
@@ -18,14 +20,12 @@ def own_costs(detail: str | None, terms: Terms) -> dict[str, int] | None:
 
     Costs of unknown actions, or other than whole units of at least 0, are refused.
     """
-    if detail is None:
+    if not isinstance(detail, str) or not detail.startswith(_FIRST):
         return None
     table = json.loads(detail)
-    if not isinstance(table, dict) or not set(table) <= _PARTS:
+    if not set(table) <= _PARTS:
         raise Fault(f"has a detail that cannot be read: {detail!r}")
-    costs: Any = table.get("costs")
-    if costs is None:
-        return None
+    costs: Any = table["costs"]
     if not isinstance(costs, dict):
         raise Fault(f"has costs that cannot be read: {costs!r}")
     for action, cost in costs.items():
