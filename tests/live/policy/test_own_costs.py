@@ -106,7 +106,9 @@ def test_probabilities_solve_the_lp_with_the_arrival_as_a_context_of_its_own(
     rng = np.random.default_rng(seed)
     names = ["x", "y", "z"]
     means = rng.random((3, 3)).round(3)
-    costs = np.full((3, 3), 100) if equal else rng.integers(20, 400, (3, 3))
+    costs = rng.integers(20, 400, (3, 3)).astype(np.float64)
+    if equal:
+        costs[:] = 100.0
     shares = rng.dirichlet(np.ones(3)).round(3)
     shares[-1] = 1 - shares[:-1].sum()
     budget = int(rng.uniform(0.1, 0.9) * HORIZON * costs.mean())
@@ -117,7 +119,7 @@ def test_probabilities_solve_the_lp_with_the_arrival_as_a_context_of_its_own(
         policy=known(means, shares),
     )
     for row, name in enumerate(names):
-        own = rng.integers(0, budget // 3, 3)
+        own = rng.integers(0, budget // 3, 3).astype(np.float64)
         (_, (probability, _)), spread, options = weigh(state, Arrival(name, named(own)))
         assert options == [True] * 3
         assert 0 < probability <= 1
@@ -133,7 +135,7 @@ def test_learned_shares_count_the_arrival_and_weigh_one_of_those_to_come(seed: i
     rng = np.random.default_rng(seed)
     names, counts = ["x", "y"], np.zeros(2)
     means = rng.random((2, 2)).round(3)
-    costs = rng.integers(20, 400, (2, 2))
+    costs = rng.integers(20, 400, (2, 2)).astype(np.float64)
     state = campaign(
         contexts=names,
         actions=priced(costs.tolist(), names),
@@ -143,7 +145,7 @@ def test_learned_shares_count_the_arrival_and_weigh_one_of_those_to_come(seed: i
     for name in rng.choice(names, 20):
         state.policy.take(name, -1)
         counts[names.index(name)] += 1
-    own = rng.integers(0, 800, 2)
+    own = rng.integers(0, 800, 2).astype(np.float64)
     _, spread, _ = weigh(state, Arrival("x", named(own)))
     counts[0] += 1
     shares, remaining = counts / 21, HORIZON - 20
@@ -215,18 +217,16 @@ def test_the_expected_costs_as_own_ones_change_no_decision(
         "policy": policy,
         "seed": 3,
     }
-    with al.Agent.open("memory:", name="p", **terms) as plain:
-        with al.Agent.open("memory:", name="p", **terms) as given:
-            rng = np.random.default_rng(1)
-            for _ in range(90):
-                context = str(rng.choice(["x", "y"]))
-                one, other = plain.decide(context), given.decide(context, costs=costs)
-                assert one == other
-                reward = float(rng.random())
-                plain.reward(one.id, reward)
-                given.reward(other.id, reward)
-            before, after = (agent.look(Campaign.to_dict) for agent in (plain, given))
-            assert before == after
+    plain, given = (al.Agent.open("memory:", name="p", **terms) for _ in range(2))
+    rng = np.random.default_rng(1)
+    for _ in range(90):
+        context = str(rng.choice(["x", "y"]))
+        one, other = plain.decide(context), given.decide(context, costs=costs)
+        assert one == other
+        reward = float(rng.random())
+        plain.reward(one.id, reward)
+        given.reward(other.id, reward)
+    assert plain.look(Campaign.to_dict) == given.look(Campaign.to_dict)
 
 
 @pytest.mark.parametrize("policy", [*al.RECIPES])

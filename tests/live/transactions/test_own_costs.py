@@ -113,7 +113,7 @@ def test_several_arrivals_have_costs_one_for_each(factory: AgentFactory) -> None
     with refused(agent, InvalidInput, "costs must hold 2 costs, one for each context"):
         agent.decide_many(["new"] * 2, costs=[None])
     with refused(agent, InvalidInput, "costs must hold 2 costs, one for each context"):
-        agent.decide_many(["new"] * 2, costs={"mail": 1})
+        agent.decide_many(["new"] * 2, costs={"mail": 1})  # type: ignore[dict-item]
     assert observable_state(agent) == replayed_state(agent)
 
 
@@ -255,8 +255,7 @@ def test_an_open_decision_at_an_own_cost_counts_for_the_risk_at_that_cost(
         agent.decide("new", costs={"call": 9})
     clock.now += 9 * 86_400
     agent.decide("new")
-    shared = agent.look(lambda campaign: campaign.shared.expected)
-    assert shared == 3 * 9_000_000 + 1_000_000
+    assert agent.look(lambda campaign: campaign.committed) == 3 * 9_000_000 + 1_000_000
     assert observable_state(agent) == replayed_state(agent)
 
 
@@ -322,7 +321,8 @@ def test_an_audit_checks_cost_and_reserve_against_what_was_given(
     tmp_path: Path, change: dict[str, Any], fault: str
 ) -> None:
     path = tmp_path / "shop.db"
-    terms = {"contexts": ["new"], "actions": {"mail": 1.0}, "horizon": 9, "budget": 9, "seed": 1}
+    terms: dict[str, Any] = {"contexts": ["new"], "actions": {"mail": 1.0}, "seed": 1}
+    terms |= {"horizon": 9, "budget": 9}
     with al.Agent.open(f"sqlite:///{path}", name="a", **terms) as agent:
         agent.decide("new", available=["mail"], costs={"mail": 0.5})
         audit(agent.store, "a")
