@@ -23,7 +23,15 @@ from almoner.policy.allocation import AdaptiveLP, EagerRounding, FixedLP, Rounde
 from almoner.policy.lowering import LoweredPolicy
 from almoner.types import Floats, Mask
 
-__all__ = ["SKIP", "allocate", "draw_option", "options_at", "priced_ratio"]
+__all__ = [
+    "SKIP",
+    "allocate",
+    "break_tie",
+    "draw_option",
+    "options_at",
+    "priced_ratio",
+    "write_spread",
+]
 
 SKIP = -1
 """Code of skipping, beside the indices of actions."""
@@ -75,11 +83,11 @@ def draw_option(
         price, rate = _next_unit_price(hulls, price, rate)
     base, step, rate = options_at(policy, hulls, context, price, rate)
     if spread is not None:
-        _write_spread(policy, hulls, context, step, rate, spread)
-        _write_spread(policy, hulls, context, base, 1.0 - rate, spread)
+        write_spread(policy, hulls, context, step, rate, spread)
+        write_spread(policy, hulls, context, base, 1.0 - rate, spread)
     if uniform(key, SERVE_LANE) < rate:
-        return _break_tie(policy, hulls, context, step, rate, key)
-    return _break_tie(policy, hulls, context, base, 1.0 - rate, key)
+        return break_tie(policy, hulls, context, step, rate, key)
+    return break_tie(policy, hulls, context, base, 1.0 - rate, key)
 
 
 @jit_inline
@@ -131,7 +139,7 @@ def priced_ratio(policy: LoweredPolicy, left: int, remaining: int) -> float:
 
 
 @jit_inline
-def _write_spread(
+def write_spread(
     policy: LoweredPolicy,
     hulls: Hulls,
     context: int,
@@ -151,7 +159,7 @@ def _write_spread(
 
 
 @jit_inline
-def _break_tie(
+def break_tie(
     policy: LoweredPolicy,
     hulls: Hulls,
     context: int,

@@ -1,0 +1,83 @@
+"""The loop of a simulation on rows: replications, folded from the steps of a run on rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from almoner.jit import jit_callable
+from almoner.kernels.draws import POLICY, round_key, stream_key
+from almoner.kernels.rows.state import LEFT, PRICE, Row, RowState, reset_rows
+from almoner.kernels.rows.steps import SKIP, decide_row, learn_bill, learn_row, take_row
+from almoner.policy.row_lowering import LoweredRows
+from almoner.types import Floats, Ints, Mask
+
+__all__ = ["ROW_FIGURES", "RowWorld", "play_rows"]
+
+ROW_FIGURES = 4
+"""Number of columns that `play_rows` writes for each replication."""
+
+
+class RowWorld(NamedTuple):
+    """The rows of a simulation.
+
+    ``rewards`` and ``scores`` have a column for each action, and one for skipping behind them;
+    ``costs`` are what policies plan with and ``bills`` what is paid, in units.
+    """
+
+    rewards: Floats
+    scores: Floats
+    features: Floats
+    costs: Ints
+    bills: Ints
+    allowed: Mask
+
+
+@jit_callable
+def play_rows(
+    policy: LoweredRows,
+    world: RowWorld,
+    state: RowState,
+    root: np.uint64,
+    first: int,
+    orders: Ints,
+    out: Floats,
+    choices: Ints,
+    numbers: Floats,
+    fits: Mask,
+) -> None:
+    """Play replications ``first``, ``first + 1``, …, the rows of each in the order given.
+
+    A row of ``out`` holds the reward, the spend in units, the part of bills that the budget could
+    not pay, and the actions taken. If ``choices`` and ``numbers`` have a row for every round, they
+    get its action, and its probability, price, reward and units left. ``fits`` is scratch space.
+    """
+    actions = world.costs.shape[1]
+    for run in range(out.shape[0]):
+        reset_rows(policy, state)
+        stream = stream_key(root, first + run, POLICY)
+        reward, overrun, taken = 0.0, 0.0, 0.0
+        for t in range(orders.shape[1]):
+            i = orders[run, t]
+            row = Row(world.scores[i], world.features[i], world.costs[i], world.allowed[i])
+            for k in range(actions):
+                fits[k] = row.allowed[k] and row.costs[k] <= state.progress[LEFT]
+            key = round_key(stream, t)
+            action, probability = decide_row(policy, state, row, fits, key)
+            bill = 0 if action == SKIP else world.bills[i, action]
+            paid = min(bill, state.progress[LEFT])
+            take_row(policy, state, row, paid, key)
+            gained = world.rewards[i, actions if action == SKIP else action]
+            learn_row(policy, state, row, action, gained)
+            if action != SKIP:
+                learn_bill(policy, state, row, action, float(bill))
+                taken += 1.0
+            reward += gained
+            overrun += bill - paid
+            if len(choices) > 0:
+                choices[t] = action
+                numbers[t, 0], numbers[t, 1] = probability, state.figures[PRICE]
+                numbers[t, 2], numbers[t, 3] = gained, state.progress[LEFT]
+        out[run, 0], out[run, 1] = reward, policy.budget - state.progress[LEFT]
+        out[run, 2], out[run, 3] = overrun, taken
