@@ -142,6 +142,10 @@ class Agent:
             or ``"even"``: within a fifth of the straight line.
         default
             The action taken when nothing dearer is worth it; None to skip then.
+        scores
+            True if arrivals have scores of actions instead of a context: the policy is `priced`.
+        features
+            Names of the features that arrivals have instead of a context: the policy is `linear`.
 
         A campaign that exists is resumed with its own terms: terms given here may be left out, and
         must equal them otherwise.
@@ -167,11 +171,13 @@ class Agent:
 
     def decide(
         self,
-        context: str,
+        context: str | None = None,
         available: Iterable[str] | None = None,
         key: str | None = None,
         person: str | None = None,
         costs: Mapping[str, Any] | None = None,
+        scores: Mapping[str | None, float] | None = None,
+        features: Mapping[str, float] | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action.
 
@@ -190,8 +196,14 @@ class Agent:
             What actions cost for this very arrival, by name; those left out cost what is expected.
             The plan weighs this arrival at these costs, and all others at the expected ones. They
             are reserved, unless the action has a larger reserve of its own.
+        scores
+            The value of each action for this arrival, and under None that of a skip, 0 if left out,
+            in a campaign with ``scores=True``. They need no scale.
+        features
+            The value of each feature, in a campaign with ``features``.
         """
-        return self._commits.submit((Decide(context, available, key, person, costs),))[0]  # type: ignore[no-any-return]
+        command = Decide(context, available, key, person, costs, scores, features)
+        return self._commits.submit((command,))[0]  # type: ignore[no-any-return]
 
     def decide_many(
         self,

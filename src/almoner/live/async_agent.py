@@ -90,14 +90,17 @@ class AsyncAgent:
 
     async def decide(
         self,
-        context: str,
+        context: str | None = None,
         available: Iterable[str] | None = None,
         key: str | None = None,
         person: str | None = None,
         costs: Mapping[str, Any] | None = None,
+        scores: Mapping[str | None, float] | None = None,
+        features: Mapping[str, float] | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action."""
-        (decision,) = await self.ask(Decide(context, available, key, person, costs))
+        command = Decide(context, available, key, person, costs, scores, features)
+        (decision,) = await self.ask(command)
         return decision  # type: ignore[no-any-return]
 
     async def decide_many(

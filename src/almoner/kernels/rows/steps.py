@@ -78,9 +78,7 @@ def decide_row(
 
 
 @jit_callable
-def take_row(
-    policy: LoweredRows, state: RowState, row: Row, cost: int, key: np.uint64
-) -> None:
+def take_row(policy: LoweredRows, state: RowState, row: Row, cost: int, key: np.uint64) -> None:
     """Record a decision: the round, the row, and the units that it takes from the budget."""
     enter(policy, state, row, key)
     if policy.model == LINEAR:
@@ -99,9 +97,7 @@ def take_row(
 
 
 @jit_callable
-def learn_row(
-    policy: LoweredRows, state: RowState, row: Row, action: int, reward: float
-) -> None:
+def learn_row(policy: LoweredRows, state: RowState, row: Row, action: int, reward: float) -> None:
     """Record the reward of a row's action, or of skipping."""
     actions = len(row.costs)
     number = actions if action == SKIP else action

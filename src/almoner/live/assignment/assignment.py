@@ -56,7 +56,7 @@ def assign(
         asked, arguments = limits.arrival, limits.arguments
         horizon = arguments["horizon"]
     if visitor is not None and visitor.has_enough and campaign.arrivals < horizon:
-        policy.take(arrival.context, SKIP)
+        policy.take(arrival, SKIP, horizon=horizon)
         return ((SKIP, HAS_ENOUGH), (1.0, nan)), {SKIP_NAME: 1.0} if terms.spreads else None
     if not terms.spreads:
         ((action, reason), figures), *_ = policy.choose((asked,), **arguments)
@@ -69,7 +69,7 @@ def assign(
     else:
         action, reason = _drawn(campaign, arrival, action, reason, options)
         shares = probabilities(spread, options, holdout=terms.holdout, explore=terms.explore)
-    policy.take(arrival.context, action)
+    policy.take(arrival, action)
     names = (SKIP_NAME, *policy.actions)
     spread_over = {name: p for name, p in zip(names, shares, strict=True) if p > 0}
     return ((action, reason), (shares[action + 1], price)), spread_over

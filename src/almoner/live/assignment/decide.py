@@ -171,7 +171,7 @@ def _record(
             None if available is None else json.dumps(available),
         )
         if own or shares is not None:
-            event = event._replace(detail=detail_of(arrival.own_costs, shares))
+            event = event._replace(detail=detail_of(arrival.own_costs, shares, arrival.row))
         events.append(event)
         counted += 1
         if campaign.terms.expires and name is not None:

@@ -6,18 +6,33 @@ Costs are in units, by action. They come first, so that a fold finds them withou
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Protocol
 
 __all__ = ["detail_of", "has_own_costs", "logged_costs", "logged_probabilities"]
+
+
+class RowParts(Protocol):
+    """The scores or features of an arrival."""
+
+    def parts(self) -> dict[str, Any]:
+        """Return them as the log keeps them."""
+
 
 _OWN_COSTS = '{"costs":'
 
 
-def detail_of(costs: dict[str, int] | None, shares: dict[str, float] | None) -> str | None:
-    """Return the detail of a decision; None without own costs and probabilities of options."""
+def detail_of(
+    costs: dict[str, int] | None, shares: dict[str, float] | None, row: RowParts | None = None
+) -> str | None:
+    """Return the detail of a decision; None without own costs and probabilities of options.
+
+    ``row`` are the scores or features of an arrival, which always has costs too, if only {}.
+    """
     if costs is None and shares is None:
         return None
     parts: dict[str, Any] = {} if costs is None else {"costs": costs}
+    if row is not None:
+        parts |= row.parts()
     if shares is not None:
         parts["probabilities"] = shares
     return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))

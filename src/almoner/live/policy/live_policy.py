@@ -178,7 +178,7 @@ class LivePolicy:
         batch, size = self._fill(arrivals, horizon, held), len(arrivals)
         if funds is not None and self._weigh_own(arrivals[0], left, blocked, funds):
             choice = self._choice()
-            self.take(arrivals[0].context, choice[0][0])
+            self.take(arrivals[0], choice[0][0])
             return (choice,)
         reserves, left = self._limits(arrivals[0], left, blocked)
         self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
@@ -264,9 +264,9 @@ class LivePolicy:
         key = np.uint64(round_key(self._stream, self.state.progress.item(ROUND)))
         return float(uniform(key, lane))
 
-    def take(self, context: str, action: int) -> None:
-        """Record a decision that was made elsewhere."""
-        row = (TAKE, self.contexts[context], action, self.state.progress.item(ROUND))
+    def take(self, arrival: PendingArrival, action: int, *, horizon: int | None = None) -> None:
+        """Record a decision that was made elsewhere; a policy on rows needs the horizon too."""
+        row = (TAKE, self.contexts[arrival.context], action, self.state.progress.item(ROUND))
         self.replay([row], [0.0])
 
     def replay(self, rows: Sequence[Row], rewards: Sequence[float]) -> None:

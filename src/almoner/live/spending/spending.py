@@ -38,6 +38,7 @@ class Narrowed:
     context: str
     available: Sequence[str]
     own_costs: Any = None
+    row: Any = None
     key: Any = None
     visitor: Any = None
 
@@ -134,7 +135,7 @@ class Spending:
         policy.set_left(policy.units(outlook.beyond_default))
         narrowed = arrival
         if len(allowed) < len(policy.actions):
-            narrowed = Narrowed(arrival.context, allowed, arrival.own_costs)
+            narrowed = Narrowed(arrival.context, allowed, arrival.own_costs, arrival.row)
         arguments = {
             "horizon": self._arrivals + outlook.arrivals,
             "left": left,

@@ -56,7 +56,8 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
     forecast = isinstance(campaign.terms.horizon, ClosingTime)
     reserves, costs, expires = 0, 0, campaign.terms.expires
-    evidence, windowed = campaign.evidence, campaign.window is not None
+    evidence = campaign.evidence
+    special = campaign.window is not None or campaign.terms.on_rows
     one_by_one = campaign.spending is not None or evidence.shared is not None
     for event in events:
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
@@ -80,7 +81,7 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                 rows.append((TAKE, contexts[context], actions[name], counted))
                 rewards.append(0.0)
         elif kind == REWARDED:
-            if (name in actions and not windowed) or _is_for_kernels(campaign, event):
+            if (name in actions and not special) or _is_for_kernels(campaign, event):
                 t = -1 if counted is None else counted
                 rows.append((LEARN, contexts[context], actions[name], t))
                 rewards.append(event[_REWARD] or 0.0)
@@ -138,6 +139,10 @@ def _fold_decision(
         campaign.correct_forecast(at)
         if campaign.spending is not None:
             rows.append((SET_LEFT, campaign.units_left(at), SKIP, -1))
+        if campaign.row_policy is not None:
+            campaign.policy.replay(rows, rewards + [0.0] * (len(rows) - len(rewards)))
+            campaign.row_policy.fold_row(event)
+            rows, rewards = [], []
         rows.append((TAKE, campaign.contexts[context], campaign.action_index[name], counted))
     if campaign.evidence.ageing is not None:
         campaign.evidence.add(campaign, event)
@@ -182,6 +187,8 @@ def _is_for_kernels(campaign: Campaign, event: EventRow) -> bool:
     """Fold a reward into a window, and that of a stopped action; return if kernels learn it too."""
     _, _, at, _, decision, _, context, action = event[:8]
     reward, window = event[_REWARD] or 0.0, campaign.window
+    if campaign.row_policy is not None:
+        campaign.row_policy.learn(event)
     if window is not None:
         window.reward(decision, at, reward)
         if reward == 0.0:  # silence is known from the age of its decision
@@ -211,6 +218,8 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
     if kind == CANCELLED:
         return _cancel(campaign, event)
     if kind == SETTLED:
+        if campaign.row_policy is not None:
+            campaign.row_policy.learn(event)
         reserve = 0 if event.reason == RELEASE else event.reserve or 0
         campaign.overrun += overrun(reserve=reserve, bill=bill)
         return [(SET_LEFT, campaign.units_left(event.at), SKIP, -1)]

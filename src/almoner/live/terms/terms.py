@@ -27,6 +27,7 @@ __all__ = [
     "LEARNED",
     "PAIRS_LIMIT",
     "RELEASE",
+    "ROWS",
     "SKIP_NAME",
     "Terms",
 ]
@@ -39,6 +40,9 @@ PAIRS_LIMIT = 100_000
 
 RELEASE, CHARGE = "release", "charge"
 """Values of ``on_expiry``: the action has cost nothing, or its reserve."""
+
+ROWS = "rows"
+"""The one context of a campaign on rows."""
 
 SKIP_NAME = "skip"
 """The name of a skip in exports; no action may have it."""
@@ -61,6 +65,8 @@ class Terms:
     ``after``, ``memory`` and ``prior`` are what was asked for; ``inherited`` holds the numbers that
     it came to: under ``pairs`` the count and the sum of rewards in [0, 1] by context and action, a
     skip included, and under ``arrivals`` those of each context, where they are known.
+
+    On rows, ``scores`` says that arrivals have scores, and ``features`` names those that they have.
     """
 
     contexts: tuple[str, ...]
@@ -91,6 +97,13 @@ class Terms:
     memory: float | None = None
     prior: dict[str, Any] | None = None
     inherited: dict[str, Any] | None = None
+    scores: bool = False
+    features: tuple[str, ...] = ()
+
+    @cached_property
+    def on_rows(self) -> bool:
+        """Whether arrivals have scores or features instead of a named context."""
+        return self.scores or bool(self.features)
 
     @cached_property
     def scale(self) -> RewardScale:

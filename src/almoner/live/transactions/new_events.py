@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 from almoner.live.assignment.assignment import skip_probability
+from almoner.live.rows.arrival_row import learned_parts
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.fold import fold, ledger_after
 from almoner.live.terms.terms import Terms
-from almoner.store.events import AMENDED, REWARDED, Event
+from almoner.store.events import AMENDED, REWARDED, SETTLED, Event
 
 __all__ = ["change_terms", "follow_up", "has_lapsed", "lapse", "set_status"]
 
@@ -45,9 +46,18 @@ def follow_up(
         bill=bill,
         charged=charged,
         reward=reward,
+        detail=_repeated_row(campaign, kind, decided),
     )
     fold(campaign, [event])
     return event
+
+
+def _repeated_row(campaign: Campaign, kind: str, decided: Event) -> str | None:
+    """Return the row of a decision that a reward or a bill repeats, if a policy learns from it."""
+    learns = campaign.row_policy is not None and campaign.row_policy.learns
+    if not learns or kind not in (REWARDED, SETTLED) or decided.round is None:
+        return None
+    return learned_parts(decided.detail)
 
 
 def has_lapsed(campaign: Campaign, now: int) -> bool:
