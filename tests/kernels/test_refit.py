@@ -164,6 +164,7 @@ class Arrival:
     key: None = None
     visitor: None = None
     own_costs: None = None
+    row: None = None
 
 
 def decisions(policy: LivePolicy) -> list[Any]:

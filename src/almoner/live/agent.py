@@ -176,7 +176,7 @@ class Agent:
         key: str | None = None,
         person: str | None = None,
         costs: Mapping[str, Any] | None = None,
-        scores: Mapping[str | None, float] | None = None,
+        scores: Mapping[Any, float] | None = None,
         features: Mapping[str, float] | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action.
@@ -207,17 +207,20 @@ class Agent:
 
     def decide_many(
         self,
-        contexts: Iterable[str],
+        contexts: Iterable[str] | None = None,
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
         persons: Iterable[str | None] | None = None,
         costs: Iterable[Mapping[str, Any] | None] | None = None,
+        scores: Iterable[Mapping[Any, float]] | None = None,
+        features: Iterable[Mapping[str, float]] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order, in one transaction: all of them or none.
 
-        Keys, persons and costs are one for each arrival.
+        Keys, persons, costs, scores and features are one for each arrival.
         """
-        return self._commits.submit(arrivals(contexts, available, keys, persons, costs))  # type: ignore[no-any-return]
+        commands = arrivals(contexts, available, keys, persons, costs, scores, features)
+        return self._commits.submit(commands)  # type: ignore[no-any-return]
 
     def settle(
         self,

@@ -95,7 +95,7 @@ class AsyncAgent:
         key: str | None = None,
         person: str | None = None,
         costs: Mapping[str, Any] | None = None,
-        scores: Mapping[str | None, float] | None = None,
+        scores: Mapping[Any, float] | None = None,
         features: Mapping[str, float] | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action."""
@@ -105,14 +105,17 @@ class AsyncAgent:
 
     async def decide_many(
         self,
-        contexts: Iterable[str],
+        contexts: Iterable[str] | None = None,
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
         persons: Iterable[str | None] | None = None,
         costs: Iterable[Mapping[str, Any] | None] | None = None,
+        scores: Iterable[Mapping[Any, float]] | None = None,
+        features: Iterable[Mapping[str, float]] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        return await self.ask(*arrivals(contexts, available, keys, persons, costs))
+        commands = arrivals(contexts, available, keys, persons, costs, scores, features)
+        return await self.ask(*commands)
 
     async def settle(
         self,

@@ -66,6 +66,7 @@ class Arrival:
     key: None = None
     visitor: None = None
     own_costs: None = None
+    row: None = None
 
 
 def informed(policy: al.Policy, contexts: int) -> al.Policy:

@@ -26,6 +26,7 @@ class Arrival:
     available: list[str] | None = None
     key: None = None
     visitor: None = None
+    row: None = None
 
 
 def campaign(**terms: Any) -> Campaign:
@@ -143,7 +144,7 @@ def test_learned_shares_count_the_arrival_and_weigh_one_of_those_to_come(seed: i
         policy=al.ealp(reward_means=means.tolist()),
     )
     for name in rng.choice(names, 20):
-        state.policy.take(name, -1)
+        state.policy.take(Arrival(name, None), -1)
         counts[names.index(name)] += 1
     own = rng.integers(0, 800, 2).astype(np.float64)
     _, spread, _ = weigh(state, Arrival("x", named(own)))

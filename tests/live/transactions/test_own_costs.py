@@ -110,9 +110,9 @@ def test_several_arrivals_have_costs_one_for_each(factory: AgentFactory) -> None
     agent = factory.create(actions={"mail": 1.0}, budget=30, horizon=30)
     taken = agent.decide_many(["new"] * 4, costs=[{"mail": 0.5}, None, {"mail": 2}, {}])
     assert [decision.reserved for decision in taken] == [0.5, 1, 2, 1]
-    with refused(agent, InvalidInput, "costs must hold 2 costs, one for each context"):
+    with refused(agent, InvalidInput, "costs must hold 2 costs, one for each arrival"):
         agent.decide_many(["new"] * 2, costs=[None])
-    with refused(agent, InvalidInput, "costs must hold 2 costs, one for each context"):
+    with refused(agent, InvalidInput, "costs must hold 2 costs, one for each arrival"):
         agent.decide_many(["new"] * 2, costs={"mail": 1})  # type: ignore[dict-item]
     assert observable_state(agent) == replayed_state(agent)
 

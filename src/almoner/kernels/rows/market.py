@@ -40,7 +40,7 @@ from almoner.policy.rows import Priced
 __all__ = ["compute_hull", "enter", "market_terms"]
 
 REFRESHES, LONGEST = 24, 64
-"""A refresh is due after a share of the rounds so far, or left, but not more than so many rounds."""
+"""A refresh is due after a share of the rounds so far, or left, but at most so many rounds."""
 
 MOVED = 0.02
 """Relative change of the budget per round after which the price is computed anew."""

@@ -11,7 +11,7 @@ from almoner.live.audit.decision_record import DecisionRecord
 from almoner.live.audit.keys import KeyDigests
 from almoner.live.audit.money import MoneyAuditor
 from almoner.live.audit.offers import OfferAuditor
-from almoner.live.audit.own_costs import own_costs, present_offers
+from almoner.live.audit.own_costs import check_row, own_costs, present_offers
 from almoner.live.audit.rows import OFFER, Fault, UnusedColumns, event_of
 from almoner.live.terms.terms import Terms
 from almoner.live.times.closing_time import ClosingTime
@@ -83,6 +83,8 @@ class DecisionAuditor:
             offer, own = row[OFFER], None
             if detail is not None:
                 own = own_costs(detail, self._terms)
+            elif self._terms.on_rows:
+                check_row(detail, self._terms)
             number = valid.get(offer) if own is None else None
             if number is None:
                 number = offers.add(offer, own)

@@ -62,7 +62,8 @@ class OfferAuditor:
         terms = self._terms
         agreed = present_offers(terms, context, own)[action]
         learned = action in terms.learned_costs and action not in (own or {})
-        learned = learned and 0 <= (cost or 0) <= agreed[1]
+        learned |= getattr(terms.policy.rewards, "learn_costs", False)  # on features
+        learned &= 0 <= (cost or 0) <= agreed[1]
         if reserve != agreed[1] or not (learned or cost == agreed[0]):
             raise Fault(
                 f"reserves {reserve} for an expected cost of {cost}, where the terms say "

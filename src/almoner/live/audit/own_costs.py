@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from typing import Any
 
 from almoner.live.audit.rows import Fault
 from almoner.live.terms.terms import Terms
 
-__all__ = ["own_costs", "present_offers"]
+__all__ = ["check_row", "own_costs", "present_offers"]
 
 _FIRST = '{"costs":'
 """The beginning of a detail with costs: they come first."""
 _PARTS = {"costs", "probabilities"}
+_ROW_PARTS = {"scores", "features", "horizon"}
 
 
 def own_costs(detail: str | None, terms: Terms) -> dict[str, int] | None:
@@ -23,8 +25,10 @@ def own_costs(detail: str | None, terms: Terms) -> dict[str, int] | None:
     if not isinstance(detail, str) or not detail.startswith(_FIRST):
         return None
     table = json.loads(detail)
-    if not set(table) <= _PARTS:
+    if not set(table) <= (_PARTS | _ROW_PARTS if terms.on_rows else _PARTS):
         raise Fault(f"has a detail that cannot be read: {detail!r}")
+    if terms.on_rows:
+        _check_row(table, terms)
     costs: Any = table["costs"]
     if not isinstance(costs, dict):
         raise Fault(f"has costs that cannot be read: {costs!r}")
@@ -44,3 +48,23 @@ def present_offers(
         cost, reserve = offers[action]
         offers[action] = given, given if cost == reserve else max(reserve, given)
     return offers
+
+
+def check_row(detail: str | None, terms: Terms) -> None:
+    """Refuse a detail without the row of an arrival, in a campaign on rows."""
+    if own_costs(detail, terms) is None:
+        raise Fault(f"has no row of its arrival: {detail!r}")
+
+
+def _check_row(table: dict[str, Any], terms: Terms) -> None:
+    """Refuse scores and features other than the terms have, or that are no finite numbers."""
+    name = "scores" if terms.scores else "features"
+    values = table.get(name)
+    known = {*terms.actions, "skip"} if terms.scores else {*terms.features}
+    if not isinstance(values, dict) or not set(values) <= known:
+        raise Fault(f"has {name} that the terms do not: {values!r}")
+    if name == "features" and set(values) != known:
+        raise Fault(f"lacks the features {sorted(known - set(values))}")
+    for key, value in values.items():
+        if type(value) not in (int, float) or not isfinite(value):
+            raise Fault(f"has the value {value!r} for {key!r}")

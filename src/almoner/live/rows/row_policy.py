@@ -60,9 +60,8 @@ class RowPolicy(LivePolicy):
             terms.policy, horizon=horizon, budget=terms.budget, features=len(terms.features)
         )
         actions = len(terms.active)
-        self.row_state = new_row_state(
-            self._lowered_rows, actions=actions, features=len(terms.features)
-        )
+        self._shape = {"actions": actions, "features": len(terms.features)}
+        self.row_state = new_row_state(self._lowered_rows, **self._shape)
         self._fits, self._spread = np.ones(actions, np.bool_), np.zeros(actions)
         self._expected, self._numbers = np.zeros(actions, np.int64), np.zeros(2)
         self._weigh_row, self._take_row = weigh_live, take_live
@@ -197,17 +196,31 @@ class RowPolicy(LivePolicy):
     def take_over(self, other: LivePolicy) -> None:
         """Take over everything that the policy has learned on other terms."""
         if isinstance(other, RowPolicy):
+            self._use_warm_up(other._lowered_rows.warm_up)
             copy_arrays(other.row_state, self.row_state)
         super().take_over(other)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the market, the models and the counts as plain values."""
-        return {**super().to_dict(), "rows": arrays_to_dict(self.row_state)}
+        warm_up = self._lowered_rows.warm_up
+        return {
+            **super().to_dict(),
+            "rows": arrays_to_dict(self.row_state),
+            "warm_up": warm_up,
+        }
 
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the result of `to_dict`."""
-        restore_arrays(self.row_state, table["rows"])
-        super().restore({name: values for name, values in table.items() if name != "rows"})
+        counts = dict(table)
+        self._use_warm_up(counts.pop("warm_up"))
+        restore_arrays(self.row_state, counts.pop("rows"))
+        super().restore(counts)
+
+    def _use_warm_up(self, arrivals: int) -> None:
+        """Standardise by as many arrivals as at the opening, whatever horizon an amendment sets."""
+        if arrivals != self._lowered_rows.warm_up:
+            self._lowered_rows = self._lowered_rows._replace(warm_up=arrivals)
+            self.row_state = new_row_state(self._lowered_rows, **self._shape)
 
     def _take(self, given: ArrivalRow, costs: dict[str, int] | None, t: int) -> None:
         policy = self._lowered_rows._replace(horizon=given.horizon or 0)

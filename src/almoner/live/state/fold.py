@@ -56,8 +56,7 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
     forecast = isinstance(campaign.terms.horizon, ClosingTime)
     reserves, costs, expires = 0, 0, campaign.terms.expires
-    evidence = campaign.evidence
-    special = campaign.window is not None or campaign.terms.on_rows
+    evidence, special = campaign.evidence, campaign.window is not None or campaign.terms.on_rows
     one_by_one = campaign.spending is not None or evidence.shared is not None
     for event in events:
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]

@@ -61,6 +61,11 @@ class Changes:
 def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
     """Return the terms of a campaign after changes; refuse changes that cannot be made now."""
     terms = campaign.terms
+    if terms.on_rows and (changes.add or changes.stop or changes.restart):
+        raise InvalidTerms(
+            "a campaign on rows keeps its actions; leave an action out of available where it is "
+            "not to be taken, or open another campaign"
+        )
     if changes.budget is not None:
         terms = replace(terms, budget=_budget(terms, campaign.ledger_at(now), changes.budget))
     terms = replace(terms, horizon=_horizon(campaign, changes, now))

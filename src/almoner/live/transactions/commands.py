@@ -137,11 +137,21 @@ def arrivals(
     keys: Any = None,
     persons: Any = None,
     costs: Any = None,
+    scores: Any = None,
+    features: Any = None,
 ) -> list[Decide]:
-    """Return the commands to decide for contexts in their order, with keys and the rest if any."""
+    """Return the commands to decide for arrivals in their order, with keys and the rest if any.
+
+    In a campaign on rows the arrivals are those of scores or features, and contexts are left out.
+    """
+    rows = scores if scores is not None else features
+    if contexts is None and rows is not None:
+        contexts = [None] * len(checks.listed("scores" if features is None else "features", rows))
     names = checks.listed("contexts", contexts)
     keys = _one_each("keys", keys, len(names))
     costs = _one_each("costs", costs, len(names))
+    scores = _one_each("scores", scores, len(names))
+    features = _one_each("features", features, len(names))
     persons = [None] * len(names) if persons is None else checks.listed("persons", persons)
     if len(persons) != len(names):  # whose names must not be in the message
         raise InvalidInput(
@@ -149,8 +159,8 @@ def arrivals(
         )
     allowed = list(available) if isinstance(available, Iterator) else available
     return [
-        Decide(context, allowed, key, person, own)
-        for context, key, person, own in zip(names, keys, persons, costs, strict=True)
+        Decide(context, allowed, *values)
+        for context, *values in zip(names, keys, persons, costs, scores, features, strict=True)
     ]
 
 
@@ -159,8 +169,8 @@ def _one_each(name: str, values: Any, count: int) -> list[Any]:
     if values is None:
         return [None] * count
     if isinstance(values, Mapping):  # which is iterable, too
-        raise checks.refuse(name, f"hold {count} {name}, one for each context", values)
+        raise checks.refuse(name, f"hold {count} {name}, one for each arrival", values)
     entries = checks.listed(name, values)
     if len(entries) != count:
-        raise checks.refuse(name, f"hold {count} {name}, one for each context", entries)
+        raise checks.refuse(name, f"hold {count} {name}, one for each arrival", entries)
     return entries
