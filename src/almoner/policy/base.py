@@ -43,9 +43,7 @@ PARTS: dict[str, tuple[type[Any], dict[str, type[Any]]]] = {
 """All parts, by axis and name."""
 
 ROW_PARTS: dict[str, dict[str, type[Any]]] = {
-    axis: {
-        name: part for name in rows.__all__ if issubclass(part := getattr(rows, name), kind)
-    }
+    axis: {name: part for name in rows.__all__ if issubclass(part := getattr(rows, name), kind)}
     for axis, (kind, _) in PARTS.items()
 }
 """The parts of policies on rows, by axis and name; they go with one another only."""

@@ -135,6 +135,8 @@ def fixed_rate() -> Policy:
     return _on_scores(FixedRate())
 
 
-def _on_scores(rule: Priced | DualDescent | PIDPacing | EMAPacing | Unpriced | FixedRate,
-               trust: float | None = None) -> Policy:
+def _on_scores(
+    rule: Priced | DualDescent | PIDPacing | EMAPacing | Unpriced | FixedRate,
+    trust: float | None = None,
+) -> Policy:
     return Policy(rewards=GivenScores(trust=trust), contexts=Market(), allocation=rule)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from almoner.jit import jit_callable, jit_large
+from almoner.jit import jit_callable
 from almoner.kernels.draws import SERVE_LANE, uniform
 from almoner.kernels.priced import SKIP, break_tie, options_at, write_spread
 from almoner.kernels.rows.learning import count_visit, observe_outcome
@@ -30,7 +30,7 @@ LARGEST_BILL = 20.0
 _UNPRICED, _FIXED = Unpriced.code, FixedRate.code
 
 
-@jit_large
+@jit_callable
 def decide_row(
     policy: LoweredRows,
     state: RowState,
@@ -68,7 +68,7 @@ def decide_row(
     return break_tie(terms, hulls, place, chosen, probability, key)
 
 
-@jit_large
+@jit_callable
 def take_row(policy: LoweredRows, state: RowState, row: Row, cost: int, key: np.uint64) -> None:
     """Record a decision: the round, the row, and the units that it takes from the budget."""
     enter(policy, state, row, key)
