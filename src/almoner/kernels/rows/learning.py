@@ -1,4 +1,4 @@
-"""Learning on rows: outcomes of the regressions, and the first arrivals, which standardise features.
+"""Learning on rows: outcomes of the regressions, and features standardised by the first arrivals.
 
 Outcomes that come before that are learned at once, as if all features were at their means, and
 again when they are standardised.
@@ -20,10 +20,10 @@ from almoner.kernels.rows.state import (
     ROUND,
     SPREADS,
     STANDARD,
-    X,
     Models,
     Row,
     RowState,
+    X,
     reset_models,
 )
 from almoner.kernels.rows.values import standardise

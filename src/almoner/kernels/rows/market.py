@@ -38,7 +38,7 @@ from almoner.kernels.rows.state import (
 )
 from almoner.kernels.rows.values import value_row
 from almoner.kernels.state import UNIT_PRICE
-from almoner.lp import candidates
+from almoner.lp import ROUNDING, candidates
 from almoner.policy.allocation import AdaptiveLP
 from almoner.policy.row_lowering import GIVEN, LoweredRows
 from almoner.policy.rows import Priced
@@ -170,14 +170,19 @@ def _solve(policy: LoweredRows, state: RowState, ratio: float) -> None:
 
 @jit_large
 def compute_hull(state: RowState, place: int) -> None:
-    """Compute the hull of one row from its gains, of actions that the budget left can pay."""
+    """Compute the hull of one row from its gains, of actions that the budget left can pay.
+
+    Rounding errors are relative to the largest gain, as scores have no scale.
+    """
     hulls, costs = state.hulls, state.costs[place]
     gains, tops = hulls.gains[place], hulls.tops[place]
+    largest = 0.0
     for action in range(len(costs)):
         if costs[action] > state.progress[LEFT]:
             gains[action] = -math.inf
             state.progress[CUT] = 1
-    hulls.sizes[place] = candidates(gains, costs, tops)
+        largest = max(largest, gains[action])
+    hulls.sizes[place] = candidates(gains, costs, tops, ROUNDING * largest)
     gain, cost = 0.0, 0
     for i in range(hulls.sizes[place]):
         run = costs[tops[i]] - cost

@@ -41,10 +41,10 @@ __all__ = [
     "SPREADS",
     "STANDARD",
     "UNAVAILABLE",
-    "X",
     "Models",
     "Row",
     "RowState",
+    "X",
     "new_row_state",
     "reset_models",
     "reset_rows",
@@ -91,7 +91,7 @@ class Row(NamedTuple):
 
 
 class Models(NamedTuple):
-    """Linear regressions: of the reward of each action, of skipping, and of the bill of each action.
+    """Linear regressions of the rewards of actions, of skipping, and of the bills of actions.
 
     The last two only where they are learned. ``covariances`` are inverses of precisions, in units
     of the noise; ``visits`` is the inverse of Σ xx' over all arrivals. Rows are compared by models

@@ -18,10 +18,10 @@ from almoner.kernels.rows.state import (
     SPREADS,
     STANDARD,
     UNAVAILABLE,
-    X,
     Models,
     Row,
     RowState,
+    X,
 )
 from almoner.policy.row_lowering import CALIBRATED, GIVEN, LINEAR, LoweredRows
 
