@@ -16,7 +16,7 @@ from almoner.jit import jit_inline
 from almoner.kernels.draws import SERVE_LANE, TIE_LANE, uniform
 from almoner.kernels.hulls import compute_hulls, restrict
 from almoner.kernels.pair_index import weights_of
-from almoner.kernels.price import find_price, nearness
+from almoner.kernels.price import PricedTerms, find_price, nearness
 from almoner.kernels.state import LEFT, ROUND, UNIT_PRICE, Hulls, Memo, State
 from almoner.lp import TOLERANCE
 from almoner.policy.allocation import AdaptiveLP, EagerRounding, FixedLP, RoundedLP, SkipAlways
@@ -104,7 +104,7 @@ def _next_unit_price(hulls: Hulls, price: float, rate: float) -> tuple[float, fl
 
 @jit_inline
 def options_at(
-    policy: LoweredPolicy, hulls: Hulls, context: int, price: float, rate: float
+    policy: PricedTerms, hulls: Hulls, context: int, price: float, rate: float
 ) -> tuple[int, int, float]:
     """Return the two options of a context at a price, and the probability of the dearer one.
 
@@ -140,7 +140,7 @@ def priced_ratio(policy: LoweredPolicy, left: int, remaining: int) -> float:
 
 @jit_inline
 def write_spread(
-    policy: LoweredPolicy,
+    policy: PricedTerms,
     hulls: Hulls,
     context: int,
     action: int,
@@ -160,7 +160,7 @@ def write_spread(
 
 @jit_inline
 def break_tie(
-    policy: LoweredPolicy,
+    policy: PricedTerms,
     hulls: Hulls,
     context: int,
     action: int,
@@ -183,8 +183,10 @@ def break_tie(
 
 
 @jit_inline
-def _is_tied(policy: LoweredPolicy, hulls: Hulls, context: int, action: int, other: int) -> bool:
+def _is_tied(policy: PricedTerms, hulls: Hulls, context: int, action: int, other: int) -> bool:
+    gain = hulls.gains[context, action]
+    near = TOLERANCE * (abs(gain) if policy.dearest == math.inf else 1.0)
     return (
         policy.costs[context, action] == policy.costs[context, other]
-        and abs(hulls.gains[context, action] - hulls.gains[context, other]) <= TOLERANCE
+        and abs(gain - hulls.gains[context, other]) <= near
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from almoner.jit import jit_callable
+from almoner.jit import jit_large
 from almoner.kernels.draws import POLICY, round_key, stream_key
 from almoner.kernels.rows.state import LEFT, PRICE, Row, RowState, reset_rows
 from almoner.kernels.rows.steps import SKIP, decide_row, learn_bill, learn_row, take_row
@@ -22,19 +22,18 @@ ROW_FIGURES = 4
 class RowWorld(NamedTuple):
     """The rows of a simulation.
 
-    ``rewards`` and ``scores`` have a column for each action, and one for skipping behind them;
-    ``costs`` are what policies plan with and ``bills`` what is paid, in units.
+    ``rewards`` has a column for each action, and one for skipping behind them; ``values`` and
+    ``costs`` are what policies see, as in `almoner.kernels.rows.state.Row`; ``bills`` are what is
+    paid, in units.
     """
 
     rewards: Floats
-    scores: Floats
-    features: Floats
+    values: Floats
     costs: Ints
     bills: Ints
-    allowed: Mask
 
 
-@jit_callable
+@jit_large
 def play_rows(
     policy: LoweredRows,
     world: RowWorld,
@@ -60,9 +59,9 @@ def play_rows(
         reward, overrun, taken = 0.0, 0.0, 0.0
         for t in range(orders.shape[1]):
             i = orders[run, t]
-            row = Row(world.scores[i], world.features[i], world.costs[i], world.allowed[i])
+            row = Row(world.values[i], world.costs[i])
             for k in range(actions):
-                fits[k] = row.allowed[k] and row.costs[k] <= state.progress[LEFT]
+                fits[k] = row.costs[k] <= state.progress[LEFT]
             key = round_key(stream, t)
             action, probability = decide_row(policy, state, row, fits, key)
             bill = 0 if action == SKIP else world.bills[i, action]

@@ -6,7 +6,7 @@ last bit; loops run along rows of symmetric matrices, so that they still use vec
 
 from __future__ import annotations
 
-from almoner.jit import jit_inline
+from almoner.jit import jit_inline, jit_large
 from almoner.types import Floats
 
 __all__ = ["copy_matrix", "dot", "observe", "quadratic"]
@@ -31,23 +31,30 @@ def copy_matrix(source: Floats, target: Floats) -> None:
 
 @jit_inline
 def multiply(matrix: Floats, x: Floats, product: Floats) -> None:
-    """Write the product of a symmetric matrix and a vector."""
-    for i in range(len(x)):
+    """Write the product of a symmetric matrix and a vector, four rows of the matrix at a time."""
+    width = len(x)
+    whole = width - width % 4
+    for i in range(width):
         product[i] = 0.0
-    for j in range(len(x)):
+    for j in range(0, whole, 4):
+        a, b, c, d = x[j], x[j + 1], x[j + 2], x[j + 3]
+        for i in range(width):
+            first = matrix[j, i] * a + matrix[j + 1, i] * b
+            product[i] += first + (matrix[j + 2, i] * c + matrix[j + 3, i] * d)
+    for j in range(whole, width):
         factor = x[j]
-        for i in range(len(x)):
+        for i in range(width):
             product[i] += matrix[j, i] * factor
 
 
-@jit_inline
+@jit_large
 def quadratic(matrix: Floats, x: Floats, product: Floats) -> float:
     """Return x'Ax of a symmetric matrix; ``product`` gets Ax."""
     multiply(matrix, x, product)
     return max(0.0, dot(product, x))
 
 
-@jit_inline
+@jit_large
 def observe(covariance: Floats, x: Floats, gain: Floats) -> float:
     """Add an observation to a covariance, A ← (A⁻¹ + xx')⁻¹ (Sherman and Morrison).
 

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import math
 
-from almoner.jit import jit_inline
+from almoner.jit import jit_inline, jit_large
 from almoner.kernels.indices import exploration_level
 from almoner.kernels.rows.regression import dot, quadratic
-from almoner.kernels.rows.state import STANDARD, Model, Row, RowState
+from almoner.kernels.rows.state import (
+    FIXED,
+    FIXED_LEFT,
+    FIXED_REMAINING,
+    FIXED_ROUND,
+    MEANS,
+    NOISE,
+    PRODUCT,
+    SPREADS,
+    STANDARD,
+    UNAVAILABLE,
+    Models,
+    Row,
+    RowState,
+    X,
+)
 from almoner.policy.row_lowering import CALIBRATED, GIVEN, LINEAR, LoweredRows
 
-__all__ = ["expected_costs", "standardise", "value_row"]
+__all__ = ["standardise", "value_row"]
 
 CLIP = 5.0
 """Standard deviations from the mean at which features are cut off."""
 
 LEAST_RATIO, LARGEST_RATIO = 0.2, 5.0
 """Limits of a predicted ratio of bill and declared cost."""
-
-_T, _REMAINING, _LEFT = 0, 1, 2
 
 
 @jit_inline
@@ -29,78 +42,75 @@ def standardise(policy: LoweredRows, state: RowState, row: Row, action: int) -> 
     recalibrated, 1 and the score less its mean. Before the first arrivals have standardised them,
     features count as their means.
     """
-    x, means, spreads = state.rewards.x, state.warm_up.means, state.warm_up.spreads
+    x, standards = state.models.scratch[X], state.standards
     x[0] = 1.0
-    if policy.model == CALIBRATED:
-        x[1] = row.scores[action] - means[action] if state.progress[STANDARD] == 1 else 0.0
+    for i in range(1, len(x)):
+        x[i] = 0.0
+    if state.progress[STANDARD] == 0:
         return
-    for i in range(len(means)):
-        x[i + 1] = 0.0
-        if state.progress[STANDARD] == 1:
-            x[i + 1] = min(CLIP, max(-CLIP, (row.features[i] - means[i]) / spreads[i]))
+    if policy.model == CALIBRATED:
+        x[1] = row.values[action] - standards[MEANS, action]
+        return
+    given = row.values[len(row.costs) + 1 :]
+    for i in range(len(given)):
+        deviation = (given[i] - standards[MEANS, i]) / standards[SPREADS, i]
+        x[i + 1] = min(CLIP, max(-CLIP, deviation))
 
 
-@jit_inline
+@jit_large
 def value_row(policy: LoweredRows, state: RowState, row: Row, place: int) -> None:
     """Write the gains over skipping of a row into the market, with its expected costs.
 
     Actions that are not available gain minus infinity.
     """
-    market, actions = state.market, len(row.costs)
-    if policy.model == GIVEN or (policy.model == CALIBRATED and state.progress[STANDARD] == 0):
-        for action in range(actions):
-            market.costs[place, action] = row.costs[action]
-            gain = row.scores[action] - row.scores[actions]
-            market.hulls.gains[place, action] = gain if row.allowed[action] else -math.inf
-        return
-    plays = 0.0
+    actions, models = len(row.costs), state.models
+    as_given = policy.model == GIVEN
+    as_given |= policy.model == CALIBRATED and state.progress[STANDARD] == 0
+    arrivals, idle = state.figures[FIXED_REMAINING], row.values[actions]
     if policy.model == LINEAR:
         standardise(policy, state, row, 0)
-        plays = _arrivals_left(state)
-    expected_costs(policy, state, row, place)
-    idle = row.scores[actions]
-    if policy.learns_skip == 1:
-        idle = _bound(state.rewards, actions, plays)
+        arrivals = _arrivals_left(state)
+        if policy.learns_skip == 1:
+            idle = _bound(models, actions, arrivals)
     for action in range(actions):
-        gain = -math.inf
-        if row.allowed[action]:
+        cost, value = row.costs[action], row.values[action]
+        if cost == UNAVAILABLE:
+            state.costs[place, action], state.hulls.gains[place, action] = 0, -math.inf
+            continue
+        if not as_given:
             if policy.model == CALIBRATED:
                 standardise(policy, state, row, action)
-                plays = state.rewards.clock[_REMAINING]
-            affordable = plays
-            if market.costs[place, action] > 0:
-                affordable = min(plays, state.rewards.clock[_LEFT] / market.costs[place, action])
-            gain = _bound(state.rewards, action, affordable) - idle
-        market.hulls.gains[place, action] = gain
+            elif policy.learns_costs == 1 and cost > 0:
+                cost = _expected_cost(state, action, cost)
+            plays = min(arrivals, state.figures[FIXED_LEFT] / cost) if cost > 0 else arrivals
+            value = _bound(models, action, plays)
+        state.costs[place, action], state.hulls.gains[place, action] = cost, value - idle
 
 
 @jit_inline
-def expected_costs(policy: LoweredRows, state: RowState, row: Row, place: int) -> None:
-    """Write the expected costs of a row, whose regressors are in the scratch space."""
-    bills = state.bills
-    for action in range(len(row.costs)):
-        cost = row.costs[action]
-        if policy.learns_costs == 1 and cost > 0:
-            ratio = dot(bills.fixed_coefficients[action], state.rewards.x)
-            ratio = min(LARGEST_RATIO, max(LEAST_RATIO, ratio))
-            cost = math.ceil(row.costs[action] * ratio)
-        state.market.costs[place, action] = cost
+def _expected_cost(state: RowState, action: int, cost: int) -> int:
+    """Return the declared cost of an action times the ratio that bills have had."""
+    coefficients, actions = state.models.coefficients[FIXED], state.costs.shape[1]
+    bill = len(coefficients) - actions + action
+    ratio = dot(coefficients[bill], state.models.scratch[X])
+    return math.ceil(cost * min(LARGEST_RATIO, max(LEAST_RATIO, ratio)))
 
 
 @jit_inline
 def _arrivals_left(state: RowState) -> float:
     """Return how many arrivals like this one are to come, by those like it so far."""
-    rewards = state.rewards
-    t, remaining = rewards.clock[_T], rewards.clock[_REMAINING]
+    models, t = state.models, state.figures[FIXED_ROUND]
     if t <= 0.0:
-        return remaining
-    return remaining / (t * max(1e-300, quadratic(rewards.fixed_visits, rewards.x, rewards.gain)))
+        return state.figures[FIXED_REMAINING]
+    rarity = quadratic(models.visits[FIXED], models.scratch[X], models.scratch[PRODUCT])
+    return state.figures[FIXED_REMAINING] / (t * max(1e-300, rarity))
 
 
 @jit_inline
-def _bound(model: Model, action: int, plays: float) -> float:
-    """Return the optimistic value of an action: θ'x + √(2 g(n h) σ² h)."""
-    h = quadratic(model.fixed_covariances[action], model.x, model.gain)
+def _bound(models: Models, k: int, plays: float) -> float:
+    """Return the optimistic value of a regression: θ'x + √(2 g(n h) σ² h) for n plays left."""
+    x = models.scratch[X]
+    h = quadratic(models.covariances[FIXED, k], x, models.scratch[PRODUCT])
     level = exploration_level(max(1.0, plays) * h)
-    bonus = math.sqrt(2.0 * level * model.noise[action] * h)
-    return dot(model.fixed_coefficients[action], model.x) + bonus
+    bonus = math.sqrt(2.0 * level * models.tallies[NOISE, k] * h)
+    return dot(models.coefficients[FIXED, k], x) + bonus
