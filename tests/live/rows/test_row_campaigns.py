@@ -282,9 +282,9 @@ def test_a_budget_can_be_amended_and_the_market_stays(factory: AgentFactory) -> 
     agent, draw = create(factory), random.Random(4)  # noqa: S311
     for _ in range(20):
         arrive(agent, draw)
-    before = agent.look(lambda campaign: campaign.policy.to_dict()["rows"]["market"])
+    before = agent.look(lambda campaign: campaign.policy.to_dict()["rows"]["values"])
     agent.amend(budget=120, horizon=90, costs={"cheap": 0.9})
-    assert agent.look(lambda campaign: campaign.policy.to_dict()["rows"]["market"]) == before
+    assert agent.look(lambda campaign: campaign.policy.to_dict()["rows"]["values"]) == before
     for _ in range(20):
         arrive(agent, draw)
     assert observable_state(agent) == replayed_state(agent)

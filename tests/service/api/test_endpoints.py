@@ -194,8 +194,8 @@ def test_an_arrival_may_have_costs_of_its_own(spring: httpx.Client) -> None:
     answer = spring.post(f"{PATH}/decisions/batch", json=batch).json()
     assert answer["decisions"][0]["reserved"] == 3
     log = spring.get(f"{PATH}/latest").json()["decisions"]
-    costs = [row["own_costs"] for row in reversed(log)]
-    assert costs == ['{"call": 3.25}', '{"call": 0.5}', None]
+    logged = [row["own_costs"] for row in reversed(log)]
+    assert logged == ['{"call": 3.25}', '{"call": 0.5}', None]
     for costs, message in (
         ({"call": -1}, "of at least 0"),
         ({"visit": 1}, "an action with a cost must be one of"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from almoner.jit import jit_callable
-from almoner.kernels.rows.state import LEFT, PRICE, ROUND, Row, RowState
+from almoner.kernels.rows.state import LEFT, PRICE, ROUND, UNAVAILABLE, Row, RowState
 from almoner.kernels.rows.steps import decide_row, take_row
 from almoner.policy.row_lowering import LoweredRows
 from almoner.types import Floats, Ints, Mask
@@ -37,13 +37,13 @@ def weigh_live(
     state.progress[LEFT] = left
     spread[:] = 0.0
     for action in range(len(fits)):
-        fits[action] &= row.allowed[action]
+        fits[action] &= row.costs[action] != UNAVAILABLE
         costs[action] = row.costs[action]
     action, figures[0] = decide_row(policy, state, row, fits, key, spread)
     figures[1] = state.figures[PRICE]
     if policy.horizon > state.progress[ROUND]:
         for k in range(len(fits)):
-            costs[k] = state.market.costs[policy.size, k]
+            costs[k] = state.costs[policy.size, k]
     return action
 
 

@@ -17,7 +17,7 @@ from almoner.jit import specialize
 from almoner.kernels.draws import round_key
 from almoner.kernels.live import ACTED, NOT_ALLOWED, PAST_HORIZON, POLICY_SKIP, UNAFFORDABLE
 from almoner.kernels.rows.live import take_live, weigh_live
-from almoner.kernels.rows.state import PRICE, ROUND, Row, new_row_state
+from almoner.kernels.rows.state import PRICE, ROUND, UNAVAILABLE, Row, new_row_state
 from almoner.kernels.rows.steps import learn_bill, learn_row
 from almoner.kernels.state import LEFT
 from almoner.kernels.steps import SKIP
@@ -156,7 +156,7 @@ class RowPolicy(LivePolicy):
         reason = ACTED
         if action == SKIP:
             reason = POLICY_SKIP if any(options) else UNAFFORDABLE
-            reason = reason if row.allowed.any() else NOT_ALLOWED
+            reason = reason if (row.costs != UNAVAILABLE).any() else NOT_ALLOWED
             reason = PAST_HORIZON if past else reason
         probability, price = self._numbers.tolist()
         figures = probability, nan if past else price
@@ -240,12 +240,12 @@ class RowPolicy(LivePolicy):
             amounts = [max(0, cost - base) for cost in amounts]
             if self._lowered_rows.model == GIVEN:
                 idle = scores.get(terms.default, idle)
-        return Row(
-            np.array([*(scores.get(name, 0.0) for name in names), idle]),
-            np.array([(given.features or {}).get(name, 0.0) for name in terms.features]),
-            np.array(amounts, np.int64),
-            np.array([available is None or name in available for name in names]),
-        )
+        if available is not None:
+            costs_by_name = zip(names, amounts, strict=True)
+            amounts = [c if name in available else UNAVAILABLE for name, c in costs_by_name]
+        features = [(given.features or {}).get(name, 0.0) for name in terms.features]
+        values = [*(scores.get(name, 0.0) for name in names), idle, *features]
+        return Row(np.array(values), np.array(amounts, np.int64))
 
     def _money(self, costs: dict[str, int] | None) -> int:
         """Return the money of the plan; with a default, beyond what that costs this arrival."""
