@@ -7,6 +7,8 @@ skipping brings. Ours solve the LP of a market of recent rows for that price.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from almoner.policy.base import Policy
 from almoner.policy.rows import (
     DualDescent,
@@ -21,6 +23,7 @@ from almoner.policy.rows import (
 )
 
 __all__ = [
+    "ROW_RECIPES",
     "dual_descent",
     "ema_pacing",
     "fixed_rate",
@@ -133,6 +136,15 @@ def fixed_rate() -> Policy:
     FixedRate()
     """
     return _on_scores(FixedRate())
+
+
+ROW_RECIPES: dict[str, Callable[..., Policy]] = {
+    make.__name__: make
+    for make in (
+        priced, linear, dual_descent, pid_pacing, ema_pacing, greedy_scores, fixed_rate,
+    )
+}  # fmt: skip
+"""Every recipe on rows by name."""
 
 
 def _on_scores(

@@ -24,6 +24,7 @@ from almoner.kernels.rows.state import (
     X,
 )
 from almoner.policy.row_lowering import CALIBRATED, GIVEN, LINEAR, LoweredRows
+from almoner.types import Floats, Ints
 
 __all__ = ["standardise", "value_row"]
 
@@ -85,6 +86,22 @@ def value_row(policy: LoweredRows, state: RowState, row: Row, place: int) -> Non
             plays = min(arrivals, state.figures[FIXED_LEFT] / cost) if cost > 0 else arrivals
             value = _bound(models, action, plays)
         state.costs[place, action], state.hulls.gains[place, action] = cost, value - idle
+    if policy.default >= 0:
+        _count_from(state.hulls.gains[place], state.costs[place], policy.default)
+
+
+@jit_inline
+def _count_from(gains: Floats, costs: Ints, default: int) -> None:
+    """Count gains and costs from a default action, which takes the place of skipping.
+
+    It is free, and with it all actions that are no dearer.
+    """
+    gain, cost = gains[default], costs[default]
+    if gain == -math.inf:  # not available
+        return
+    for action in range(len(gains)):
+        gains[action] -= gain
+        costs[action] = max(0, costs[action] - cost)
 
 
 @jit_inline
