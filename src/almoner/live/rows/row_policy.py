@@ -32,7 +32,7 @@ from almoner.policy.allocation import AdaptiveLP
 from almoner.policy.base import Policy
 from almoner.policy.contexts import EmpiricalContexts
 from almoner.policy.rewards import EmpiricalMean
-from almoner.policy.row_lowering import GIVEN, lower_rows
+from almoner.policy.row_lowering import GIVEN, NO_DEFAULT, lower_rows
 from almoner.store.events import SETTLED, Event
 
 __all__ = ["RowPolicy"]
@@ -56,10 +56,16 @@ class RowPolicy(LivePolicy):
         horizon = terms.horizon
         if isinstance(horizon, ClosingTime):
             horizon = max(1, round(horizon.arrivals))
+        actions, default = len(terms.active), NO_DEFAULT
+        if terms.default is not None:
+            default = terms.active.index(terms.default)
         self._lowered_rows = lower_rows(
-            terms.policy, horizon=horizon, budget=terms.budget, features=len(terms.features)
+            terms.policy,
+            horizon=horizon,
+            budget=terms.budget,
+            features=len(terms.features),
+            default=default,
         )
-        actions = len(terms.active)
         self._shape = {"actions": actions, "features": len(terms.features)}
         self.row_state = new_row_state(self._lowered_rows, **self._shape)
         self._fits, self._spread = np.ones(actions, np.bool_), np.zeros(actions)
@@ -228,18 +234,13 @@ class RowPolicy(LivePolicy):
         self._take_row(policy, self.row_state, row, self._fits, self._key(t), self._money(costs))
 
     def _row(self, given: ArrivalRow, costs: dict[str, int] | None) -> Row:
-        """Return a row as the kernels take it; with a default, improvements over it."""
+        """Return a row as the kernels take it."""
         names, terms, available = [*self.actions], self._terms, given.available
-        to_unit, idle = terms.scale.units, terms.scale.zero
+        to_unit = terms.scale.units
         scores = {name: to_unit(v, count=1) for name, v in (given.scores or {}).items()}
         offers = terms.offers_at(ROWS, self.offers[ROWS], costs or {})
         amounts = [cost for _, cost, _ in offers]
-        idle = scores.get(SKIP_NAME, idle)
-        if terms.default is not None:
-            base = dict(zip(names, amounts, strict=True))[terms.default]
-            amounts = [max(0, cost - base) for cost in amounts]
-            if self._lowered_rows.model == GIVEN:
-                idle = scores.get(terms.default, idle)
+        idle = scores.get(SKIP_NAME, terms.scale.zero)
         if available is not None:
             costs_by_name = zip(names, amounts, strict=True)
             amounts = [c if name in available else UNAVAILABLE for name, c in costs_by_name]

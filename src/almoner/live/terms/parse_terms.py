@@ -21,7 +21,6 @@ from almoner.live.terms.reward_scale import (
     parse_reward_range,
 )
 from almoner.live.terms.row_terms import (
-    named_policy,
     parse_features,
     row_contexts,
     row_policy,
@@ -31,6 +30,7 @@ from almoner.live.times.closing_time import ClosingTime
 from almoner.live.times.durations import duration
 from almoner.money import Denomination, denomination
 from almoner.policy.base import Policy
+from almoner.policy.recipes import recipe
 
 __all__ = ["make_terms", "parse_term"]
 
@@ -137,7 +137,7 @@ def parse_term(
     if term == "budget":
         return {term: money.units(term, value, error=InvalidTerms)}
     if term == "policy":
-        return {term: value if isinstance(value, Policy) else named_policy(value)}
+        return {term: value if isinstance(value, Policy) else recipe(value)}
     if term == "default_rewards":
         return {term: _defaults(value, contexts, scale)}
     if term == "per_person":

@@ -6,7 +6,6 @@ see one kind of arrival, and only the policy looks at the row of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from almoner import checks
@@ -14,12 +13,10 @@ from almoner.errors import InvalidTerms
 from almoner.live.terms.names import name_list
 from almoner.live.terms.terms import ROWS, Terms
 from almoner.policy.base import Policy
-from almoner.policy.recipes import recipe
 from almoner.policy.recipes_rows import linear, priced
 from almoner.policy.rows import GivenScores, LinearModel, Priced
 
 __all__ = [
-    "named_policy",
     "parse_features",
     "refuse_row_contradictions",
     "row_contexts",
@@ -47,13 +44,6 @@ def row_contexts(contexts: Any) -> tuple[str, ...]:
             "contexts out, or the others"
         )
     return (ROWS,)
-
-
-def named_policy(name: Any) -> Policy:
-    """Return the policy of a name, those on rows included."""
-    makers: dict[str, Callable[[], Policy]] = {"priced": priced, "linear": linear}
-    plain = checks.plain(name)
-    return makers[plain]() if isinstance(plain, str) and plain in makers else recipe(name)
 
 
 def row_policy(*, default: str | None, scores: bool) -> Policy:

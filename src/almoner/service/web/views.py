@@ -31,6 +31,7 @@ from almoner.service.web.estimate_rows import estimate_rows, shown_actions
 from almoner.service.web.formatting import Money
 from almoner.service.web.lift_view import lift_view
 from almoner.service.web.reward_format import RewardFormat
+from almoner.service.web.row_view import row_view
 
 __all__ = [
     "Card",
@@ -130,6 +131,7 @@ def campaign_view(
         "skipped": sentences.skipped(report),
         "waiting": sentences.waiting(report),
         "bar": svg.budget_bar(report),
+        "rows": row_view(report, curve),
         "caps": cap_text.cap_figures(report, money),
         "charts": charts.charts(report, horizon, curve, money),
         "chart_data": Markup(chart_series.chart_data(report, horizon, curve)),  # noqa: S704  # numbers only
