@@ -23,6 +23,7 @@ from almoner.lp import Solution
 from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts
 from almoner.policy.recipes import RECIPES
+from almoner.policy.recipes_rows import ROW_RECIPES
 from almoner.policy.rewards import KnownRewards
 
 __all__ = ["make_report", "present_estimates"]
@@ -260,7 +261,7 @@ def present_estimates(
 
 
 def _policy_name(policy: Policy) -> str:
-    for name, make in RECIPES.items():
+    for name, make in {**RECIPES, **ROW_RECIPES}.items():
         if make() == policy:
             return name
     return repr(policy)
