@@ -48,7 +48,7 @@ _SETTINGS: Any = numba.config
 
 
 def _fingerprint() -> str:
-    folders = [*(PACKAGE / "kernels").glob("*.py"), *(PACKAGE / "policy").glob("*.py")]
+    folders = [*(PACKAGE / "kernels").rglob("*.py"), *(PACKAGE / "policy").glob("*.py")]
     sources = [Path(__file__), PACKAGE / "lp.py", *sorted(folders)]
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 

@@ -224,12 +224,15 @@ def first_of_pieces(slopes: Floats, nearly: Floats) -> Mask:
 
 
 @jit
-def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
+def candidates(
+    gains: Floats, costs: npt.NDArray[Any], chosen: Ints, rounding: float = ROUNDING
+) -> int:
     """Write the candidates of one context into ``chosen``, cheapest first; return their number.
 
     From the last candidate, starting at (0, 0), the next is the dearer action with the steepest
     rise, and the dearest of those where several lie on one line (the paper's Algorithm 4). Before
-    them comes the best action that costs nothing, if it gains anything.
+    them comes the best action that costs nothing, if it gains anything. ``rounding`` is the error
+    of a gain.
     """
     count, cost, gain = 0, 0.0, 0.0
     for action in range(len(gains)):
@@ -241,7 +244,7 @@ def candidates(gains: Floats, costs: Floats, chosen: Ints) -> int:
             if costs[action] > cost and gains[action] > gain:
                 rise, run = gains[action] - gain, costs[action] - cost
                 slope = rise / run
-                nearly = max(TOLERANCE * rise, ROUNDING) / run
+                nearly = max(TOLERANCE * rise, rounding) / run
                 if (
                     best < 0
                     or slope > steepest + nearly

@@ -25,6 +25,7 @@ __all__ = [
     "Units",
     "amounts",
     "budget_left",
+    "decimal_grid",
     "denomination",
     "on_grid",
     "usable_grid",
@@ -41,6 +42,9 @@ TYPED = 16
 
 NOISE = Fraction(1, 10**6)
 """Share of a unit up to which the last digits of a float count as a rounding error."""
+
+DECIMALS = 22
+"""Largest power of ten that is exact as a float."""
 
 EXPONENTS = 400
 """Limit of decimal exponents: all floats are within, and larger ones may exhaust memory."""
@@ -101,6 +105,35 @@ def usable_grid(horizon: int, budget: float, costs: Floats) -> Grid:
     most = horizon * float(costs.max())  # a float, which may be a unit short
     grid = on_grid(min(budget, most * (1 + 1e-12)), costs)
     return grid._replace(budget=min(grid.budget, horizon * int(grid.costs.max())))
+
+
+def decimal_grid(budget: float, costs: Floats) -> Grid:
+    """Return a decimal grid of many costs; the budget is rounded down to it.
+
+    It is the coarsest power of ten on which every cost is whole, found on the whole array at once,
+    where `on_grid` computes a fraction for each. Where it would be too fine for integers, costs are
+    rounded up to at most 10**15 units.
+
+    Examples
+    --------
+    >>> grid = decimal_grid(0.3, np.array([0.1, 0.05]))
+    >>> grid.budget, grid.costs.tolist(), grid.bottom, grid.exact
+    (30, [10, 5], 100, True)
+    """
+    largest = max(budget, float(costs.max()))
+    for digits in range(DECIMALS + 1):
+        scale = 10.0**digits
+        if largest * scale >= LARGEST / 2:
+            break
+        whole = np.rint(costs * scale)
+        if np.array_equal(whole / scale, costs):  # both are the float nearest to the decimal
+            total = math.floor(_fraction(budget) * 10**digits)
+            return Grid(1, 10**digits, total, whole.astype(np.int64))
+    unit = Fraction(10) ** (math.ceil(math.log10(largest)) - DIGITS)
+    above = np.nextafter(costs / float(unit), np.inf)  # a quotient may be rounded below a unit
+    whole = np.where(costs > 0.0, np.ceil(above), 0.0).astype(np.int64)
+    total = math.floor(_fraction(budget) / unit)
+    return Grid(unit.numerator, unit.denominator, total, whole, exact=False)
 
 
 def _common_unit(costs: list[Fraction]) -> Fraction:

@@ -47,6 +47,13 @@ def test_it_answers_what_a_client_answers(url: str) -> None:
             assert len({decision.id for decision in decisions}) == 20
             assert await campaign.decide("new", key="visit-3") == decisions[3]
             batch = await campaign.decide_many(["new", "returning"], available=["coupon"])
+            own = await campaign.decide("new", ["coupon"], costs={"coupon": 0.5})
+            more = await campaign.decide_many(["new"], ["coupon"], costs=[{"coupon": 0.25}])
+            assert [own.reserved, more[0].reserved] == [2, 2], "its reserve"
+            logged = [row["own_costs"] for row in await campaign.latest(2)]
+            assert logged == ['{"coupon": 0.25}', '{"coupon": 0.5}']
+            for each in (own, *more):
+                await campaign.cancel(each.id)
             await campaign.reward_many({"visit-1": 1.0})
             await campaign.reward_many({batch[0].id: 0.0})
             await campaign.reward(key="visit-2", value=1.0)
@@ -62,7 +69,7 @@ def test_it_answers_what_a_client_answers(url: str) -> None:
             await campaign.resume()
             await campaign.end()
             assert (await campaign.show())["status"] == "closed"
-            assert (await campaign.report())["arrivals"] == 22
+            assert (await campaign.report())["arrivals"] == 24
             log = [row async for row in campaign.log()]
             assert [row["decision"] for row in await campaign.latest(2)] == [
                 row["decision"] for row in log[:-3:-1]

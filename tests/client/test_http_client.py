@@ -62,6 +62,14 @@ def test_it_answers_what_an_agent_answers(url: str) -> None:
             twin.reward(decision.id, number % 2)
         batch = spring.decide_many(["new", "returning"], available=["call"], keys=["a", "b"])
         assert batch == twin.decide_many(["new", "returning"], available=["call"], keys=["a", "b"])
+        dear = {"call": Decimal("0.75")}
+        assert spring.decide("new", key="own", costs=dear) == twin.decide(
+            "new", key="own", costs=dear
+        )
+        costs = [None, {"call": 0.5, "coupon": 9}]
+        assert spring.decide_many(["new"] * 2, keys=["c", "d"], costs=costs) == twin.decide_many(
+            ["new"] * 2, keys=["c", "d"], costs=costs
+        )
         spring.reward_many({entry.id: 0.25 for entry in batch})
         twin.reward_many({entry.id: 0.25 for entry in batch})
         assert spring.report()["reward"] == twin.report().reward

@@ -8,7 +8,7 @@ from typing import Any
 
 from support.acknowledgements import check_log
 from support.crash_workers import CrashSettings, run_crash_workers
-from support.workload import CONTEXTS, NAME, TERMS
+from support.workload import NAME, ROW_TERMS, TERMS, arrival
 
 from almoner import Agent
 from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
@@ -19,10 +19,17 @@ SPARE = 1.05
 
 
 def run(
-    url: str, folder: Path, *, decisions: int, horizon: int, budget: int, **settings: Any
+    url: str,
+    folder: Path,
+    *,
+    decisions: int,
+    horizon: int,
+    budget: int,
+    terms: dict[str, Any] = TERMS,
+    **settings: Any,
 ) -> list[Event]:
     """Run crash workers on a new campaign; return the checked log."""
-    with Agent.open(url, name=NAME, **TERMS, horizon=horizon, budget=budget) as agent:
+    with Agent.open(url, name=NAME, **terms, horizon=horizon, budget=budget) as agent:
         answers = int(SPARE * decisions)
         acknowledged = run_crash_workers(
             CrashSettings(url=url, folder=str(folder), decisions=answers, seed=8, **settings)
@@ -35,26 +42,32 @@ def run(
 
 
 def assert_goes_on(agent: Agent, log: list[Event]) -> None:
-    decision = agent.decide(CONTEXTS[0])
+    decision = agent.decide(**arrival(7, on_rows=agent.opening_terms.on_rows))
     agent.reward(decision.id, 1.0)
     assert decision.id == len(log) + 1
     assert [event.kind for event in agent.events(after=len(log))] == [DECIDED, REWARDED]
 
 
 def test_processes_share_a_campaign_on_postgres(tmp_path: Path, postgres_database: str) -> None:
-    size = {"decisions": MANY, "horizon": 40_000, "budget": 30_000}
+    size: dict[str, Any] = {"decisions": MANY, "horizon": 40_000, "budget": 30_000}
     run(postgres_database, tmp_path, **size, processes=8, threads=2, kills=12)
 
 
 def test_processes_share_an_sqlite_file(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'campaigns.db'}"
-    size = {"decisions": 6_000, "horizon": 12_000, "budget": 10_000}
+    size: dict[str, Any] = {"decisions": 6_000, "horizon": 12_000, "budget": 10_000}
     run(url, tmp_path, **size, processes=8, threads=2, kills=12)
+
+
+def test_processes_share_a_campaign_on_rows(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'campaigns.db'}"
+    size: dict[str, Any] = {"decisions": 3_000, "horizon": 6_000, "budget": 5_000}
+    run(url, tmp_path, **size, terms=ROW_TERMS, processes=4, threads=2, kills=6)
 
 
 def test_threads_share_an_sqlite_file_until_the_budget_is_gone(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'campaigns.db'}"
-    size = {"decisions": MANY, "horizon": 15_000, "budget": 9_000}
+    size: dict[str, Any] = {"decisions": MANY, "horizon": 15_000, "budget": 9_000}
     log = run(url, tmp_path, **size, processes=1, threads=16, kills=12)
     assert min(event.left for event in log) < 400  # in cents: not even one more coupon
     assert any(event.reason == "horizon" for event in log)

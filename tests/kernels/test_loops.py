@@ -33,7 +33,7 @@ STRANGE = [math.nan, math.inf, -math.inf, 0.0, -1.0, 1e308, 5e-324]
 
 def kernels() -> Iterator[tuple[str, ast.FunctionDef]]:
     """Yield every compiled function, with its file and name."""
-    for path in [PACKAGE / "lp.py", *sorted((PACKAGE / "kernels").glob("*.py"))]:
+    for path in [PACKAGE / "lp.py", *sorted((PACKAGE / "kernels").rglob("*.py"))]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef) and any(
                 isinstance(one, ast.Name) and one.id in DECORATORS for one in node.decorator_list

@@ -163,6 +163,8 @@ class Arrival:
     available: None = None
     key: None = None
     visitor: None = None
+    own_costs: None = None
+    row: None = None
 
 
 def decisions(policy: LivePolicy) -> list[Any]:

@@ -333,4 +333,4 @@ def test_a_policy_is_refused_before_the_oracle_is_computed(
         context_probs=[0.2, 0.3, 0.5], reward_means=[[0.1], [0.2], [0.3]], horizon=9, budget=4
     )
     with pytest.raises(al.InvalidPolicy):
-        al.simulate(problem, policy)  # type: ignore[arg-type]
+        al.simulate(problem, policy)  # type: ignore[call-overload]

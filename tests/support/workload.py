@@ -25,6 +25,11 @@ TERMS: dict[str, Any] = {
     "unit": "0.01",
     "seed": 5,
 }
+ROW_TERMS: dict[str, Any] = {
+    **{term: value for term, value in TERMS.items() if term != "contexts"},
+    "features": ("age", "visits"),
+}
+"""The same on rows, with features."""
 RESERVES = {"mail": 1.0, "coupon": 4.0}
 
 LARGEST_BATCH = 60
@@ -58,12 +63,14 @@ class Workload:
         """Decide for one arrival or a batch, and record the acknowledgements."""
         size = self.rng.choice((1, self.rng.randint(1, LARGEST_BATCH)))
         numbers = [self.rng.randrange(KEYS) for _ in range(size)]
-        contexts = [CONTEXTS[number % len(CONTEXTS)] for number in numbers]
         keys = [f"visit-{number}" if number % 2 else None for number in numbers]
+        arrivals = [arrival(number, on_rows=self.agent.opening_terms.on_rows) for number in numbers]
         if size == 1:
-            decisions = [self.agent.decide(contexts[0], key=keys[0])]
+            decisions = [self.agent.decide(**arrivals[0], key=keys[0])]
         else:
-            decisions = self.agent.decide_many(contexts, keys=keys)
+            names = {"context": "contexts"}  # of several arrivals; the others keep theirs
+            several = {names.get(p, p): [row[p] for row in arrivals] for p in arrivals[0]}
+            decisions = self.agent.decide_many(**several, keys=keys)
         acknowledged = [Acknowledgement.of(*pair) for pair in zip(decisions, keys, strict=True)]
         self.file.write(acknowledged)
         return acknowledged
@@ -78,6 +85,15 @@ class Workload:
                 if isinstance(answer, BaseException):
                     raise answer
         self.file.write(acknowledgement for acknowledgement, _ in expected)
+
+
+def arrival(number: int, *, on_rows: bool) -> dict[str, Any]:
+    """Return the arguments of `decide` for an arrival; one in seven has costs of its own."""
+    costs = {"mail": number % 50 / 10, "coupon": number % 90 / 10} if number % 7 == 0 else None
+    if on_rows:
+        features = {"age": float(number % 13), "visits": number % 101 / 10}
+        return {"features": features, "costs": costs}
+    return {"context": CONTEXTS[number % len(CONTEXTS)], "costs": costs}
 
 
 def follow_ups(decided: Acknowledgement) -> list[tuple[Acknowledgement, Command]]:

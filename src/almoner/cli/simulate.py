@@ -69,7 +69,7 @@ def simulate(
     """
     from almoner.errors import UntriedPairs
     from almoner.simulation.regret import Against, Benchmark
-    from almoner.simulation.simulate import simulate_against
+    from almoner.simulation.simulate_problem import simulate_against
 
     problem = load_problem(file, horizon, budget, rho)
     policies = _policies(names, problem)

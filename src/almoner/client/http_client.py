@@ -83,27 +83,33 @@ class Client:
 
     def decide(
         self,
-        context: str,
+        context: str | None = None,
         available: Iterable[str] | None = None,
         key: str | None = None,
         person: str | None = None,
+        costs: Mapping[str, Any] | None = None,
+        scores: Mapping[Any, float] | None = None,
+        features: Mapping[str, float] | None = None,
     ) -> Decision:
         """Decide what to do for one arrival, and reserve the money for it.
 
         Without a key, a random one is sent, so that retries decide once.
         """
-        call = self._verbs.decide(context, available, key, person)
+        call = self._verbs.decide(context, available, key, person, costs, scores, features)
         return self._ask(call)  # type: ignore[no-any-return]
 
     def decide_many(
         self,
-        contexts: Iterable[str],
+        contexts: Iterable[str] | None = None,
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
         persons: Iterable[str | None] | None = None,
+        costs: Iterable[Mapping[str, Any] | None] | None = None,
+        scores: Iterable[Mapping[Any, float]] | None = None,
+        features: Iterable[Mapping[str, float]] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        call = self._verbs.decide_many(contexts, available, keys, persons)
+        call = self._verbs.decide_many(contexts, available, keys, persons, costs, scores, features)
         return self._ask(call)  # type: ignore[no-any-return]
 
     def settle(

@@ -11,6 +11,7 @@ from almoner import checks, errors
 from almoner.client.encoding import as_json, no_less
 from almoner.live.decision import Decision, Settlement, is_id, unknown
 from almoner.live.terms.names import campaign_name
+from almoner.live.terms.terms import SKIP_NAME
 
 __all__ = ["Call", "Verbs"]
 
@@ -50,10 +51,13 @@ class Verbs:
 
     def decide(
         self,
-        context: str,
+        context: str | None,
         available: Iterable[str] | None,
         key: str | None,
         person: str | None = None,
+        costs: Mapping[str, Any] | None = None,
+        scores: Mapping[Any, float] | None = None,
+        features: Mapping[str, float] | None = None,
     ) -> Call:
         """Decide for one arrival; without a key, a random one lets retries decide once."""
         body = {
@@ -61,24 +65,38 @@ class Verbs:
             "available": _actions(available),
             "key": _new_key() if key is None else key,
             **({} if person is None else {"person": person}),
+            **({} if costs is None else {"costs": _costs(costs)}),
+            **({} if scores is None else {"scores": _scores(scores)}),
+            **({} if features is None else {"features": features}),
         }
         return Call("POST", f"{self.path}/decisions", body, lambda answer: Decision(**answer))
 
     def decide_many(
         self,
-        contexts: Iterable[str],
+        contexts: Iterable[str] | None,
         available: Iterable[str] | None,
         keys: Iterable[str | None] | None,
         persons: Iterable[str | None] | None = None,
+        costs: Iterable[Mapping[str, Any] | None] | None = None,
+        scores: Iterable[Mapping[Any, float]] | None = None,
+        features: Iterable[Mapping[str, float]] | None = None,
     ) -> Call:
         """Decide for several arrivals in their order."""
-        arrivals = checks.listed("contexts", contexts)
-        names = [None] * len(arrivals) if keys is None else checks.listed("keys", keys)
+        given = {
+            **({} if contexts is None else {"contexts": checks.listed("contexts", contexts)}),
+            **({} if scores is None else {"scores": [*map(_scores, scores)]}),
+            **({} if features is None else {"features": [*features]}),
+        }
+        if not given:
+            raise checks.refuse("contexts", "be a list of texts", contexts)
+        count = len(next(iter(given.values())))
+        names = [None] * count if keys is None else checks.listed("keys", keys)
         body = {
-            "contexts": arrivals,
+            **given,
             "available": _actions(available),
             "keys": [_new_key() if name is None else name for name in names],
             **({} if persons is None else {"persons": checks.listed("persons", persons)}),
+            **({} if costs is None else {"costs": [*map(_costs, checks.listed("costs", costs))]}),
         }
         return Call("POST", f"{self.path}/decisions/batch", body, _decisions)
 
@@ -175,6 +193,20 @@ def _named(decision: Any, key: str | None) -> dict[str, Any]:
     if not is_id(decision):
         raise unknown(decision)
     return {"id": int(decision)}
+
+
+def _scores(scores: Any) -> Any:
+    """Return the scores of an arrival for JSON, that of a skip by its name."""
+    if not isinstance(scores, Mapping):
+        return scores
+    return {SKIP_NAME if name is None else name: value for name, value in scores.items()}
+
+
+def _costs(costs: Any) -> Any:
+    """Return the costs of an arrival for JSON; the service refuses whatever is no table."""
+    if not isinstance(costs, Mapping):
+        return costs
+    return {name: no_less(cost) for name, cost in costs.items()}
 
 
 def _actions(available: Iterable[str] | None) -> list[Any] | None:

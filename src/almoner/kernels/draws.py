@@ -20,6 +20,7 @@ __all__ = [
     "CONTEXTS",
     "EXPLORE_LANE",
     "HOLDOUT_LANE",
+    "MARKET_LANE",
     "ONLY_LANE",
     "PICK_LANE",
     "POLICY",
@@ -46,6 +47,9 @@ SERVE_LANE, TIE_LANE, BINARISE_LANE = 0, 1, 2
 HOLDOUT_LANE, EXPLORE_LANE, PICK_LANE = 3, 4, 5
 """Lanes of the stream POLICY in a live campaign: whether an arrival is held out, whether it is
 decided at random, and which option is then taken."""
+
+MARKET_LANE = 6
+"""Lane of the stream POLICY on rows: the place of an arrival in the market."""
 
 THOMPSON_LANE = 8
 """First of the lanes of Thompson's indices in the stream POLICY: one per pair, then one per context

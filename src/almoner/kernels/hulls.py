@@ -41,7 +41,7 @@ from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
 from almoner.policy.rewards import ExploreFirst, Thompson
 from almoner.types import Mask
 
-__all__ = ["compute_hulls", "restrict"]
+__all__ = ["compute_hulls", "compute_own_hull", "restrict"]
 
 _MOST = np.iinfo(np.int64).max
 _EXACT = 2.0**53
@@ -118,6 +118,42 @@ def compute_hulls(
     _add_weight(hulls, source, merged)
     if len(hulls.ranked) > 0 and not kept:
         _keep(policy, hulls, left)
+
+
+@jit_inline
+def compute_own_hull(
+    policy: LoweredPolicy,
+    extended: LoweredPolicy,
+    state: State,
+    memo: Memo,
+    hulls: Hulls,
+    context: int,
+    key: np.uint64,
+) -> None:
+    """Compute the hull of an arrival with costs of its own, after `compute_hulls`.
+
+    ``extended`` is the policy with one more row of costs, the arrival's, which its hull is written
+    to. Of the weight of its context, the arrival takes that of one of the arrivals to come.
+    """
+    row, t, left = policy.costs.shape[0], state.progress[ROUND] + 1, state.progress[LEFT]
+    _, total, _ = weights_of(policy, state, t)
+    weight = hulls.weights[context]
+    hulls.sizes[row], hulls.weights[row] = 0, 0.0
+    if weight <= 0.0:
+        return
+    hulls.weights[row] = min(weight, total / (policy.horizon - t + 1))
+    hulls.weights[context] = weight - hulls.weights[row]
+    common, share = level_at(policy, memo, t), weight / total
+    level = level_of(policy, common, share, t, float(left))
+    free = level_of(policy, common, share, t, math.inf)
+    idle = _default_index(policy, state, context, level, key)
+    for action in range(policy.costs.shape[1]):
+        gain, cost = -math.inf, extended.costs[row, action]
+        if cost <= left:
+            plays = level if cost > 0 else free
+            gain = own_index_of(policy, state, memo, context, action, plays, key) - idle
+        hulls.gains[row, action] = gain
+    _compute_hull(extended, hulls, row)
 
 
 @jit_inline

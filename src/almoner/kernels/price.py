@@ -8,14 +8,14 @@ over all steps, O(N), halves the interval that holds the price; most rounds need
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 from almoner.jit import jit_inline
 from almoner.kernels.state import KEPT_LEAST, LAST_PRICE, UNIT_PRICE, Hulls
 from almoner.lp import TOLERANCE
-from almoner.policy.lowering import LoweredPolicy
-from almoner.types import Floats
+from almoner.types import Floats, Ints
 
-__all__ = ["find_price", "nearness"]
+__all__ = ["PricedTerms", "find_price", "nearness"]
 
 ADJACENT = 4
 """Passes that try an adjacent slope before halving: the price seldom moves far between rounds."""
@@ -26,8 +26,23 @@ at the latest when all of it is tied, at a length of 1e-12 / dearest, where cost
 units: 20 + 40 + 53 halvings."""
 
 
+class PricedTerms(Protocol):
+    """Terms that a price is found and applied on: those of a policy, or of a market of rows.
+
+    ``costs`` (contexts, actions) and ``dearest`` are in units; a ``dearest`` of infinity makes all
+    tolerances relative. ``rule`` is the code of an allocation rule.
+    """
+
+    @property
+    def costs(self) -> Ints: ...  # noqa: D102
+    @property
+    def dearest(self) -> float: ...  # noqa: D102
+    @property
+    def rule(self) -> int: ...  # noqa: D102
+
+
 @jit_inline
-def nearness(policy: LoweredPolicy, price: float) -> float:
+def nearness(policy: PricedTerms, price: float) -> float:
     """Return the largest difference at which a slope is tied with a price.
 
     Slopes are gains per unit, and a small unit makes all of them small: the tolerance scales with
@@ -37,9 +52,7 @@ def nearness(policy: LoweredPolicy, price: float) -> float:
 
 
 @jit_inline
-def find_price(
-    policy: LoweredPolicy, hulls: Hulls, total: float, room: float
-) -> tuple[float, float]:
+def find_price(policy: PricedTerms, hulls: Hulls, total: float, room: float) -> tuple[float, float]:
     """Return the price at which the steps use up ``room``, and the rate of the steps at it.
 
     ``total`` is the total weight of the contexts, and sets the scale of rounding errors. Where
@@ -60,7 +73,7 @@ def find_price(
 
 
 @jit_inline
-def _bisect(policy: LoweredPolicy, hulls: Hulls, room: float) -> tuple[float, float, float, float]:
+def _bisect(policy: PricedTerms, hulls: Hulls, room: float) -> tuple[float, float, float, float]:
     """Find the price among sorted steps; return it, the costs above and at it, and the next slope.
 
     It is the slope of the step that reaches ``room``, or of the last one if all of them fit.
@@ -89,7 +102,7 @@ def _count_below(rising: Floats, limit: float) -> int:
 
 @jit_inline
 def _search(
-    policy: LoweredPolicy, hulls: Hulls, room: float, slack: float
+    policy: PricedTerms, hulls: Hulls, room: float, slack: float
 ) -> tuple[float, float, float, float]:
     """Find the price among unsorted steps; return as `_bisect` does.
 
@@ -113,7 +126,7 @@ def _search(
 
 
 @jit_inline
-def _fill(policy: LoweredPolicy, hulls: Hulls, price: float) -> tuple[float, float, float, float]:
+def _fill(policy: PricedTerms, hulls: Hulls, price: float) -> tuple[float, float, float, float]:
     """Return the costs of the steps above a price and at it, and the next slopes on both sides."""
     used, tied, above, under = 0.0, 0.0, math.inf, 0.0
     near = nearness(policy, price)
@@ -132,7 +145,7 @@ def _fill(policy: LoweredPolicy, hulls: Hulls, price: float) -> tuple[float, flo
 
 
 @jit_inline
-def _steepest(policy: LoweredPolicy, hulls: Hulls) -> float:
+def _steepest(policy: PricedTerms, hulls: Hulls) -> float:
     """Return the steepest slope of all hulls: the first of each, as slopes fall along a hull.
 
     It is the second where the first step costs nothing.

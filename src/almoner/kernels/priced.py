@@ -16,14 +16,22 @@ from almoner.jit import jit_inline
 from almoner.kernels.draws import SERVE_LANE, TIE_LANE, uniform
 from almoner.kernels.hulls import compute_hulls, restrict
 from almoner.kernels.pair_index import weights_of
-from almoner.kernels.price import find_price, nearness
+from almoner.kernels.price import PricedTerms, find_price, nearness
 from almoner.kernels.state import LEFT, ROUND, UNIT_PRICE, Hulls, Memo, State
 from almoner.lp import TOLERANCE
 from almoner.policy.allocation import AdaptiveLP, EagerRounding, FixedLP, RoundedLP, SkipAlways
 from almoner.policy.lowering import LoweredPolicy
 from almoner.types import Floats, Mask
 
-__all__ = ["SKIP", "allocate", "options_at", "priced_ratio"]
+__all__ = [
+    "SKIP",
+    "allocate",
+    "break_tie",
+    "draw_option",
+    "options_at",
+    "priced_ratio",
+    "write_spread",
+]
 
 SKIP = -1
 """Code of skipping, beside the indices of actions."""
@@ -56,15 +64,30 @@ def allocate(
     room = priced_ratio(policy, left, remaining) * total
     compute_hulls(policy, state, memo, hulls, context, key)
     price, rate = find_price(policy, hulls, total, room)
+    return draw_option(policy, hulls, context, price, rate, key, available, spread)
+
+
+@jit_inline
+def draw_option(
+    policy: LoweredPolicy,
+    hulls: Hulls,
+    context: int,
+    price: float,
+    rate: float,
+    key: np.uint64,
+    available: Mask | None,
+    spread: Floats | None,
+) -> tuple[int, float]:
+    """Draw one of the options of a context at a price; return it and its probability."""
     if available is not None and restrict(policy, hulls, context, available):
         price, rate = _next_unit_price(hulls, price, rate)
     base, step, rate = options_at(policy, hulls, context, price, rate)
     if spread is not None:
-        _write_spread(policy, hulls, context, step, rate, spread)
-        _write_spread(policy, hulls, context, base, 1.0 - rate, spread)
+        write_spread(policy, hulls, context, step, rate, spread)
+        write_spread(policy, hulls, context, base, 1.0 - rate, spread)
     if uniform(key, SERVE_LANE) < rate:
-        return _break_tie(policy, hulls, context, step, rate, key)
-    return _break_tie(policy, hulls, context, base, 1.0 - rate, key)
+        return break_tie(policy, hulls, context, step, rate, key)
+    return break_tie(policy, hulls, context, base, 1.0 - rate, key)
 
 
 @jit_inline
@@ -81,7 +104,7 @@ def _next_unit_price(hulls: Hulls, price: float, rate: float) -> tuple[float, fl
 
 @jit_inline
 def options_at(
-    policy: LoweredPolicy, hulls: Hulls, context: int, price: float, rate: float
+    policy: PricedTerms, hulls: Hulls, context: int, price: float, rate: float
 ) -> tuple[int, int, float]:
     """Return the two options of a context at a price, and the probability of the dearer one.
 
@@ -116,8 +139,8 @@ def priced_ratio(policy: LoweredPolicy, left: int, remaining: int) -> float:
 
 
 @jit_inline
-def _write_spread(
-    policy: LoweredPolicy,
+def write_spread(
+    policy: PricedTerms,
     hulls: Hulls,
     context: int,
     action: int,
@@ -136,8 +159,8 @@ def _write_spread(
 
 
 @jit_inline
-def _break_tie(
-    policy: LoweredPolicy,
+def break_tie(
+    policy: PricedTerms,
     hulls: Hulls,
     context: int,
     action: int,
@@ -160,8 +183,10 @@ def _break_tie(
 
 
 @jit_inline
-def _is_tied(policy: LoweredPolicy, hulls: Hulls, context: int, action: int, other: int) -> bool:
+def _is_tied(policy: PricedTerms, hulls: Hulls, context: int, action: int, other: int) -> bool:
+    gain = hulls.gains[context, action]
+    near = TOLERANCE * (abs(gain) if policy.dearest == math.inf else 1.0)
     return (
         policy.costs[context, action] == policy.costs[context, other]
-        and abs(hulls.gains[context, action] - hulls.gains[context, other]) <= TOLERANCE
+        and abs(gain - hulls.gains[context, other]) <= near
     )

@@ -53,6 +53,7 @@ __all__ = [
     "Hulls",
     "Memo",
     "State",
+    "empty_hulls",
     "new_hulls",
     "new_memo",
     "new_state",
@@ -193,6 +194,14 @@ def new_hulls(policy: LoweredPolicy) -> Hulls | None:
         amounts = policy.costs.astype(np.float64)
         slopes, costs, _ = hull_steps(policy.context_weights, policy.prior, amounts)
         slopes, costs = slopes[costs > 0.0], costs[costs > 0.0]  # what is free needs no budget
+    return empty_hulls(*shape)._replace(
+        ranked=-slopes, filled=np.concatenate([[0.0], np.cumsum(costs)])
+    )
+
+
+def empty_hulls(contexts: int, actions: int) -> Hulls:
+    """Return hulls to be computed, without steps ranked beforehand."""
+    shape = contexts, actions
     return Hulls(
         gains=np.full(shape, -np.inf),
         slopes=np.empty(shape),
@@ -202,8 +211,8 @@ def new_hulls(policy: LoweredPolicy) -> Hulls | None:
         sources=np.full(shape[0], -1),
         weights=np.empty(shape[0]),
         price=np.zeros(2),
-        ranked=-slopes,
-        filled=np.concatenate([[0.0], np.cumsum(costs)]),
+        ranked=np.empty(0),
+        filled=np.zeros(1),
         kept=np.array([0, 0, -1, -1]),
     )
 

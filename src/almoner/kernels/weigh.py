@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from almoner.jit import jit_callable
+from almoner.jit import jit_callable, jit_inline
 from almoner.kernels.draws import REDRAW_LANE, round_key
 from almoner.kernels.live import (
     ACTED,
@@ -28,7 +28,7 @@ from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import Thompson
 from almoner.types import Floats, Ints
 
-__all__ = ["OPTION", "SPREAD", "weigh"]
+__all__ = ["OPTION", "SPREAD", "record_choice", "weigh"]
 
 SPREAD, OPTION = 0, 1
 """Rows of the result of `weigh`: the probability of each action, and 1 if it could be taken."""
@@ -77,13 +77,21 @@ def weigh(
             spread[other] = batch.draw_counts[other + 1] / draws
     batch.price[0] = unit_price(policy, state, memo, hulls, context, batch.price[0])
     batch.figures[0, PROBABILITY], batch.figures[0, PRICE] = probability, batch.price[0]
+    record_choice(batch, action, options > 0.0, any_allowed, past)
+
+
+@jit_inline
+def record_choice(
+    batch: ArrivalBatch, action: int, any_option: bool, any_allowed: bool, past: bool
+) -> None:
+    """Write the action of the first arrival with the reason of a skip, and allow all again."""
     batch.choices[0, 0] = action
     reason = ACTED
     if action == SKIP:
-        reason = POLICY_SKIP if options > 0.0 else UNAFFORDABLE
+        reason = POLICY_SKIP if any_option else UNAFFORDABLE
         if not any_allowed:
             reason = NOT_ALLOWED
         if past:
             reason = PAST_HORIZON
     batch.choices[0, 1] = reason
-    allowed[:] = True
+    batch.allowed[0, :] = True

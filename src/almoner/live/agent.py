@@ -142,6 +142,10 @@ class Agent:
             or ``"even"``: within a fifth of the straight line.
         default
             The action taken when nothing dearer is worth it; None to skip then.
+        scores
+            True if arrivals have scores of actions instead of a context: the policy is `priced`.
+        features
+            Names of the features that arrivals have instead of a context: the policy is `linear`.
 
         A campaign that exists is resumed with its own terms: terms given here may be left out, and
         must equal them otherwise.
@@ -167,10 +171,13 @@ class Agent:
 
     def decide(
         self,
-        context: str,
+        context: str | None = None,
         available: Iterable[str] | None = None,
         key: str | None = None,
         person: str | None = None,
+        costs: Mapping[str, Any] | None = None,
+        scores: Mapping[Any, float] | None = None,
+        features: Mapping[str, float] | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action.
 
@@ -185,18 +192,35 @@ class Agent:
         person
             The person who has arrived, for ``per_person`` and a hold-out that stays the same for
             each; stored as a keyed hash, and only while the campaign limits persons.
+        costs
+            What actions cost for this very arrival, by name; those left out cost what is expected.
+            The plan weighs this arrival at these costs, and all others at the expected ones. They
+            are reserved, unless the action has a larger reserve of its own.
+        scores
+            The value of each action for this arrival, and under None that of a skip, 0 if left out,
+            in a campaign with ``scores=True``. They need no scale.
+        features
+            The value of each feature, in a campaign with ``features``.
         """
-        return self._commits.submit((Decide(context, available, key, person),))[0]  # type: ignore[no-any-return]
+        command = Decide(context, available, key, person, costs, scores, features)
+        return self._commits.submit((command,))[0]  # type: ignore[no-any-return]
 
     def decide_many(
         self,
-        contexts: Iterable[str],
+        contexts: Iterable[str] | None = None,
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
         persons: Iterable[str | None] | None = None,
+        costs: Iterable[Mapping[str, Any] | None] | None = None,
+        scores: Iterable[Mapping[Any, float]] | None = None,
+        features: Iterable[Mapping[str, float]] | None = None,
     ) -> list[Decision]:
-        """Decide for several arrivals in their order, in one transaction: all of them or none."""
-        return self._commits.submit(arrivals(contexts, available, keys, persons))  # type: ignore[no-any-return]
+        """Decide for several arrivals in their order, in one transaction: all of them or none.
+
+        Keys, persons, costs, scores and features are one for each arrival.
+        """
+        commands = arrivals(contexts, available, keys, persons, costs, scores, features)
+        return self._commits.submit(commands)  # type: ignore[no-any-return]
 
     def settle(
         self,

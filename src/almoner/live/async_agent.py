@@ -90,24 +90,32 @@ class AsyncAgent:
 
     async def decide(
         self,
-        context: str,
+        context: str | None = None,
         available: Iterable[str] | None = None,
         key: str | None = None,
         person: str | None = None,
+        costs: Mapping[str, Any] | None = None,
+        scores: Mapping[Any, float] | None = None,
+        features: Mapping[str, float] | None = None,
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action."""
-        (decision,) = await self.ask(Decide(context, available, key, person))
+        command = Decide(context, available, key, person, costs, scores, features)
+        (decision,) = await self.ask(command)
         return decision  # type: ignore[no-any-return]
 
     async def decide_many(
         self,
-        contexts: Iterable[str],
+        contexts: Iterable[str] | None = None,
         available: Iterable[str] | None = None,
         keys: Iterable[str | None] | None = None,
         persons: Iterable[str | None] | None = None,
+        costs: Iterable[Mapping[str, Any] | None] | None = None,
+        scores: Iterable[Mapping[Any, float]] | None = None,
+        features: Iterable[Mapping[str, float]] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        return await self.ask(*arrivals(contexts, available, keys, persons))
+        commands = arrivals(contexts, available, keys, persons, costs, scores, features)
+        return await self.ask(*commands)
 
     async def settle(
         self,

@@ -79,7 +79,9 @@ def new_terms(
 
     The campaign that ``after`` names is read from the store.
     """
-    missing = [term for term in REQUIRED if arguments.get(term) is None]
+    on_rows = arguments.get("scores") or arguments.get("features") is not None
+    needed = [term for term in REQUIRED if not (on_rows and term == "contexts")]
+    missing = [term for term in needed if arguments.get(term) is None]
     if missing:
         it = "it" if len(missing) == 1 else "them"
         raise InvalidTerms(f"a new campaign needs {', '.join(missing)}; give {it}")

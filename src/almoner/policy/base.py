@@ -9,7 +9,7 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import InvalidPolicy
-from almoner.policy import allocation, contexts, priors, rewards
+from almoner.policy import allocation, contexts, priors, rewards, rows
 from almoner.policy.allocation import AllocationRule, Procrastinate, SkipAlways
 from almoner.policy.contexts import ContextKnowledge, NoContexts
 from almoner.policy.priors import NoPrior, PriorKnowledge
@@ -41,6 +41,12 @@ PARTS: dict[str, tuple[type[Any], dict[str, type[Any]]]] = {
     )
 }
 """All parts, by axis and name."""
+
+ROW_PARTS: dict[str, dict[str, type[Any]]] = {
+    axis: {name: part for name in rows.__all__ if issubclass(part := getattr(rows, name), kind)}
+    for axis, (kind, _) in PARTS.items()
+}
+"""The parts of policies on rows, by axis and name; they go with one another only."""
 
 OPTIONAL = {"prior": NoPrior()}
 """Axes that a table may leave out, with the part that it then stands for."""
@@ -80,9 +86,12 @@ class Policy:
     def __post_init__(self) -> None:
         for axis, (_, parts) in PARTS.items():
             part = getattr(self, axis)
-            if type(part) not in parts.values():
+            if type(part) not in (*parts.values(), *ROW_PARTS[axis].values()):
                 rule, remedy = f"be one of {', '.join(parts)}", checks.uncalled(part)
                 raise checks.refuse(axis, rule, part, remedy, InvalidPolicy)
+        if self.on_rows:
+            self._refuse_mixture()
+            return
         weightless = isinstance(self.contexts, NoContexts)
         if weightless and not isinstance(self.allocation, (Procrastinate, SkipAlways)):
             raise InvalidPolicy(
@@ -108,6 +117,21 @@ class Policy:
                 f"{_name(self.rewards)} takes its means from nowhere else, so that a prior would "
                 f"be ignored, got prior={self.prior!r}; leave prior out"
             )
+
+    @property
+    def on_rows(self) -> bool:
+        """Whether the policy decides on rows: scores or features instead of named contexts."""
+        return any(type(part) in ROW_PARTS[axis].values() for axis, part in self._parts())
+
+    def _refuse_mixture(self) -> None:
+        """Refuse parts on rows together with others."""
+        for axis, part in self._parts():
+            known = ROW_PARTS[axis]
+            if known and type(part) not in known.values():
+                rule = f"be one of {', '.join(known)} beside parts on rows"
+                raise checks.refuse(axis, rule, part, error=InvalidPolicy)
+            if not known and part != OPTIONAL[axis]:
+                raise checks.refuse(axis, "be left out on rows", part, error=InvalidPolicy)
 
     def __repr__(self) -> str:
         parts = [f"{axis}={part!r}" for axis, part in self._parts() if part != OPTIONAL.get(axis)]
@@ -135,9 +159,10 @@ class Policy:
             "the policy", table, required=required, optional=[*OPTIONAL], error=InvalidPolicy
         )
         built: dict[str, Any] = {}
-        for axis, (_, parts) in PARTS.items():
+        for axis, (_, named) in PARTS.items():
             if axis not in table:
                 continue
+            parts = {**named, **ROW_PARTS[axis]}
             entry = dict(table[axis]) if isinstance(table[axis], Mapping) else {}
             kind = checks.choice(
                 f"{axis} kind", entry.pop("kind", None), parts, error=InvalidPolicy

@@ -123,6 +123,11 @@ def lower(
     than 0 are known to a policy with known rewards; the others know them if ``defaults_known``, and
     learn them if not. ``learn_defaults`` has them learned without a number.
     """
+    if policy.on_rows:
+        raise InvalidPolicy(
+            f"contexts need a policy on contexts, got {policy!r}, which decides on rows; give Rows "
+            "instead of a problem, or a policy such as thrifty()"
+        )
     contexts = len(costs)
     grid = usable_grid(horizon, budget, costs)
     defaults = np.zeros(contexts) if default_rewards is None else default_rewards

@@ -25,6 +25,7 @@ from almoner.policy.recipes_paper import (
     ucb_flp,
     ucb_pb,
 )
+from almoner.policy.recipes_rows import ROW_RECIPES
 from almoner.policy.rewards import (
     KLUCB,
     UCB,
@@ -255,14 +256,20 @@ RECIPES: dict[str, Callable[..., Policy]] = {
         epsilon_first_alp, horizon_alp, wilson_eager, thrifty, greedy, skip_always,
     )
 }  # fmt: skip
-"""Every recipe by name."""
+"""Every recipe on contexts by name."""
 
 
 def recipe(name: str) -> Policy:
-    """Return the recipe of that name, written with underscores or dashes."""
+    """Return the recipe of that name, written with underscores or dashes.
+
+    It is one of `RECIPES`, or one of `ROW_RECIPES` on rows.
+    """
     if remedy := checks.uncalled(name):
         rule = "be a Policy or the name of a recipe"
         raise checks.refuse("policy", rule, name, remedy, InvalidPolicy)
-    if str(name).replace("-", "_") not in RECIPES:
-        checks.choice("policy", str(name), RECIPES, error=InvalidPolicy)
-    return RECIPES[str(name).replace("-", "_")]()
+    recipes = {**RECIPES, **ROW_RECIPES}
+    if (known := str(name).replace("-", "_")) not in recipes:
+        rule = f"be one of {', '.join(RECIPES)}, or on rows {', '.join(ROW_RECIPES)}"
+        remedy = checks.nearest(str(name), [*recipes])
+        raise checks.refuse("policy", rule, str(name), remedy, InvalidPolicy)
+    return recipes[known]()

@@ -17,7 +17,7 @@ from almoner.types import Floats, Ints
 if TYPE_CHECKING:
     from almoner.kernels.environment import Environment
 
-__all__ = ["Totals", "environment_of", "play_compiled", "root_key", "trace_compiled"]
+__all__ = ["Totals", "chunks", "environment_of", "play_compiled", "root_key", "trace_compiled"]
 
 CHUNK_ROUNDS = 4_000_000
 """A chunk takes about half a second: often enough for a progress bar, rare enough to be free."""
@@ -89,7 +89,7 @@ def play_compiled(
 
     pool = ThreadPoolExecutor(threads)
     try:
-        for count in pool.map(play_chunk, _chunks(runs, lowered.horizon, threads)):
+        for count in pool.map(play_chunk, chunks(runs, lowered.horizon, threads)):
             progress(count)
     finally:
         pool.shutdown(cancel_futures=True)  # on Ctrl-C only the running chunks are finished
@@ -161,6 +161,7 @@ def _play(
     )
 
 
-def _chunks(runs: int, horizon: int, threads: int) -> Iterator[slice]:
+def chunks(runs: int, horizon: int, threads: int) -> Iterator[slice]:
+    """Yield the replications that a thread plays at once."""
     size = max(1, min(CHUNK_ROUNDS // horizon, -(-runs // threads)))
     return (slice(first, min(first + size, runs)) for first in range(0, runs, size))

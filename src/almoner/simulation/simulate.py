@@ -1,82 +1,106 @@
-"""Monte-Carlo simulation: checks the arguments, plays the replications, measures the regret.
-
-Replication r of a seed sees the same contexts and the same reward noise under every policy, and
-gives the same numbers whatever the threads and chunks.
-"""
+"""Monte-Carlo simulation: of a problem (`simulate_problem`), or on rows (`rows`)."""
 
 from __future__ import annotations
 
-import os
-import warnings
-from collections.abc import Callable, Iterable, Sequence
-
-import numpy as np
+from collections.abc import Callable, Sequence
+from typing import overload
 
 from almoner import checks
-from almoner.errors import NotComputable, UntriedPairs
+from almoner.errors import InvalidInput
 from almoner.policy.base import Policy
-from almoner.policy.lowering import LoweredPolicy, lower
-from almoner.policy.recipes import recipe
 from almoner.problem import FROM_FILE, Problem
-from almoner.simulation.python_policy import (
-    PlainPolicy,
-    check_methods,
-    play_python,
-    trace_python,
-)
-from almoner.simulation.regret import Against, Benchmark, Estimator, Sample
-from almoner.simulation.replications import (
-    environment_of,
-    play_compiled,
-    root_key,
-    trace_compiled,
-)
-from almoner.simulation.runs import Runs, Trace, unusable
-from almoner.types import Ints
+from almoner.simulation.python_policy import PlainPolicy
+from almoner.simulation.regret import Against, Benchmark, Estimator
+from almoner.simulation.rows.row_runs import RowRuns, RowTrace
+from almoner.simulation.rows.rows import Rows
+from almoner.simulation.rows.setting import Order
+from almoner.simulation.rows.simulate_rows import simulate_rows, trace_rows
+from almoner.simulation.runs import Runs, Trace
+from almoner.simulation.simulate_problem import simulate_against, trace_problem
 
-__all__ = ["simulate", "simulate_against", "trace"]
-
-LARGEST_SIMULATION, LONGEST_TRACE = 1e13, 25_000_000
-"""Rounds in all runs, times the pairs plus 100: some hours. Rounds of a trace: a gigabyte."""
+__all__ = ["simulate", "trace"]
 
 
+@overload
 def simulate(
     problem: Problem,
     policy: Policy | PlainPolicy | str,
     *,
-    runs: int = 1000,
+    runs: int = ...,
+    seed: int = ...,
+    against: str = ...,
+    estimator: str = ...,
+    marks: Sequence[int] = ...,
+    threads: int | None = ...,
+    progress: Callable[[int], object] | None = ...,
+) -> Runs: ...
+@overload
+def simulate(
+    problem: Rows,
+    policy: Policy | str,
+    *,
+    budget: float,
+    runs: int = ...,
+    seed: int = ...,
+    against: str = ...,
+    order: str = ...,
+    default: str | None = ...,
+    threads: int | None = ...,
+    progress: Callable[[int], object] | None = ...,
+) -> RowRuns: ...
+def simulate(
+    problem: Problem | Rows,
+    policy: Policy | PlainPolicy | str,
+    *,
+    budget: float | None = None,
+    runs: int | None = None,
     seed: int = 0,
-    against: str = "oracle",
-    estimator: str = "reduced",
+    against: str | None = None,
+    estimator: str | None = None,
     marks: Sequence[int] = (),
+    order: str | None = None,
+    default: str | None = None,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
-) -> Runs:
+) -> Runs | RowRuns:
     """Simulate independent replications of a policy and measure its regret.
 
     Parameters
     ----------
     problem
-        The problem to simulate.
+        The problem to simulate, or `Rows`.
     policy
-        A `Policy`, the name of a recipe, or any object with ``decide`` and ``learn`` (slow, same
-        seeds; see `PlainPolicy`).
+        A `Policy`, the name of a recipe, or, on a problem, any object with ``decide`` and ``learn``
+        (slow, same seeds; see `PlainPolicy`).
+    budget
+        The budget, on rows; a problem has its own.
     runs
-        Number of independent replications.
+        Number of independent replications: 1,000 if left out, on rows 20. On rows they are shuffles
+        of them.
     seed
         Determines all random draws.
     against
-        The benchmark of regret: the exact ``"oracle"``, or the ``"upper bound"`` T·v(B/T).
+        The benchmark of regret: the exact ``"oracle"``, or the ``"upper bound"`` T·v(B/T); on rows
+        the optimum in ``"hindsight"``.
     estimator
-        ``"reduced"`` sums the loss of each action at the price of the budget. It has the same mean
-        as ``"raw"``, the benchmark minus the rewards as drawn, and less noise: its standard error
-        is smaller by a factor of 2 to 6 on the paper's problems.
+        On a problem: ``"reduced"`` sums the loss of each action at the price of the budget. It has
+        the same mean as ``"raw"``, the benchmark minus the rewards as drawn, and less noise: its
+        standard error is smaller by a factor of 2 to 6 on the paper's problems.
     marks
-        Rounds (1 is the first) before which to note the budget left.
+        On a problem: rounds (1 is the first) before which to note the budget left.
+    order
+        On rows: ``"shuffle"``, or their own order in the ``"file"``.
+    default
+        On rows: an action in place of skipping. Every arrival gets at least this one while it can
+        be paid: its expected cost for the arrivals to come is set aside first.
     threads
         Number of threads that replications run on; one per core if left out.
     progress
         Called with the number of replications finished, each time some are.
+
+    Returns
+    -------
+    `Runs`, or on rows `RowRuns`.
 
     Warns
     -----
@@ -93,83 +117,63 @@ def simulate(
     >>> float(result.spend.max())
     400.0
     """
+    if isinstance(problem, Rows):
+        _refuse_given("rows", estimator=estimator, marks=tuple(marks) or None)
+        checks.choice("against", "hindsight" if against is None else against, ["hindsight"])
+        return simulate_rows(
+            problem,
+            policy,  # type: ignore[arg-type]  # checked there
+            budget=_needed_budget(budget),
+            runs=20 if runs is None else runs,
+            seed=seed,
+            order=Order.SHUFFLE if order is None else order,
+            default=default,
+            threads=threads,
+            progress=progress,
+        )
     problem = checks.kind("problem", problem, Problem, FROM_FILE)
-    against = checks.choice("against", against, Against)
+    _refuse_given("a problem", budget=budget, order=order, default=default)
+    against = checks.choice("against", Against.ORACLE if against is None else against, Against)
     return simulate_against(
         Benchmark(problem, Against(against)),
         policy,
-        runs=runs,
+        runs=1000 if runs is None else runs,
         seed=seed,
-        estimator=estimator,
+        estimator=Estimator.REDUCED if estimator is None else estimator,
         marks=marks,
         threads=threads,
         progress=progress,
     )
 
 
-def simulate_against(
-    benchmark: Benchmark,
+@overload
+def trace(
+    problem: Problem, policy: Policy | PlainPolicy | str, *, seed: int = ..., run: int = ...
+) -> Trace: ...
+@overload
+def trace(
+    problem: Rows,
+    policy: Policy | str,
+    *,
+    budget: float,
+    seed: int = ...,
+    run: int = ...,
+    order: str = ...,
+    default: str | None = ...,
+) -> RowTrace: ...
+def trace(
+    problem: Problem | Rows,
     policy: Policy | PlainPolicy | str,
     *,
-    runs: int = 1000,
+    budget: float | None = None,
     seed: int = 0,
-    estimator: str = "reduced",
-    marks: Sequence[int] = (),
-    threads: int | None = None,
-    progress: Callable[[int], object] | None = None,
-) -> Runs:
-    """Simulate a policy against a benchmark that several policies may share; see `simulate`."""
-    problem = benchmark.problem
-    policy = recipe(policy) if isinstance(policy, str) else policy
-    runs = checks.whole("runs", runs)
-    seed = checks.whole("seed", seed, low=0)
-    estimator = checks.choice("estimator", estimator, Estimator)
-    rounds = _marked_rounds(marks, problem.horizon)
-    threads = checks.whole("threads", os.cpu_count() or 1 if threads is None else threads)
-    progress = progress or (lambda count: None)
-    _refuse_length("simulate", problem, runs, kept=not isinstance(policy, Policy))
-    player = _player(problem, policy)
-    benchmark.value  # noqa: B018  # after the policy was checked: the oracle may take a minute
-    environment, price = environment_of(problem)
-    root = root_key(seed)
-    if isinstance(player, LoweredPolicy):
-        totals = play_compiled(
-            problem,
-            player,
-            environment,
-            root,
-            runs=runs,
-            marks=rounds,
-            threads=threads,
-            progress=progress,
-        )
-    else:
-        totals = play_python(
-            problem, player, environment, root, runs=runs, marks=rounds, progress=progress
-        )
-    _warn_of_untried(int(np.count_nonzero(totals.untried)), runs)
-    if estimator == Estimator.REDUCED:
-        regret = benchmark.reduced_regret(totals.loss, totals.spend, price)
-    else:
-        regret = benchmark.raw_regret(totals.drawn)
-    return Runs(
-        policy=policy,
-        seed=seed,
-        against=benchmark.against.value,
-        estimator=estimator,
-        reward=totals.reward,
-        reward_drawn=totals.drawn,
-        spend=totals.spend,
-        unusable=unusable(totals.left, problem.costs),
-        regret=Sample(regret),
-        budget_left=totals.left_at,
-    )
-
-
-def trace(
-    problem: Problem, policy: Policy | PlainPolicy | str, *, seed: int = 0, run: int = 0
-) -> Trace:
+    run: int = 0,
+    order: str | None = None,
+    default: str | None = None,
+) -> Trace | RowTrace:
     """Repeat one replication of `simulate` and return every round of it.
+
+    ``budget``, ``order`` and ``default`` are those of `simulate` on rows.
 
     Examples
     --------
@@ -179,50 +183,29 @@ def trace(
     >>> trace(problem, alp(), seed=1).actions.tolist()
     [0, 0, 0, 0, 0]
     """
+    if isinstance(problem, Rows):
+        return trace_rows(
+            problem,
+            policy,  # type: ignore[arg-type]  # checked there
+            budget=_needed_budget(budget),
+            seed=seed,
+            run=run,
+            order=Order.SHUFFLE if order is None else order,
+            default=default,
+        )
     problem = checks.kind("problem", problem, Problem, FROM_FILE)
-    policy = recipe(policy) if isinstance(policy, str) else policy
-    seed, run = checks.whole("seed", seed, low=0), checks.whole("run", run, low=0)
-    _refuse_length("trace", problem, 1, kept=True)
-    player = _player(problem, policy)
-    environment, _ = environment_of(problem)
-    if isinstance(player, LoweredPolicy):
-        return trace_compiled(problem, player, environment, root_key(seed), run)
-    return trace_python(problem, player, environment, root_key(seed), run)
+    _refuse_given("a problem", budget=budget, order=order, default=default)
+    return trace_problem(problem, policy, seed=seed, run=run)
 
 
-def _player(problem: Problem, policy: Policy | PlainPolicy) -> LoweredPolicy | PlainPolicy:
-    """Return a policy lowered for the kernels, or the checked object of a policy in Python."""
-    if isinstance(policy, Policy):
-        return lower(policy, **problem.terms())
-    return check_methods(policy)
+def _needed_budget(budget: float | None) -> float:
+    if budget is None:
+        raise InvalidInput("rows have no budget of their own; give budget=…")
+    return budget
 
 
-def _refuse_length(caller: str, problem: Problem, runs: int, *, kept: bool) -> None:
-    """Refuse a simulation of many hours, or one that keeps more rounds than fit into memory."""
-    work = problem.horizon * runs * (problem.costs.size + 100)
-    if work > LARGEST_SIMULATION or (kept and problem.horizon > LONGEST_TRACE):
-        repeated = "" if kept else f" and runs={runs}"
-        raise NotComputable(
-            f"{caller} needs fewer rounds, got horizon={problem.horizon}{repeated} with "
-            f"{len(problem.context_probs)} contexts; scale the problem down"
-        )
-
-
-def _warn_of_untried(count: int, runs: int) -> None:
-    if count > 0:
-        warnings.warn(
-            f"in {count:,} of {runs:,} runs exploration ended with a pair untried, which then "
-            "counts as 1; explore for more rounds, or raise the cap",
-            UntriedPairs,
-            stacklevel=4,
-        )
-
-
-def _marked_rounds(marks: Sequence[int], horizon: int) -> Ints:
-    """Return the checked rounds before which the budget left is noted."""
-    if not isinstance(marks, Iterable):
-        raise checks.refuse("marks", "be a list of rounds", marks)
-    rounds = [checks.whole("marks", mark) for mark in marks]
-    if rounds != sorted(set(rounds)) or (rounds and rounds[-1] > horizon):
-        raise checks.refuse("marks", f"be different rounds up to {horizon}, rising", list(marks))
-    return np.array(rounds, np.int64)
+def _refuse_given(world: str, **options: object) -> None:
+    """Refuse options that the other kind of world takes."""
+    for name, value in options.items():
+        if value is not None:
+            raise checks.refuse(name, f"be left out on {world}", value)

@@ -65,6 +65,8 @@ class Arrival:
     available: list[str] | None
     key: None = None
     visitor: None = None
+    own_costs: None = None
+    row: None = None
 
 
 def informed(policy: al.Policy, contexts: int) -> al.Policy:

@@ -187,6 +187,26 @@ def test_only_what_is_available_is_chosen(spring: httpx.Client) -> None:
     assert (nothing["action"], nothing["reason"]) == (None, "unavailable")
 
 
+def test_an_arrival_may_have_costs_of_its_own(spring: httpx.Client) -> None:
+    taken = decide(spring, available=["call"], costs={"call": 3.25})
+    assert (taken["action"], taken["reserved"]) == ("call", 3.25)
+    batch = {"contexts": ["new", "new"], "available": ["call"], "costs": [{"call": 0.5}, None]}
+    answer = spring.post(f"{PATH}/decisions/batch", json=batch).json()
+    assert answer["decisions"][0]["reserved"] == 3
+    log = spring.get(f"{PATH}/latest").json()["decisions"]
+    logged = [row["own_costs"] for row in reversed(log)]
+    assert logged == ['{"call": 3.25}', '{"call": 0.5}', None]
+    for costs, message in (
+        ({"call": -1}, "of at least 0"),
+        ({"visit": 1}, "an action with a cost must be one of"),
+        ([1], "costs"),
+        ({"call": "much"}, "a number"),
+    ):
+        refused = spring.post(f"{PATH}/decisions", json={"context": "new", "costs": costs})
+        assert refused.status_code in (400, 422)
+        assert message in refused.json()["message"]
+
+
 def test_a_batch_is_decided_in_its_order(spring: httpx.Client) -> None:
     contexts = ["new", "returning", "new"]
     body = {"contexts": contexts, "keys": ["a", None, "b"]}

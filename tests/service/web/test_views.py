@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from support.reports import pair, report
 
+import almoner as al
+from almoner.live.export import LoggedDecision, decisions
 from almoner.live.reports.report import ContextReport
 from almoner.service.web.estimate_rows import PAIRS_SHOWN
 from almoner.service.web.templating import TEMPLATES
@@ -66,3 +68,18 @@ def test_the_page_says_how_many_contexts_and_actions_it_leaves_out() -> None:
     assert "994 other actions</li>" in text, "in the legend"
     assert "50 % served: <bdi>a5</bdi>" in text, "no colour is needed to tell the action"
     assert len(text) < 400_000, "the page is fetched every two seconds"
+
+
+def test_the_latest_decisions_say_which_were_at_costs_of_their_own() -> None:
+    agent = al.Agent.open(
+        "memory:", name="a", contexts=["new"], actions={"mail": 1}, horizon=9, budget=9, seed=1
+    )
+    agent.decide("new", costs={"mail": 0.125})
+    agent.decide("new")
+    latest = [LoggedDecision(**row) for row in decisions(agent)]
+    view = campaign_view(agent.report(), 9, [], latest)
+    assert [row["own_cost"] for row in view["latest"]] == ["0.125", ""]
+    text = TEMPLATES.get_template("campaign.html").render(
+        here="/", signed_in=False, administers=True, **view
+    )
+    assert text.count("at its own cost of 0.125") == 1

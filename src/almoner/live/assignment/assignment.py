@@ -10,7 +10,6 @@ are logged with every decision, so that other policies can be evaluated on the l
 
 from __future__ import annotations
 
-import json
 from math import ceil, nan
 from typing import Any
 
@@ -18,6 +17,7 @@ from almoner.kernels.draws import EXPLORE_LANE, HOLDOUT_LANE, PICK_LANE
 from almoner.kernels.live import ACTED, PAST_HORIZON
 from almoner.kernels.steps import SKIP
 from almoner.live.policy.choice import Choice, PendingArrival
+from almoner.live.policy.detail import logged_probabilities
 from almoner.live.spending.spending import SpendingLimits
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.terms import SKIP_NAME, Terms
@@ -28,7 +28,6 @@ __all__ = [
     "HAS_ENOUGH",
     "HELD_OUT",
     "assign",
-    "person_group",
     "probabilities",
     "skip_probability",
 ]
@@ -41,10 +40,12 @@ NEGLIGIBLE = 1e-12
 """Probabilities of a skip below this are rounding errors of those of the actions."""
 
 
-def assign(campaign: Campaign, arrival: PendingArrival, now: int) -> tuple[Choice, str | None]:
+def assign(
+    campaign: Campaign, arrival: PendingArrival, now: int
+) -> tuple[Choice, dict[str, float] | None]:
     """Decide for one arrival, and record it as taken.
 
-    Returns the choice, and the probabilities of all options as JSON if the campaign logs them.
+    Returns the choice, and the probabilities of all options by name if the campaign logs them.
     """
     terms, policy, visitor = campaign.terms, campaign.policy, arrival.visitor
     limits, left = None, campaign.ledger.left
@@ -54,6 +55,7 @@ def assign(campaign: Campaign, arrival: PendingArrival, now: int) -> tuple[Choic
             "horizon": horizon,
             "left": left,
             "blocked": _blocked(campaign, arrival),
+            "funds": None if arrival.own_costs is None else campaign.funds(now),
         }
         asked = arrival
     else:
@@ -61,9 +63,8 @@ def assign(campaign: Campaign, arrival: PendingArrival, now: int) -> tuple[Choic
         asked, arguments = limits.arrival, limits.arguments
         horizon = arguments["horizon"]
     if visitor is not None and visitor.has_enough and campaign.arrivals < horizon:
-        policy.take(arrival.context, SKIP)
-        detail = _detail(terms, arrival, {SKIP_NAME: 1.0}) if terms.spreads else None
-        return ((SKIP, HAS_ENOUGH), (1.0, nan)), detail
+        policy.take(arrival, SKIP, horizon=horizon)
+        return ((SKIP, HAS_ENOUGH), (1.0, nan)), {SKIP_NAME: 1.0} if terms.spreads else None
     if not terms.spreads:
         ((action, reason), figures), *_ = policy.choose((asked,), **arguments)
         return ((action, _reason(campaign, arrival, limits, action, reason)), figures), None
@@ -75,11 +76,10 @@ def assign(campaign: Campaign, arrival: PendingArrival, now: int) -> tuple[Choic
     else:
         action, reason = _drawn(campaign, arrival, action, reason, options)
         shares = probabilities(spread, options, holdout=terms.holdout, explore=terms.explore)
-    policy.take(arrival.context, action)
+    policy.take(arrival, action)
     names = (SKIP_NAME, *policy.actions)
-    likely = {name: p for name, p in zip(names, shares, strict=True) if p > 0}
-    detail = _detail(terms, arrival, likely)
-    return ((action, reason), (shares[action + 1], price)), detail
+    spread_over = {name: p for name, p in zip(names, shares, strict=True) if p > 0}
+    return ((action, reason), (shares[action + 1], price)), spread_over
 
 
 def _blocked(campaign: Campaign, arrival: PendingArrival) -> list[bool] | None:
@@ -87,7 +87,7 @@ def _blocked(campaign: Campaign, arrival: PendingArrival) -> list[bool] | None:
     shared = campaign.evidence.shared
     if shared is None:
         return None
-    return shared.blocked(campaign.ledger, campaign.policy.offers[arrival.context])
+    return shared.blocked(campaign.ledger, campaign.policy.offers_to(arrival))
 
 
 def _reason(
@@ -129,30 +129,12 @@ def probabilities(
     return [min(1.0, holdout + (1 - holdout) * mixed[0]), *actions]
 
 
-def _detail(terms: Terms, arrival: PendingArrival, shares: dict[str, float]) -> str:
-    """Return the probabilities of the options as the log keeps them; those left out are 0.
-
-    Where persons are held out, with the group of this person.
-    """
-    detail: dict[str, Any] = {"probabilities": shares}
-    if arrival.visitor is not None and terms.holdout > 0:
-        detail["group"] = arrival.visitor.group
-    return json.dumps(detail, ensure_ascii=False, separators=(",", ":"))
-
-
 def skip_probability(decided: Event) -> float | None:
     """Return the probability with which a decision would have been a skip."""
-    if decided.detail is None:  # the campaign was not running
+    shares = logged_probabilities(decided.detail)
+    if shares is None:  # the campaign was not running
         return decided.probability
-    return float(json.loads(decided.detail)["probabilities"][SKIP_NAME])
-
-
-def person_group(decided: Event) -> int | None:
-    """Return the group of the person that a decision was for, if the log has one."""
-    if decided.detail is None:
-        return None
-    group: int | None = json.loads(decided.detail).get("group")
-    return group
+    return shares[SKIP_NAME]
 
 
 def _drawn(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from math import isnan, nan
 
@@ -13,6 +13,7 @@ from almoner.kernels.steps import SKIP
 from almoner.live.assignment.assignment import EXPLORED, HAS_ENOUGH, HELD_OUT, assign
 from almoner.live.costs.ledger import SharedLedger, reserve
 from almoner.live.policy.choice import Choice, PendingArrival
+from almoner.live.policy.detail import detail_of
 from almoner.live.policy.live_policy import BATCH
 from almoner.live.spending.outlook import HELD_BY_PACE
 from almoner.live.state.campaign_state import Campaign
@@ -45,13 +46,24 @@ def decide(campaign: Campaign, arrivals: Sequence[PendingArrival], *, now: int) 
     if campaign.terms.spreads or campaign.terms.per_person is not None:
         return [_assign(campaign, arrival, now) for arrival in arrivals]
     size = 1 if _one_by_one(campaign) else BATCH
-    if len(arrivals) <= size:
+    if len(arrivals) == 1:
         return _decide(campaign, arrivals, now)
-    return [
-        event
-        for start in range(0, len(arrivals), size)
-        for event in _decide(campaign, arrivals[start : start + size], now)
-    ]
+    return [event for batch in _batches(arrivals, size) for event in _decide(campaign, batch, now)]
+
+
+def _batches(arrivals: Sequence[PendingArrival], size: int) -> Iterator[list[PendingArrival]]:
+    """Divide arrivals into batches of at most this size; one with own costs is a batch alone."""
+    batch: list[PendingArrival] = []
+    for arrival in arrivals:
+        if batch and (arrival.own_costs is not None or len(batch) == size):
+            yield batch
+            batch = []
+        batch.append(arrival)
+        if arrival.own_costs is not None:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _one_by_one(campaign: Campaign) -> bool:
@@ -70,11 +82,11 @@ def _assign(campaign: Campaign, arrival: PendingArrival, now: int) -> Event:
         return _decide(campaign, (arrival,), now)[0]
     _age(campaign, now)
     campaign.correct_forecast(now)
-    choice, detail = assign(campaign, arrival, now)
-    event = _record(campaign, (arrival,), (choice,), now, counted=campaign.arrivals - 1)[0]
+    choice, shares = assign(campaign, arrival, now)
+    event = _record(campaign, (arrival,), (choice,), now, campaign.arrivals - 1, shares)[0]
     if event.action is not None and arrival.visitor is not None:
         arrival.visitor.actions[event.seq] = now
-    return event._replace(detail=detail)
+    return event
 
 
 def _decide(campaign: Campaign, arrivals: Sequence[PendingArrival], now: int) -> list[Event]:
@@ -82,7 +94,7 @@ def _decide(campaign: Campaign, arrivals: Sequence[PendingArrival], now: int) ->
     counted = campaign.policy.state.progress.item(ROUND)
     _age(campaign, now)
     choices = _choose(campaign, arrivals, now) if campaign.status == _RUNNING else repeat(_SKIPPED)
-    return _record(campaign, arrivals, choices, now, counted=counted)
+    return _record(campaign, arrivals, choices, now, counted)
 
 
 def _age(campaign: Campaign, now: int) -> None:
@@ -101,9 +113,12 @@ def _choose(campaign: Campaign, arrivals: Sequence[PendingArrival], now: int) ->
     if isinstance(horizon, ClosingTime):
         horizon = campaign.horizon_at(now, campaign.arrivals)
     if campaign.evidence.shared is not None:
-        offers = campaign.policy.offers[arrivals[0].context]
+        offers = campaign.policy.offers_to(arrivals[0])
         blocked = campaign.evidence.shared.blocked(campaign.ledger, offers)
-    return campaign.policy.choose(arrivals, horizon=horizon, left=left, blocked=blocked)
+    funds = None if arrivals[0].own_costs is None else campaign.funds(now)
+    return campaign.policy.choose(
+        arrivals, horizon=horizon, left=left, blocked=blocked, funds=funds
+    )
 
 
 def _left(campaign: Campaign) -> int:
@@ -117,20 +132,25 @@ def _record(
     arrivals: Sequence[PendingArrival],
     choices: Iterable[Choice],
     now: int,
-    *,
     counted: int,
+    shares: dict[str, float] | None = None,
 ) -> list[Event]:
-    """Reserve the money of choices, the first of them for arrival ``counted``; return events."""
+    """Reserve the money of choices, the first of them for arrival ``counted``; return events.
+
+    ``shares`` are the probabilities of the options of a single choice, if they are logged.
+    """
     seq, running, offers = campaign.seq, campaign.status == _RUNNING, campaign.policy.offers
     shared, per_unit = isinstance(campaign.ledger, SharedLedger), campaign.policy.per_unit
     left = _left(campaign)
     reserves = costs = 0
-    events = []
+    events, own = [], False
     for arrival, ((action, reason), (probability, price)) in zip(arrivals, choices):  # noqa: B905
-        seq += 1
+        seq, own = seq + 1, arrival.own_costs is not None
         name = cost = reserved = None
         if action != SKIP:
             name, cost, reserved = offers[arrival.context][action]
+            if own:
+                name, cost, reserved = campaign.policy.offers_to(arrival)[action]
             reserves, costs = reserves + reserved, costs + cost
         available = arrival.available
         event = Event(
@@ -150,6 +170,12 @@ def _record(
             arrival.key,
             None if available is None else json.dumps(available),
         )
+        if own or shares is not None:
+            group = None
+            if campaign.terms.holdout > 0 and arrival.visitor is not None and shares is not None:
+                group = arrival.visitor.group
+            detail = detail_of(arrival.own_costs, shares, arrival.row, group)
+            event = event._replace(detail=detail)
         events.append(event)
         counted += 1
         if campaign.terms.expires and name is not None:
@@ -160,5 +186,7 @@ def _record(
             campaign.spending.decided(event)
     if reserves or costs:
         campaign.ledger = reserve(campaign.ledger, reserve=reserves, cost=costs)
+    if own and running:  # which comes alone; the kernels have subtracted an expected cost
+        campaign.policy.set_left(campaign.units_left(now))
     campaign.seq = seq
     return events

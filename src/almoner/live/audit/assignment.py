@@ -10,6 +10,7 @@ from math import fsum
 from operator import itemgetter
 from typing import Any
 
+from almoner.live.audit.own_costs import present_offers
 from almoner.live.audit.pace import SLACK, AuditedPace
 from almoner.live.terms.terms import Terms
 from almoner.store.base import PersonRow
@@ -36,8 +37,10 @@ class AssignmentAuditor:
         self._groups = bytearray()
         self._numbers: list[str | None] = []
 
-    def decision_fault(self, event: Event, left: int) -> str | None:
+    def decision_fault(self, event: Event, left: int, own: dict[str, int] | None) -> str | None:
         """Return what is wrong with a decision made when ``left`` could be reserved, if anything.
+
+        ``own`` are the costs that its arrival had of its own, if any.
 
         Every option that could be taken must have a probability above 0 if the campaign explores,
         and no other one may have one.
@@ -50,10 +53,11 @@ class AssignmentAuditor:
         }
         if not needed.get(event.reason or "", True):
             return f"is a skip for the reason {event.reason!r}, which the terms do not have"
+        table = json.loads(event.detail or "{}")
         if not terms.spreads or event.round is None:
-            return None if event.detail is None else f"must have no detail, has {event.detail!r}"
-        detail = json.loads(event.detail or "{}")
-        shares, group = detail.get("probabilities", {}), detail.get("group")
+            none = not {"probabilities", "group"} & {*table}
+            return None if none else f"must have no probabilities, has {event.detail!r}"
+        shares, group = table.get("probabilities", {}), table.get("group")
         if group is not None and (group not in range(64) or not terms.holdout):
             return f"is for a person of the group {group!r}, which cannot be"
         self._note(event, shares.get("skip", 0.0), group)
@@ -63,7 +67,7 @@ class AssignmentAuditor:
             return f"has the probability {event.probability}, and lists {event.detail}"
         if event.reason in ("person", "horizon"):
             return None if set(shares) == {"skip"} else "could have been more than a skip"
-        return self._spread_fault(event, shares, left)
+        return self._spread_fault(event, shares, left, own)
 
     def _note(self, event: Event, skip: float, group: int | None) -> None:
         gap = event.seq + 1 - len(self._reasons)
@@ -76,13 +80,15 @@ class AssignmentAuditor:
         self._probabilities[event.seq] = skip
         self._reasons[event.seq] = self._numbers.index(event.reason)
 
-    def _spread_fault(self, event: Event, shares: dict[str, float], left: int) -> str | None:
+    def _spread_fault(
+        self, event: Event, shares: dict[str, float], left: int, own: dict[str, int] | None
+    ) -> str | None:
         terms = self.terms
         likely = set(shares) - {"skip"}
-        fitting = likely if self._is_unknown else self._fitting(event, left, SLACK)
+        fitting = likely if self._is_unknown else self._fitting(event, left, SLACK, own)
         if not likely <= fitting:
             return f"gives a probability to {min(likely - fitting)!r}, which could not be taken"
-        certain = likely if self._is_unknown else self._fitting(event, left, -SLACK)
+        certain = likely if self._is_unknown else self._fitting(event, left, -SLACK, own)
         if terms.explore > 0 and not certain <= likely:
             return f"gives no probability to {min(certain - likely)!r}, which could be taken"
         least = (1 - terms.holdout) * terms.explore / (1 + len(likely))
@@ -97,16 +103,17 @@ class AssignmentAuditor:
         """Whether options that were not taken could have been is unknown: see `Audit`."""
         return self.terms.risk > 0 or (self.terms.pace == "even" and bool(self.terms.learned_costs))
 
-    def _fitting(self, event: Event, left: int, slack: float) -> set[str]:
+    def _fitting(
+        self, event: Event, left: int, slack: float, own: dict[str, int] | None
+    ) -> set[str]:
         """Return the actions that could be taken, given the slack of an even spend."""
-        terms, context = self.terms, event.context or ""
+        terms, offers = self.terms, present_offers(self.terms, event.context or "", own)
         room, below_line = self._pace.room(event)
         below_line += slack * terms.budget
         allowed = terms.actions if event.available is None else json.loads(event.available)
-        costs = zip(terms.actions, terms.costs_in(context), terms.reserves_in(context), strict=True)
         return {
             action
-            for action, cost, reserve in costs
+            for action, (cost, reserve) in offers.items()
             if reserve <= min(left, room) and (not cost or cost <= below_line)
         } & {*allowed} - {*terms.stopped}
 
@@ -115,9 +122,10 @@ class AssignmentAuditor:
         if event.reason == "window":  # of the campaign itself, as nobody has told one
             empty = event.probability is None and event.detail is None
             return None if empty else "must have no probability and no detail"
-        detail = self._detail(event)
-        if event.detail != detail:
-            return f"has the detail {event.detail}, where that of its decision is {detail}"
+        group = json.loads(event.detail or "{}").get("group")
+        expected_group = self._group(event)
+        if group != expected_group:
+            return f"is for the group {group} of persons, and its decision for {expected_group}"
         if not self.terms.spreads:
             expected: tuple[Any, Any] = None, None
         elif event.round is None:  # of a decision while the campaign was not running
@@ -132,12 +140,12 @@ class AssignmentAuditor:
             f"decision has {expected[0]!r} and {expected[1]}"
         )
 
-    def _detail(self, event: Event) -> str | None:
-        """Return the detail that a reward must have: the group of the person, if there is one."""
+    def _group(self, event: Event) -> int | None:
+        """Return the group of the person that a rewarded decision was for, if there was one."""
         if event.round is None or not self.terms.spreads:
             return None
         group = self._groups[event.decision or 0]
-        return None if group == _NO_GROUP else f'{{"group": {group}}}'
+        return None if group == _NO_GROUP else group
 
 
 def person_fault(rows: Iterable[PersonRow], terms: Terms, acted: Any) -> str | None:

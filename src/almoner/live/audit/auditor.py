@@ -70,9 +70,9 @@ class Auditor:
             **dict.fromkeys(OUTCOMES, outcomes.check),
             **dict.fromkeys((PAUSED, RESUMED, CLOSED, AMENDED), self._check_changes),
         }
-        assigned = self._assignment.is_needed
+        needed = {"assigned": self._assignment.is_needed, "on_rows": terms.on_rows}
         self._kinds = {
-            kind: (check, UnusedColumns(kind, assigned=assigned)) for kind, check in checks.items()
+            kind: (check, UnusedColumns(kind, **needed)) for kind, check in checks.items()
         }
 
     def check(self, rows: Sequence[EventRow]) -> None:

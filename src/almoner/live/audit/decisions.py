@@ -11,6 +11,7 @@ from almoner.live.audit.decision_record import DecisionRecord
 from almoner.live.audit.keys import KeyDigests
 from almoner.live.audit.money import MoneyAuditor
 from almoner.live.audit.offers import OfferAuditor
+from almoner.live.audit.own_costs import check_row, own_costs, present_offers
 from almoner.live.audit.rows import OFFER, Fault, UnusedColumns, event_of
 from almoner.live.terms.terms import Terms
 from almoner.live.times.closing_time import ClosingTime
@@ -21,6 +22,7 @@ __all__ = ["DecisionAuditor"]
 _OF_OUTCOMES = slice(Event._fields.index("bill"), Event._fields.index("detail") + 1)
 """The columns of bills, rewards and details: empty in most decisions."""
 _EMPTY = (None,) * 4
+_DETAIL = Event._fields.index("detail")
 
 
 class DecisionAuditor:
@@ -74,14 +76,18 @@ class DecisionAuditor:
         for row in run:
             (
                 seq, _, at, left, decision, counted, _, action, cost, reserve, probability, _, _,
-                key, available, _, _, _, _, _,
+                key, available, _, _, _, detail, _,
             ) = row  # fmt: skip
             if decision != seq:
                 raise Fault(f"calls itself decision {decision}")
-            offer = row[OFFER]
-            number = valid.get(offer)
+            offer, own = row[OFFER], None
+            if detail is not None:
+                own = own_costs(detail, self._terms)
+            elif self._terms.on_rows:
+                check_row(detail, self._terms)
+            number = valid.get(offer) if own is None else None
             if number is None:
-                number = offers.add(offer)
+                number = offers.add(offer, own)
             if available is not None:
                 allowed = _listed(available)
                 if action is not None and action not in allowed:
@@ -100,14 +106,14 @@ class DecisionAuditor:
             if not 0.0 < (probability or 0.0) <= 1.0:
                 raise Fault(f"has the probability {probability}")
             if has_rules:
-                self._check_rules(event_of(row))
+                self._check_rules(event_of(row), own)
             if action is not None:
                 money.reserve(cost, reserve)
             offered[seq] = number
             if left != money.free or left < 0 or paced:
                 money.check(row)
             if row[_OF_OUTCOMES] != _EMPTY:
-                unused.check(row)
+                unused.check(row if own is None else (*row[:_DETAIL], None))
         self.rounds = due
 
     def _check_action(self, at: int, counted: int | None) -> None:
@@ -121,29 +127,24 @@ class DecisionAuditor:
         elif counted is not None and counted >= horizon:
             raise Fault(f"takes an action in arrival {counted}, beyond the {horizon}")
 
-    def _check_rules(self, event: Event) -> None:
+    def _check_rules(self, event: Event, own: dict[str, int] | None) -> None:
         """Check a decision by the rules that only some campaigns have; note its deadlines."""
         terms = self._terms
         if terms.default is not None and event.action is None and event.round is not None:
-            self._refuse_skip(event, terms.default)
+            self._refuse_skip(event, terms.default, own)
         if self._assignment.is_needed:
-            fault = self._assignment.decision_fault(event, self._money.left)
+            fault = self._assignment.decision_fault(event, self._money.left, own)
             if fault is not None:
                 raise Fault(fault)
         self._money.set_deadline(event)
         if terms.reward_window is not None:
             self._record.times[event.seq] = event.at
 
-    def _refuse_skip(self, event: Event, default: str) -> None:
+    def _refuse_skip(self, event: Event, default: str, own: dict[str, int] | None) -> None:
         """Refuse a skip for want of money, where the budget would have paid for the default."""
-        terms = self._terms
         offered = event.available is None or default in _listed(event.available)
-        reserves = dict(zip(terms.actions, terms.reserves_in(event.context or ""), strict=True))
-        if (
-            offered
-            and event.reason in ("policy", "budget")
-            and reserves[default] <= self._money.left
-        ):
+        reserve = present_offers(self._terms, event.context or "", own)[default][1]
+        if offered and event.reason in ("policy", "budget") and reserve <= self._money.left:
             raise Fault(f"skips an arrival that {default!r} would have served")
 
 

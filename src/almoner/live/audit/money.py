@@ -79,8 +79,8 @@ class MoneyAuditor:
         if late:
             self._settle_late(event)
             return
-        if event.detail is not None:
-            raise Fault(f"must have no detail, has {event.detail!r}")
+        if "paid" in json.loads(event.detail or "{}"):
+            raise Fault(f"refunds a reserve that has not expired: {event.detail}")
         cost, reserve = event.cost or 0, event.reserve or 0
         self.reserve(-cost, -reserve)
         deadline, due = self._deadlines.pop(event.decision or 0, (None, 0))
@@ -103,7 +103,7 @@ class MoneyAuditor:
         (due, paid), reason = self._expired.pop(event.decision or 0), event.reason
         if reason != (CHARGE if due else RELEASE):
             raise Fault(f"says that the reserve has ended as {reason!r}, where the bill was {due}")
-        refunded = due if event.detail is None else json.loads(event.detail)["paid"]
+        refunded = json.loads(event.detail or "{}").get("paid", due)
         if refunded != paid:
             raise Fault(f"refunds {refunded} for a reserve that has expired, not the {paid} paid")
         self.spent -= paid

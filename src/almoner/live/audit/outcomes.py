@@ -8,6 +8,7 @@ from typing import NoReturn
 from almoner.live.audit.assignment import AssignmentAuditor
 from almoner.live.audit.decision_record import OUTCOMES, DecisionRecord
 from almoner.live.audit.money import MoneyAuditor
+from almoner.live.audit.own_costs import own_costs
 from almoner.live.audit.rows import OFFER, REPEATED, Fault, UnusedColumns, event_of
 from almoner.live.terms.terms import Terms
 from almoner.store.events import CANCELLED, EXPIRED, REWARDED, SETTLED, Event, EventRow
@@ -37,6 +38,7 @@ class OutcomeAuditor:
         self._record, self._money, self._assignment = record, money, assignment
         self._window, self._spreads = terms.reward_window, terms.spreads  # never amended
         self._has_rules = assignment.is_needed or self._window is not None
+        self._terms = terms
 
     def check(self, run: Iterable[EventRow], unused: UnusedColumns) -> None:
         """Check consecutive outcomes of one kind, and add them to the record and to the money."""
@@ -73,6 +75,8 @@ class OutcomeAuditor:
                 money.check(row)
             if not rewarded or row[_OF_DECISIONS] != _EMPTY or detail is not None:
                 unused.check(row)
+                if detail is not None and self._terms.on_rows:
+                    own_costs(detail, self._terms)
 
     def _check_rules(self, event: Event) -> None:
         """Check a reward by the rules that only some campaigns have."""

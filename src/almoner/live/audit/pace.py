@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import inf
 from zoneinfo import ZoneInfo
 
+from almoner.live.audit.own_costs import own_costs, present_offers
 from almoner.live.terms.terms import Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.store.events import CANCELLED, DECIDED, EXPIRED, SETTLED, Event
@@ -90,8 +91,8 @@ class AuditedPace:
         terms = self.terms
         if terms.default is None or event.reserve is None:
             return False
-        default, context = terms.actions.index(terms.default), event.context or ""
-        cost, reserve = terms.costs_in(context)[default], terms.reserves_in(context)[default]
+        own = own_costs(event.detail, terms)
+        cost, reserve = present_offers(terms, event.context or "", own)[terms.default]
         return event.reserve <= reserve and (event.cost or 0) <= cost
 
     def _share(self, event: Event) -> float:

@@ -54,6 +54,9 @@ _USED = {
 _ASSIGNED = {DECIDED: ("detail",), REWARDED: ("probability", "reason", "detail")}
 """Columns that rows use beside these in a campaign with a hold-out, exploration or persons."""
 
+_REPEATS_ROW = (REWARDED, SETTLED)
+"""Kinds of rows that repeat the scores or features of their decision, to be learned from."""
+
 _WIDTH, _AT = len(Event._fields), Event._fields.index("at")
 
 
@@ -85,10 +88,12 @@ def first_misnumbered(rows: Iterable[EventRow], first: int) -> tuple[int, Fault]
 class UnusedColumns:
     """Columns that rows of one kind leave empty."""
 
-    def __init__(self, kind: str, *, assigned: bool) -> None:
+    def __init__(self, kind: str, *, assigned: bool, on_rows: bool = False) -> None:
         used = ("seq", "kind", "at", "left", *_USED[kind])
         if assigned:
             used += _ASSIGNED.get(kind, ())
+        if on_rows and kind in _REPEATS_ROW:
+            used += ("detail",)
         self.kind = kind
         self._names = [name for name in Event._fields if name not in used]
         self._values = _getter([*map(Event._fields.index, self._names)])

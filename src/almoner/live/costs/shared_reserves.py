@@ -18,6 +18,9 @@ worth w of them. By Bernstein's inequality the open decisions exceed
 
 with a probability of at most the risk. A new decision is admitted if that, or all reserves, and
 the money spent stay within the budget.
+
+A decision at the arrival's own costs has r = c, whatever its age, and adds nothing to the second
+sum: its cost was given, not learned.
 """
 
 from __future__ import annotations
@@ -56,6 +59,9 @@ class SharedReserves:
         self._billed: dict[int, Floats] = {}
         self._columns = columns
         self._open: dict[int, Cohorts] = {}
+        # By decision: cost and reserve of the open ones at costs of the arrivals' own.
+        self._given: dict[int, tuple[int, int]] = {}
+        self._largest_given = 0
         self.amend(terms)
 
     def amend(self, terms: Terms) -> None:
@@ -78,6 +84,23 @@ class SharedReserves:
         self._largest = max(self._largest, float(reserve))
         self.expected += cost
         self._variance += float(cost) * reserve
+
+    def add_given(self, decision: int, *, cost: int, reserve: int) -> None:
+        """Add a decision at a cost of the arrival's own."""
+        self._given[decision] = cost, reserve
+        self._largest_given = max(self._largest_given, reserve)
+        self._largest = max(self._largest, float(reserve))
+        self.expected += cost
+        self._variance += float(cost) * reserve
+
+    def remove_given(self, decision: int) -> bool:
+        """Remove a decision at a cost of the arrival's own; return whether it was one."""
+        if decision not in self._given:
+            return False
+        cost, reserve = self._given.pop(decision)
+        self.expected = max(0.0, self.expected - cost)
+        self._variance = max(0.0, self._variance - float(cost) * reserve)
+        return True
 
     def remove(
         self, row: int, action: str, at: int, lifetime: int | None, *, cost: int, reserve: int
@@ -110,8 +133,10 @@ class SharedReserves:
             rests = _rest(expected[:, :, None], reserves[:, :, None], shares)
             by_pair += (counts * rests).sum(axis=2)
         per_bill = np.maximum(expected, 1.0) * (costs.evidence + DECLARED_COUNT)
-        self.expected = float(by_pair.sum())
-        self._variance = float((by_pair * reserves).sum())
+        given = sum(cost for cost, _ in self._given.values())
+        variance = sum(cost * reserve for cost, reserve in self._given.values())
+        self.expected = float(by_pair.sum()) + given
+        self._variance = float((by_pair * reserves).sum()) + variance
         self._error = float((by_pair * by_pair * reserves / per_bill).sum())
         self._aged_at, self._billed = now, costs.billed
 
@@ -136,14 +161,24 @@ class SharedReserves:
             "lasting": self._lasting[:rows].tolist(),
             "billed": [[window, shares.tolist()] for window, shares in self._billed.items()],
             "open": [[window, own.to_dict(rows)] for window, own in self._open.items()],
+            **self._given_to_dict(),
         }
+
+    def _given_to_dict(self) -> dict[str, Any]:
+        """Return plain values of decisions at costs of arrivals' own; nothing without any."""
+        if not self._largest_given:
+            return {}
+        opened = [[number, *money] for number, money in self._given.items()]
+        return {"given": opened, "largest_given": self._largest_given}
 
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the result of `to_dict`."""
         self.expected, self._variance, self._error, self._aged_at = table["sums"]
         self._billed = {window: np.array(shares) for window, shares in table["billed"]}
         self._reserves, self._lasting = np.array(table["reserves"]), np.array(table["lasting"])
-        self._largest = float(self._reserves.max(initial=0.0))
+        self._given = {number: (cost, most) for number, cost, most in table.get("given", [])}
+        self._largest_given = table.get("largest_given", 0)
+        self._largest = float(self._reserves.max(initial=self._largest_given))
         self._open = {}  # in the order of the snapshot, in which they are added up
         for window, values in table["open"]:
             self._open[window] = Cohorts(window, 1)

@@ -8,12 +8,12 @@ reward comes, or as the known reward of a skip.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from almoner.live.estimates.group_sums import GroupSums, OddsSums
 from almoner.live.estimates.lift import Estimate, group_mean, stratum
 from almoner.live.estimates.waiting_arrivals import WaitingArrivals
+from almoner.live.policy.detail import logged_group, logged_probabilities
 from almoner.live.rewards.reward_window import SILENCE
 from almoner.live.state.status import SkipReason
 from almoner.live.terms.terms import LEARNED, SKIP_NAME, Terms
@@ -100,15 +100,15 @@ class LiftTally:
         reward, held = self._silent(event), event.reason == SkipReason.HOLDOUT
         if self._window is not None and self._waits(event):
             self._waiting.add(event.seq, end=event.at + self._window, held=held)
-        detail = json.loads(event.detail or "{}")
-        if "group" in detail:
-            clusters, group = self._clusters[held], detail["group"]
+        group = logged_group(event.detail)
+        if group is not None:
+            clusters = self._clusters[held]
             clusters[group] = clusters.get(group, GroupSums()).plus(reward)
         if held:
             self.held_out = self.held_out.plus(reward)
             return
         self.reached = self.reached.plus(reward)
-        odds = _odds(detail["probabilities"].get(SKIP_NAME, 0.0))
+        odds = _odds((logged_probabilities(event.detail) or {}).get(SKIP_NAME, 0.0))
         if odds is None:
             return
         number = stratum(odds)
@@ -126,8 +126,9 @@ class LiftTally:
         held = event.reason == SkipReason.HOLDOUT
         if waited or not self._waits(event):  # by another clock it may have ended
             self._count(held=held)
-        if event.detail is not None:
-            clusters, group = self._clusters[held], json.loads(event.detail)["group"]
+        group = logged_group(event.detail)
+        if group is not None:
+            clusters = self._clusters[held]
             clusters[group] = clusters[group].corrected(before, reward)
         if held:
             self.held_out = self.held_out.corrected(before, reward)

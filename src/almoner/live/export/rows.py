@@ -13,6 +13,8 @@ from typing import Any
 
 from almoner.errors import BrokenLedger
 from almoner.live.agent import Agent
+from almoner.live.policy.detail import logged_costs, logged_probabilities
+from almoner.live.rows.arrival_row import logged_row
 from almoner.live.state.fold import amendment_of
 from almoner.live.terms.terms import SKIP_NAME
 from almoner.store.events import AMENDED, CANCELLED, DECIDED, EXPIRED, REWARDED, SETTLED, Event
@@ -26,7 +28,8 @@ class LoggedDecision:
 
     ``cost`` is the money charged, or reserved so far; ``reward`` and ``price`` are in the unit of
     the campaign's rewards; ``probabilities`` are those of all options that had one, by name (JSON),
-    in a campaign with a hold-out or exploration.
+    in a campaign with a hold-out or exploration; ``own_costs`` are the costs that the arrival was
+    given, by action (JSON), ``scores`` and ``features`` those of a campaign on rows, by name.
     """
 
     decision: int
@@ -46,6 +49,9 @@ class LoggedDecision:
     reason: str | None
     key: str | None
     probabilities: str | None
+    own_costs: str | None
+    scores: str | None
+    features: str | None
 
 
 _TYPES = {"int": "int64", "str": "string", "float": "float64", "bool": "bool"}
@@ -101,7 +107,7 @@ class _Rows:
                 terms = terms.amended(amendment_of(event)["terms"])
                 offered.append((event.seq, terms.active))
         self._amount, self._first_id = terms.unit.amount, agent.first_id
-        self._scale = terms.scale
+        self._scale, self._on_rows = terms.scale, terms.on_rows
         self._index = {name: index for index, name in enumerate(terms.actions)}
         self._amended = [seq for seq, _ in offered]
         self._active = [actions for _, actions in offered]
@@ -132,8 +138,17 @@ class _Rows:
             cancelled=cancelled,
             reason=event.reason,
             key=event.key,
-            probabilities=_probabilities(event.detail),
+            probabilities=_as_json(logged_probabilities(event.detail)),
+            own_costs=self._own_costs(event),
+            **(_row_of(event) if self._on_rows else _NO_ROW),
         )
+
+    def _own_costs(self, event: Event) -> str | None:
+        """Return the costs that the arrival had of its own, as amounts."""
+        costs = logged_costs(event.detail)
+        if costs is None:
+            return None
+        return _as_json({name: self._amount(units) for name, units in costs.items()})
 
     def _available(self, event: Event) -> str:
         """Return the actions that the arrival allowed, of those that could be taken then."""
@@ -149,6 +164,14 @@ def _listed(actions: tuple[str, ...]) -> str:
     return json.dumps([SKIP_NAME, *actions])
 
 
-def _probabilities(detail: str | None) -> str | None:
-    """Return the probabilities of a decision's options as JSON."""
-    return None if detail is None else json.dumps(json.loads(detail)["probabilities"])
+_NO_ROW = {"scores": None, "features": None}
+
+
+def _row_of(event: Event) -> dict[str, str | None]:
+    """Return the scores or features of an arrival."""
+    row, _ = logged_row(event.detail, None)
+    return {"scores": _as_json(row.scores), "features": _as_json(row.features)}
+
+
+def _as_json(table: dict[str, float] | None) -> str | None:
+    return None if table is None else json.dumps(table)

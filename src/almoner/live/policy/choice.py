@@ -15,9 +15,15 @@ Offer = tuple[str, int, int]
 
 
 class PendingArrival(Protocol):
-    """An arrival to decide: its context, the actions allowed if not all, key and person if any."""
+    """An arrival to decide: its context, the actions allowed if not all, key and person if any.
+
+    ``own_costs`` are those that it has instead of the expected ones, in units by action, if any;
+    ``row`` are its scores or features in a campaign on rows.
+    """
 
     context: Any
     available: Any
+    own_costs: Any
+    row: Any
     key: Any
     visitor: Any

@@ -30,6 +30,7 @@ from almoner.kernels.window import mature
 from almoner.live.policy.choice import Choice, Offer, PendingArrival
 from almoner.live.policy.context_rows import ContextRows
 from almoner.live.policy.lower_terms import lower_terms
+from almoner.live.policy.own_costs import OwnCosts
 from almoner.live.policy.statistics import PolicyStatistics
 from almoner.live.terms.terms import Terms
 from almoner.policy.rewards import Thompson
@@ -76,6 +77,7 @@ class LivePolicy:
         self._advance, self._replay, self._weigh = advance, replay, weigh
         self._weighed, self._mature = np.zeros((2, len(terms.active))), mature
         self.is_warm = False
+        self._own: OwnCosts | None = None
         self.offers: dict[str, list[Offer]] = {}
         self.reset(terms.known_contexts if contexts is None else contexts)
         if contexts is None and terms.inherited is not None:
@@ -151,6 +153,11 @@ class LivePolicy:
             self._mature = specialize(mature, *fixed[:3])
         self.is_warm = True
 
+    def warm_up_own_costs(self) -> None:
+        """Compile the kernel for arrivals with costs of their own, or load it from the disk."""
+        working = (*self._working[:2], self._stream, self._batch)
+        self._own = OwnCosts(self.lowered, self._terms, working, self._weighed)
+
     def choose(
         self,
         arrivals: Sequence[PendingArrival],
@@ -159,14 +166,20 @@ class LivePolicy:
         left: int,
         blocked: Sequence[bool] | None = None,
         held: float = 1.0,
+        funds: int | None = None,
     ) -> Iterable[Choice]:
         """Decide for up to `BATCH` arrivals and record them as taken.
 
         ``horizon`` is the total number of arrivals, ``left`` the money that may be reserved, and
         ``held`` the share of the budget per arrival that the plan may use. For a single arrival,
-        ``blocked`` says instead which actions the budget cannot bear.
+        ``blocked`` says instead which actions the budget cannot bear. An arrival with costs of its
+        own comes alone, with the ``funds`` of the plan in units of money.
         """
         batch, size = self._fill(arrivals, horizon, held), len(arrivals)
+        if funds is not None and self._weigh_own(arrivals[0], left, blocked, funds):
+            choice = self._choice()
+            self.take(arrivals[0], choice[0][0])
+            return (choice,)
         reserves, left = self._limits(arrivals[0], left, blocked)
         self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
         choices, figures = batch.choices, batch.figures
@@ -205,27 +218,55 @@ class LivePolicy:
         left: int,
         held: float = 1.0,
         blocked: Sequence[bool] | None = None,
+        funds: int | None = None,
     ) -> tuple[Choice, list[float], list[bool]]:
-        """Decide for an arrival, and record nothing.
+        """Decide for an arrival, and record nothing; the arguments are those of `choose`.
 
         Returns the policy's choice, its probability of each action, and which could be taken.
         """
         batch = self._fill((arrival,), horizon, held)
-        reserves, left = self._limits(arrival, left, blocked)
-        self._weigh(self._now, *self._working, self._stream, batch, reserves, left, self._weighed)
-        choices, figures = batch.choices, batch.figures
-        choice = (choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))
+        if funds is None or not self._weigh_own(arrival, left, blocked, funds):
+            reserves, left = self._limits(arrival, left, blocked)
+            self._weigh(
+                self._now, *self._working, self._stream, batch, reserves, left, self._weighed
+            )
         spread, options = self._weighed.tolist()
-        return choice, spread, [*map(bool, options)]
+        return self._choice(), spread, [*map(bool, options)]
+
+    def _choice(self) -> Choice:
+        """Return the choice for the first arrival of the batch."""
+        choices, figures = self._batch.choices, self._batch.figures
+        return (choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))
+
+    def _weigh_own(
+        self, arrival: PendingArrival, left: int, blocked: Sequence[bool] | None, funds: int
+    ) -> bool:
+        """Weigh an arrival at its own costs; return False, and do nothing, if none differ."""
+        offers = self.offers_to(arrival)
+        if offers == self.offers[arrival.context]:
+            return False
+        working = (*self._working[:2], self._stream, self._batch)
+        if self._own is None or self._own.lowered is not self.lowered:
+            self._own = OwnCosts(self.lowered, self._terms, working, self._weighed)
+        limits = ([reserve for _, _, reserve in offers], left) if blocked is None else (blocked, 0)
+        self._own.weigh(self._now, working, arrival.context, offers, limits, funds)
+        return True
+
+    def offers_to(self, arrival: PendingArrival) -> list[Offer]:
+        """Return the active actions as an arrival has them: at its own costs, where it has any."""
+        offers = self.offers[arrival.context]
+        if arrival.own_costs is None:
+            return offers
+        return self._terms.offers_at(arrival.context, offers, arrival.own_costs)
 
     def draw(self, lane: int) -> float:
         """Return the uniform draw of a lane for the next arrival."""
         key = np.uint64(round_key(self._stream, self.state.progress.item(ROUND)))
         return float(uniform(key, lane))
 
-    def take(self, context: str, action: int) -> None:
-        """Record a decision that was made elsewhere."""
-        row = (TAKE, self.contexts[context], action, self.state.progress.item(ROUND))
+    def take(self, arrival: PendingArrival, action: int, *, horizon: int | None = None) -> None:
+        """Record a decision that was made elsewhere; a policy on rows needs the horizon too."""
+        row = (TAKE, self.contexts[arrival.context], action, self.state.progress.item(ROUND))
         self.replay([row], [0.0])
 
     def replay(self, rows: Sequence[Row], rewards: Sequence[float]) -> None:

@@ -46,7 +46,9 @@ def lower_terms(terms: Terms, contexts: tuple[str, ...]) -> LoweredPolicy:
     lowered = lowered._replace(
         budget=budget // lowered.top, windowed=int(terms.reward_window is not None)
     )
-    return _with_any_cost(lowered, terms, costs) if terms.learned_costs else lowered
+    if terms.learned_costs or terms.on_rows:
+        return _with_any_cost(lowered, terms, costs)
+    return lowered
 
 
 def _with_any_cost(lowered: LoweredPolicy, terms: Terms, costs: Floats) -> LoweredPolicy:

@@ -19,6 +19,7 @@ from almoner.live.reports.amendment_text import changes_in_words
 from almoner.live.reports.curve import CurveBuilder, moment
 from almoner.live.reports.oldest_open import OldestOpen
 from almoner.live.reports.report import Amendment
+from almoner.live.reports.row_tally import RowTally
 from almoner.live.state.campaign_state import unreadable
 from almoner.live.state.fold import amendment_of, ledger_after, paid_at_expiry
 from almoner.live.state.status import SkipReason
@@ -76,6 +77,8 @@ class History:
         Money and reward after arrivals.
     lift
         The groups that a lift compares; None without a hold-out or exploration.
+    rows
+        The values taken and left, in a campaign with scores; None elsewhere.
     """
 
     def __init__(self, terms: Terms) -> None:
@@ -95,6 +98,7 @@ class History:
         self._scale, self._zero = terms.scale, max(0.0, terms.scale.zero)
         self.curve = CurveBuilder(terms.unit.amount, terms.scale)
         self.lift = LiftTally(terms) if terms.spreads else None
+        self.rows = RowTally() if terms.scores else None
         self._latest: tuple[EventRow, Ledger, float, float] | None = None
 
     @property
@@ -121,6 +125,8 @@ class History:
             raise unreadable(self.seq, reason) from reason
         if self.lift is not None:
             self.lift.apply(events)
+        if self.rows is not None:
+            self.rows.apply(events)
         self._count(events)
         self._count_idle(events)
         self.tip = Event._make(events[-1])

@@ -13,7 +13,7 @@ from almoner.live.reports.history import History
 from almoner.live.reports.open_costs import OpenCosts, open_costs
 from almoner.live.reports.pair_costs import expected_costs, learned_costs, stopped_costs
 from almoner.live.reports.pair_evidence import PairEvidence
-from almoner.live.reports.report import RESERVED, ActionReport, ContextReport, Report
+from almoner.live.reports.report import RESERVED, ActionReport, ContextReport, Report, RowReport
 from almoner.live.spending.outlook import Outlook
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.status import SkipReason, Status
@@ -23,6 +23,7 @@ from almoner.lp import Solution
 from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts
 from almoner.policy.recipes import RECIPES
+from almoner.policy.recipes_rows import ROW_RECIPES
 from almoner.policy.rewards import KnownRewards
 
 __all__ = ["make_report", "present_estimates"]
@@ -56,7 +57,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     first = plan_at(terms, estimates, reserves=reserves, funds=ledger.budget, ratio=ratio)
     gone = arrivals / (arrivals + coming) if arrivals + coming > 0 else 1.0
     waiting, reward_low, reward_high = _awaited(terms, history, evidence)
-    scale = terms.scale
+    scale, rows = terms.scale, _row_report(campaign, history)
     return Report(
         name=name,
         status=campaign.status,
@@ -90,7 +91,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         ratio_start=history.ratio_start,
         ratio_now=ratio_now,
         pace=committed / ledger.budget - gone if ledger.budget else 0.0,
-        price=scale.gain(plan.price),
+        price=scale.gain(plan.price) if rows is None else rows.price or 0.0,
         value=scale.value(plan.value),
         boundaries=plan.boundaries.tolist(),
         contexts=_contexts(campaign, history, estimates, learned, plan, evidence, now),
@@ -109,6 +110,19 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         caps=[] if outlook is None else cap_reports(terms, outlook),
         default=terms.default,
         skip_reward=_skip_reward(terms, history),
+        rows=rows,
+    )
+
+
+def _row_report(campaign: Campaign, history: History) -> RowReport | None:
+    """Return the figures of a campaign on rows."""
+    policy, tally, gain = campaign.row_policy, history.rows, campaign.terms.scale.gain
+    if policy is None:
+        return None
+    return RowReport(
+        price=None if policy.price is None else gain(policy.price),
+        value_taken=None if tally is None else tally.taken,
+        value_left=None if tally is None else tally.left,
     )
 
 
@@ -259,7 +273,7 @@ def present_estimates(
 
 
 def _policy_name(policy: Policy) -> str:
-    for name, make in RECIPES.items():
+    for name, make in {**RECIPES, **ROW_RECIPES}.items():
         if make() == policy:
             return name
     return repr(policy)

@@ -12,6 +12,7 @@ __all__ = [
     "ContextReport",
     "CurvePoint",
     "Report",
+    "RowReport",
 ]
 
 RESERVED = "reserved"
@@ -102,6 +103,24 @@ class CurvePoint:
     price: float | None
     budget: float
     horizon: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowReport:
+    """Figures of a campaign on rows.
+
+    Attributes
+    ----------
+    price
+        The worth of a unit of money at the last decision; None before the first one.
+    value_taken, value_left
+        Sums over the arrivals so far: the scores of what was decided, and by how much the best
+        score was above them, both over the scores of skipping; None with features.
+    """
+
+    price: float | None
+    value_taken: float | None
+    value_left: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +226,8 @@ class Report:
         The limits of its pace in the present periods; the plan uses the smallest ratio of them.
     default
         The action taken in place of skipping, if there is one.
+    rows
+        Figures of a campaign on rows; None of one with named contexts.
     """
 
     name: str
@@ -258,3 +279,4 @@ class Report:
     caps: list[CapReport] = field(default_factory=list)
     default: str | None = None
     skip_reward: float = 0.0
+    rows: RowReport | None = None

@@ -51,7 +51,8 @@ class Outlook(NamedTuple):
 
     ``arrivals`` are those to come, with this one; ``line`` is the share of the campaign that has
     passed, if its spend is to be even. ``committed`` is the money that the plan treats as spent,
-    and ``shared`` are the open decisions if reserves are shared.
+    and ``shared`` are the open decisions if reserves are shared. ``default_offer`` is that of the
+    default to an arrival with costs of its own.
     """
 
     ledger: Ledger
@@ -62,6 +63,7 @@ class Outlook(NamedTuple):
     serve: MustServe | None
     committed: int
     shared: SharedReserves | None
+    default_offer: Offer | None = None
 
     @property
     def left(self) -> int:
@@ -149,7 +151,9 @@ class Outlook(NamedTuple):
         return self.serve.set_aside(arrivals - 1)
 
     def _is_served(self, context: str, offer: Offer) -> bool:
+        if self.serve is None:
+            return False
         _, cost, reserve = offer
-        return self.serve is not None and self.serve.is_no_dearer(
-            context, cost=cost, reserve=reserve
-        )
+        if self.default_offer is None:
+            return self.serve.is_no_dearer(context, cost=cost, reserve=reserve)
+        return cost <= self.default_offer[1] and reserve <= self.default_offer[2]

@@ -37,6 +37,8 @@ class Narrowed:
 
     context: str
     available: Sequence[str]
+    own_costs: Any = None
+    row: Any = None
     key: Any = None
     visitor: Any = None
 
@@ -121,20 +123,25 @@ class Spending:
         self, campaign: FundedCampaign, arrival: PendingArrival, now: int, left: int
     ) -> SpendingLimits:
         """Return what an arrival may get, and give the kernels the money of the plan."""
-        outlook, policy = self.outlook(campaign, now), campaign.policy
-        offers = policy.offers[arrival.context]
+        policy = campaign.policy
+        offers = policy.offers_to(arrival)
+        outlook = self.outlook(campaign, now)
+        if self.serve is not None and arrival.own_costs is not None:
+            by_name = {offer[0]: offer for offer in offers}  # without stopped ones
+            outlook = outlook._replace(default_offer=by_name.get(self.serve.name))
         if arrival.available is not None:
             offers = [offer for offer in offers if offer[0] in arrival.available]
         allowed = [offer[0] for offer in offers if outlook.allows(arrival.context, offer)]
         policy.set_left(policy.units(outlook.beyond_default))
         narrowed = arrival
         if len(allowed) < len(policy.actions):
-            narrowed = Narrowed(arrival.context, allowed)
+            narrowed = Narrowed(arrival.context, allowed, arrival.own_costs, arrival.row)
         arguments = {
             "horizon": self._arrivals + outlook.arrivals,
             "left": left,
             "held": outlook.held,
             "blocked": None if outlook.shared is None else [False] * len(policy.actions),
+            "funds": None if arrival.own_costs is None else outlook.beyond_default,
         }
         return SpendingLimits(narrowed, arguments, outlook, offers, allowed)
 
@@ -169,13 +176,6 @@ class Spending:
         if any(reserve <= outlook.left for _, _, reserve in offers):
             return POLICY_SKIP
         return UNAFFORDABLE
-
-    def units_left(self, campaign: FundedCampaign, at: int) -> int:
-        """Return the money of the campaign beyond its defaults, in the kernels' units.
-
-        A pace takes nothing from it: it holds back what a plan spends, not what is worth learning.
-        """
-        return campaign.policy.units(self.outlook(campaign, at).beyond_default)
 
     def outlook(self, campaign: FundedCampaign, now: int, ledger: Ledger | None = None) -> Outlook:
         """Return what the next arrival may cost, if it comes now."""

@@ -22,6 +22,7 @@ from almoner.live.costs.ledger import Ledger, new_ledger, reserve
 from almoner.live.costs.shared_reserves import SharedReserves
 from almoner.live.policy.live_policy import LivePolicy
 from almoner.live.rewards.reward_window import RewardWindow
+from almoner.live.rows.row_policy import RowPolicy
 from almoner.live.spending.spending import spending_rules
 from almoner.live.state.evidence import Evidence
 from almoner.live.state.expiring_reserves import ExpiringReserves
@@ -72,7 +73,7 @@ class Campaign:
         self.expiring = ExpiringReserves(terms)
         self.spending = spending_rules(terms)
         self.evidence = Evidence(terms)
-        self._use(LivePolicy(terms))
+        self._use(_policy_for(terms))
 
     def _use(self, policy: LivePolicy) -> None:
         self.policy, self.contexts = policy, policy.contexts
@@ -88,7 +89,7 @@ class Campaign:
             raise BrokenLedger(f"a budget of {terms.budget} is less than is spent and reserved")
         before, horizon = self.policy, self.terms.horizon
         self.terms = terms
-        self._use(LivePolicy(terms, tuple(self.contexts), amended=True))
+        self._use(_policy_for(terms, tuple(self.contexts), amended=True))
         self.policy.take_over(before)
         if before.is_warm:
             self.policy.warm_up()
@@ -105,11 +106,16 @@ class Campaign:
     def units_left(self, at: int) -> int:
         """Return the money left after expected costs, in the kernels' units.
 
-        With a default it is the money for improvements.
+        With a default it is the money for improvements. A pace takes nothing from it: it holds
+        back what a plan spends, not what is worth learning.
         """
+        return self.policy.units(self.funds(at))
+
+    def funds(self, at: int) -> int:
+        """Return the same in units of money."""
         if self.spending is not None:
-            return self.spending.units_left(self, at)
-        return self.policy.units(max(0, self.ledger.budget - self.committed))
+            return self.spending.outlook(self, at).beyond_default
+        return max(0, self.ledger.budget - self.committed)
 
     @property
     def committed(self) -> int:
@@ -122,6 +128,11 @@ class Campaign:
     def deadlines(self) -> int:
         """The number of decisions that wait for deadlines, counted once for each of them."""
         return len(self.expiring) + (len(self.window.waiting) if self.window is not None else 0)
+
+    @property
+    def row_policy(self) -> RowPolicy | None:
+        """The policy, if the campaign is on rows."""
+        return self.policy if isinstance(self.policy, RowPolicy) else None
 
     @property
     def window(self) -> RewardWindow | None:
@@ -207,7 +218,7 @@ class Campaign:
             self.terms = Terms.from_dict(table["terms"])
             self.spending = spending_rules(self.terms)
         amended = table["terms"] is not None
-        self._use(LivePolicy(self.terms, tuple(table["contexts"]), amended=amended))
+        self._use(_policy_for(self.terms, tuple(table["contexts"]), amended=amended))
         self.policy.restore(table["state"])
         stopped = {name: np.array(rows) for name, rows in table["stopped"].items()}
         self.policy.statistics.stopped = stopped
@@ -244,6 +255,14 @@ class Campaign:
         """Count an arrival for the forecast, if there is one."""
         if isinstance(self.terms.horizon, ClosingTime):
             self.corrections = self.corrections.arrival(self.terms.horizon, now / 1e6)
+
+
+def _policy_for(
+    terms: Terms, contexts: tuple[str, ...] | None = None, *, amended: bool = False
+) -> LivePolicy:
+    """Return the policy of a campaign, on rows or on named contexts."""
+    kind = RowPolicy if terms.on_rows else LivePolicy
+    return kind(terms, contexts, amended=amended)
 
 
 def unreadable(seq: int, reason: Exception) -> BrokenLedger:

@@ -11,6 +11,7 @@ import numpy as np
 
 from almoner.live.costs.bills import Bills
 from almoner.live.costs.shared_reserves import SharedReserves
+from almoner.live.policy.detail import has_own_costs
 from almoner.live.rewards.ageing import Ageing
 from almoner.live.rewards.reward_window import RewardWindow
 from almoner.live.terms.terms import Terms
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from almoner.live.state.campaign_state import Campaign
 
 __all__ = ["Evidence"]
+
+_DETAIL = Event._fields.index("detail")
 
 
 class Evidence:
@@ -80,7 +83,9 @@ class Evidence:
             self.window.add(decided, row)
         if self.bills is not None and action is not None:
             self.bills.add(row, action, at)
-            if self.shared is not None:
+            if self.shared is not None and has_own_costs(decided[_DETAIL]):
+                self.shared.add_given(decided[0], cost=cost or 0, reserve=reserve or 0)
+            elif self.shared is not None:
                 self.shared.add(row, action, at, cost=cost or 0, reserve=reserve or 0)
 
     def end(self, campaign: Campaign, event: Event) -> None:
@@ -93,7 +98,9 @@ class Evidence:
         deadline, decision = campaign.expiring.entry(event.decision or 0)
         at = event.at if decision is None else decision.at
         self.bills.end(row, event, deadline, at)
-        if self.shared is not None and event.reason is None:
+        if self.shared is None or event.reason is not None:
+            return
+        if not self.shared.remove_given(event.decision or 0):
             cost, reserve = event.cost or 0, event.reserve or 0
             lifetime = None if deadline is None else deadline - at
             self.shared.remove(row, event.action or "", at, lifetime, cost=cost, reserve=reserve)

@@ -10,6 +10,7 @@ from almoner.errors import BrokenLedger
 from almoner.kernels.live import CANCEL, LEARN, SET_LEFT, TAKE
 from almoner.kernels.steps import SKIP
 from almoner.live.costs.ledger import Ledger, overrun, refund, release, settle
+from almoner.live.policy.detail import has_own_costs
 from almoner.live.policy.live_policy import Row
 from almoner.live.state.status import Status
 from almoner.live.terms.terms import CHARGE, RELEASE
@@ -55,15 +56,15 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
     contexts, actions, left = campaign.contexts, campaign.action_index, campaign.ledger.left
     forecast = isinstance(campaign.terms.horizon, ClosingTime)
     reserves, costs, expires = 0, 0, campaign.terms.expires
-    evidence, windowed = campaign.evidence, campaign.window is not None
+    evidence, special = campaign.evidence, campaign.window is not None or campaign.terms.on_rows
     one_by_one = campaign.spending is not None or evidence.shared is not None
     for event in events:
         seq, kind, at, recorded, _, counted, context, name, cost, reserve = event[:10]
         if context not in contexts and context is not None:
             campaign.admit(context)  # it has no weight in the rows before its first one
-        if one_by_one and kind == DECIDED:
-            rows, rewards = _fold_decision(campaign, event, rows, rewards)
-            left = campaign.ledger.left
+        if kind == DECIDED and (one_by_one or has_own_costs(event[_DETAIL])):
+            rows, rewards = _fold_decision(campaign, event, rows, rewards, (reserves, costs))
+            reserves, costs, left = 0, 0, campaign.ledger.left
         elif kind == DECIDED:
             if reserve or cost:
                 _check_offer(cost, reserve)
@@ -79,7 +80,7 @@ def fold(campaign: Campaign, events: Iterable[EventRow], *, compare: bool = Fals
                 rows.append((TAKE, contexts[context], actions[name], counted))
                 rewards.append(0.0)
         elif kind == REWARDED:
-            if (name in actions and not windowed) or _is_for_kernels(campaign, event):
+            if (name in actions and not special) or _is_for_kernels(campaign, event):
                 t = -1 if counted is None else counted
                 rows.append((LEARN, contexts[context], actions[name], t))
                 rewards.append(event[_REWARD] or 0.0)
@@ -119,15 +120,28 @@ def _age(
 
 
 def _fold_decision(
-    campaign: Campaign, event: EventRow, rows: list[Row], rewards: list[float]
+    campaign: Campaign,
+    event: EventRow,
+    rows: list[Row],
+    rewards: list[float],
+    before: tuple[int, int],
 ) -> tuple[list[Row], list[float]]:
-    """Fold a decision that depends on the money before it, by rules on spending or a risk."""
+    """Fold a decision that depends on the money before it, by rules on spending or a risk.
+
+    Or one at costs of the arrival's own, of which the kernels do not know: they are told the money
+    left after it. ``before`` are reserves and costs of the decisions before it.
+    """
+    campaign.reserve(*before)
     _, _, at, _, _, counted, context, name, cost, reserve = event[:10]
     rows, rewards = _age(campaign, at, rows, rewards)
     if counted is not None:
         campaign.correct_forecast(at)
         if campaign.spending is not None:
             rows.append((SET_LEFT, campaign.units_left(at), SKIP, -1))
+        if campaign.row_policy is not None:
+            campaign.policy.replay(rows, rewards + [0.0] * (len(rows) - len(rewards)))
+            campaign.row_policy.fold_row(event)
+            rows, rewards = [], []
         rows.append((TAKE, campaign.contexts[context], campaign.action_index[name], counted))
     if campaign.evidence.ageing is not None:
         campaign.evidence.add(campaign, event)
@@ -137,6 +151,8 @@ def _fold_decision(
         campaign.open(event)
     if campaign.spending is not None:
         campaign.spending.decided(event)
+    if counted is not None and has_own_costs(event[_DETAIL]):
+        rows.append((SET_LEFT, campaign.units_left(at), SKIP, -1))
     return rows, rewards + [0.0] * (len(rows) - len(rewards))
 
 
@@ -155,8 +171,9 @@ def paid_at_expiry(event: Event) -> int | None:
     """
     if event.kind != SETTLED or event.reason is None:
         return None
-    if event.detail is not None:
-        return int(json.loads(event.detail)["paid"])
+    paid = json.loads(event.detail or "{}").get("paid")
+    if paid is not None:
+        return int(paid)
     return (event.reserve or 0) if event.reason == CHARGE else 0
 
 
@@ -181,6 +198,8 @@ def _is_for_kernels(campaign: Campaign, event: EventRow) -> bool:
     """Fold a reward into a window, and that of a stopped action; return if kernels learn it too."""
     _, _, at, _, decision, _, context, action = event[:8]
     reward, window = event[_REWARD] or 0.0, campaign.window
+    if campaign.row_policy is not None:
+        campaign.row_policy.learn(event)
     if window is not None:
         window.reward(decision, at, reward)
         if reward == 0.0:  # silence is known from the age of its decision
@@ -210,6 +229,8 @@ def _change(campaign: Campaign, event: Event) -> list[Row]:
     if kind == CANCELLED:
         return _cancel(campaign, event)
     if kind == SETTLED:
+        if campaign.row_policy is not None:
+            campaign.row_policy.learn(event)
         reserve = 0 if event.reason == RELEASE else event.reserve or 0
         campaign.overrun += overrun(reserve=reserve, bill=bill)
         return [(SET_LEFT, campaign.units_left(event.at), SKIP, -1)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from almoner import checks
 from almoner.errors import InvalidTerms
+from almoner.live.terms.row_terms import refuse_row_contradictions
 from almoner.live.terms.terms import Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.policy.contexts import EmpiricalContexts
@@ -14,6 +15,7 @@ __all__ = ["refuse_contradictions"]
 
 def refuse_contradictions(terms: Terms) -> None:
     """Refuse terms of which one has no meaning beside another."""
+    refuse_row_contradictions(terms)
     if terms.reward_window is not None and terms.scale.low != 0:
         low, high = terms.scale.low, terms.scale.high
         raise InvalidTerms(

@@ -20,6 +20,11 @@ from almoner.live.terms.reward_scale import (
     parse_currency,
     parse_reward_range,
 )
+from almoner.live.terms.row_terms import (
+    parse_features,
+    row_contexts,
+    row_policy,
+)
 from almoner.live.terms.terms import LEARNED, Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.live.times.durations import duration
@@ -39,11 +44,11 @@ UNIT_REACH = 10**15
 
 def make_terms(
     *,
-    contexts: Iterable[str],
+    contexts: Iterable[str] | None = None,
     actions: Mapping[str, Any],
     horizon: Any,
     budget: Any,
-    policy: Policy | str = "thrifty",
+    policy: Policy | str | None = None,
     unit: Any = "0.000001",
     default_rewards: Any = None,
     new_contexts: bool = False,
@@ -61,9 +66,15 @@ def make_terms(
     prior: Any = None,
     pace: Any = None,
     default: str | None = None,
+    scores: bool = False,
+    features: Iterable[str] | None = None,
 ) -> Terms:
     """Check and convert the terms of a campaign; see `almoner.Agent.open` for their meaning."""
-    names, money = _contexts(contexts), _unit(unit)
+    on_rows = scores is not False or features is not None
+    names = row_contexts(contexts) if on_rows else _contexts(contexts)
+    money = _unit(unit)
+    if policy is None:
+        policy = row_policy(default=default, scores=features is None) if on_rows else "thrifty"
     values = {
         "actions": actions,
         "horizon": horizon,
@@ -80,8 +91,10 @@ def make_terms(
         "risk": risk,
         "pace": pace,
         "default": default,
+        "scores": scores,
     }
     optional = {
+        "features": features,
         "reward_range": reward_range,
         "currency": currency,
         "after": after,
@@ -113,6 +126,8 @@ def parse_term(
     """Check one term; return the fields of `Terms` that it determines."""
     if term == "contexts":
         return {term: _contexts(value)}
+    if term == "features":
+        return {term: parse_features(value)}
     if term == "unit":
         return {term: _unit(value)}
     if term == "actions":

@@ -27,6 +27,7 @@ __all__ = [
     "LEARNED",
     "PAIRS_LIMIT",
     "RELEASE",
+    "ROWS",
     "SKIP_NAME",
     "Terms",
 ]
@@ -39,6 +40,9 @@ PAIRS_LIMIT = 100_000
 
 RELEASE, CHARGE = "release", "charge"
 """Values of ``on_expiry``: the action has cost nothing, or its reserve."""
+
+ROWS = "rows"
+"""The one context of a campaign on rows."""
 
 SKIP_NAME = "skip"
 """The name of a skip in exports; no action may have it."""
@@ -62,6 +66,8 @@ class Terms:
     it came to: under ``pairs`` the count and the sum of rewards in [0, 1] by context and action, a
     skip included, under ``arrivals`` those of each context, and under ``delays`` rewards above 0 by
     their delay, where they are known.
+
+    On rows, ``scores`` says that arrivals have scores, and ``features`` names those that they have.
     """
 
     contexts: tuple[str, ...]
@@ -92,6 +98,13 @@ class Terms:
     memory: float | None = None
     prior: dict[str, Any] | None = None
     inherited: dict[str, Any] | None = None
+    scores: bool = False
+    features: tuple[str, ...] = ()
+
+    @cached_property
+    def on_rows(self) -> bool:
+        """Whether arrivals have scores or features instead of a named context."""
+        return self.scores or bool(self.features)
 
     @cached_property
     def scale(self) -> RewardScale:
@@ -178,6 +191,28 @@ class Terms:
         """Return the active actions in a context: name, expected cost and reserve of each."""
         offers = zip(self.actions, self.costs_in(context), self.reserves_in(context), strict=True)
         return [offer for offer in offers if offer[0] not in self.stopped]
+
+    def offers_at(
+        self, context: str, offers: list[tuple[str, int, int]], costs: dict[str, int]
+    ) -> list[tuple[str, int, int]]:
+        """Return offers in a context at the costs that an arrival has of its own, by action.
+
+        A reserve above the declared cost stays, unless the arrival's cost exceeds it; elsewhere
+        the arrival's cost is reserved.
+        """
+        return [
+            (name, costs[name], self._reserve_at(context, name, costs[name]))
+            if name in costs
+            else (name, cost, reserve)
+            for name, cost, reserve in offers
+        ]
+
+    def _reserve_at(self, context: str, action: str, cost: int) -> int:
+        """Return the reserve of an action for an arrival at which it costs this."""
+        reserve = in_context(self.reserves[action], context)
+        if reserve == in_context(self.costs[action], context):
+            return cost
+        return max(reserve, cost)
 
     def costs_in(self, context: str) -> list[int]:
         """Return the expected cost of each action in a context."""

@@ -54,4 +54,6 @@ def written_terms(terms: Terms) -> dict[str, Any]:
         "prior": terms.prior,
         "pace": written_pace(terms.pace, terms.unit),
         "default": terms.default,
+        "scores": terms.scores,
+        "features": terms.features,
     }

@@ -68,6 +68,11 @@ def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
     if campaign.status == Status.CLOSED:
         raise Conflict("the campaign is closed for good; open another one")
     terms = campaign.terms
+    if terms.on_rows and (changes.add or changes.stop or changes.restart):
+        raise InvalidTerms(
+            "a campaign on rows keeps its actions; leave an action out of available where it is "
+            "not to be taken, or open another campaign"
+        )
     if changes.budget is not None:
         terms = replace(terms, budget=_budget(terms, campaign.ledger_at(now), changes.budget))
     terms = replace(terms, horizon=_horizon(campaign, changes, now))

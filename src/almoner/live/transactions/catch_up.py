@@ -22,7 +22,7 @@ from almoner.live.state.snapshot import read_snapshot, write_snapshot
 from almoner.live.terms.terms import Terms
 from almoner.live.transactions.decision_ids import DecisionIds
 from almoner.live.transactions.recent_events import RecentEvents, rows_after
-from almoner.live.transactions.transaction import Command, execute
+from almoner.live.transactions.transaction import Command, Decide, execute
 from almoner.store.base import Reader, Store, Writer
 from almoner.store.events import Event, EventRow
 
@@ -58,7 +58,7 @@ class Replica:
     """
 
     def __init__(self, store: Store, name: str, terms: Terms) -> None:
-        self._store, self._name, self._terms = store, name, terms
+        self._store, self._name, self.terms = store, name, terms
         self.campaign: Campaign | None = None
         self.tip: Event | None = None
         self.saved = 0
@@ -142,7 +142,7 @@ class Replica:
 
     def _read(self, reader: Reader) -> Campaign:
         """Return the campaign of the last snapshot, or without any event."""
-        campaign = Campaign(self._terms)
+        campaign = Campaign(self.terms)
         saved = read_snapshot(campaign, reader.snapshot())
         if saved and not _tail(reader, campaign, 0):
             log.warning(
@@ -153,7 +153,7 @@ class Replica:
             )
             saved = False
         if not saved:
-            campaign = Campaign(self._terms)
+            campaign = Campaign(self.terms)
         campaign.warm_up()
         self.saved = campaign.seq
         return campaign
@@ -178,6 +178,7 @@ class TransactionRunner:
         self._replica = Replica(store, name, terms)
         self.ids = DecisionIds(store, name)
         self.closed = False
+        self._weighs_own_costs = False
 
     def now(self) -> int:
         """Return the time in microseconds since 1970."""
@@ -191,6 +192,8 @@ class TransactionRunner:
         if self.closed:
             raise closed(self._name)
         replica, limit = self._replica, CATCH_UP
+        if not self._weighs_own_costs:
+            self._warm_up_own_costs(callers)
         while True:
             with self._store.writing(self._name) as writer:
                 campaign = replica.catch_up(writer, limit)
@@ -206,6 +209,18 @@ class TransactionRunner:
         if self._recent.buffer is not None:  # seldom, and a call takes longer
             self._recent.extend(replica.latest)
         return answers
+
+    def _warm_up_own_costs(self, callers: Sequence[Sequence[Command]]) -> None:
+        """Compile the kernel for costs of arrivals' own before the first of them.
+
+        Outside any transaction, as it may take seconds; campaigns without such costs never need it.
+        """
+        for commands in callers:
+            for command in commands:
+                if type(command) is Decide and command.costs is not None:
+                    Campaign(self._replica.terms).policy.warm_up_own_costs()
+                    self._weighs_own_costs = True
+                    return
 
 
 def closed(name: str) -> StoreError:

@@ -6,7 +6,7 @@ batches; commands on decisions are in `almoner.live.transactions.follow_ups`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -134,13 +134,26 @@ class Forget(Command):
 
 
 def arrivals(
-    contexts: Any, available: Any = None, keys: Any = None, persons: Any = None
+    contexts: Any,
+    available: Any = None,
+    keys: Any = None,
+    persons: Any = None,
+    costs: Any = None,
+    scores: Any = None,
+    features: Any = None,
 ) -> list[Decide]:
-    """Return the commands to decide for contexts in their order, with keys and persons if any."""
+    """Return the commands to decide for arrivals in their order, with keys and the rest if any.
+
+    In a campaign on rows the arrivals are those of scores or features, and contexts are left out.
+    """
+    rows = scores if scores is not None else features
+    if contexts is None and rows is not None:
+        contexts = [None] * len(checks.listed("scores" if features is None else "features", rows))
     names = checks.listed("contexts", contexts)
-    keys = [None] * len(names) if keys is None else checks.listed("keys", keys)
-    if len(keys) != len(names):
-        raise checks.refuse("keys", f"hold {len(names)} keys, one for each context", keys)
+    keys = _one_each("keys", keys, len(names))
+    costs = _one_each("costs", costs, len(names))
+    scores = _one_each("scores", scores, len(names))
+    features = _one_each("features", features, len(names))
     persons = [None] * len(names) if persons is None else checks.listed("persons", persons)
     if len(persons) != len(names):  # whose names must not be in the message
         raise InvalidInput(
@@ -148,6 +161,18 @@ def arrivals(
         )
     allowed = list(available) if isinstance(available, Iterator) else available
     return [
-        Decide(context, allowed, key, person)
-        for context, key, person in zip(names, keys, persons, strict=True)
+        Decide(context, allowed, *values)
+        for context, *values in zip(names, keys, persons, costs, scores, features, strict=True)
     ]
+
+
+def _one_each(name: str, values: Any, count: int) -> list[Any]:
+    """Return values of arrivals, one for each context; None for each if left out."""
+    if values is None:
+        return [None] * count
+    if isinstance(values, Mapping):  # which is iterable, too
+        raise checks.refuse(name, f"hold {count} {name}, one for each arrival", values)
+    entries = checks.listed(name, values)
+    if len(entries) != count:
+        raise checks.refuse(name, f"hold {count} {name}, one for each arrival", entries)
+    return entries

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
-from almoner.live.assignment.assignment import person_group, skip_probability
+from almoner.live.assignment.assignment import skip_probability
+from almoner.live.policy.detail import logged_group, written_detail
+from almoner.live.rows.arrival_row import learned_parts
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.fold import fold, ledger_after
 from almoner.live.terms.terms import CHARGE, Terms
-from almoner.store.events import AMENDED, REWARDED, Event
+from almoner.store.events import AMENDED, REWARDED, SETTLED, Event
 
 __all__ = ["change_terms", "follow_up", "has_lapsed", "lapse", "set_status"]
 
@@ -31,10 +34,12 @@ def follow_up(
     """
     ledger, charged = ledger_after(campaign.ledger, kind, decided, bill or 0, paid)
     repeats = kind == REWARDED and campaign.terms.spreads  # for the lift, which needs them
-    group = person_group(decided) if repeats else None
-    detail = None if group is None else json.dumps({"group": group})
+    parts = _repeated_row(campaign, kind, decided)
+    group = logged_group(decided.detail) if repeats else None
+    if group is not None:
+        parts["group"] = group
     if ended == CHARGE and paid != decided.reserve:
-        detail = json.dumps({"paid": paid})
+        parts["paid"] = paid
     event = Event(
         seq=campaign.seq + 1,
         kind=kind,
@@ -51,10 +56,18 @@ def follow_up(
         bill=bill,
         charged=charged,
         reward=reward,
-        detail=detail,
+        detail=written_detail(parts) if parts else None,
     )
     fold(campaign, [event])
     return event
+
+
+def _repeated_row(campaign: Campaign, kind: str, decided: Event) -> dict[str, Any]:
+    """Return the row of a decision that a reward or a bill repeats, if a policy learns from it."""
+    learns = campaign.row_policy is not None and campaign.row_policy.learns
+    if not learns or kind not in (REWARDED, SETTLED) or decided.round is None:
+        return {}
+    return learned_parts(decided.detail)
 
 
 def has_lapsed(campaign: Campaign, now: int) -> bool:

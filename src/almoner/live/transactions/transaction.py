@@ -17,10 +17,11 @@ from almoner.concurrency.signals import raise_from_handler
 from almoner.live.assignment.decide import decide
 from almoner.live.assignment.persons import Visitor, Visitors, person_name
 from almoner.live.decision import Decision
+from almoner.live.rows.arrival_row import ArrivalRow, known_row, row_context
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.names import NAME_RULE, is_name
 from almoner.live.terms.terms import Terms
-from almoner.live.transactions.arrival_names import known_actions, known_context
+from almoner.live.transactions.arrival_names import known_actions, known_context, known_costs
 from almoner.live.transactions.decision_ids import DecisionIds
 from almoner.live.transactions.new_events import change_terms, follow_up, lapse, set_status
 from almoner.live.transactions.references import References
@@ -63,6 +64,11 @@ class Decide(Command):
     available: Any = None
     key: Any = None
     person: Any = field(default=None, repr=False)
+    costs: Any = None
+    scores: Any = None
+    features: Any = None
+    row: ArrivalRow | None = field(init=False, default=None, repr=False, compare=False)
+    own_costs: dict[str, int] | None = field(init=False, default=None, repr=False, compare=False)
     visitor: Visitor | None = field(init=False, default=None, repr=False, compare=False)
     new: bool = field(init=False, default=False, compare=False)
     event: Event | None = field(init=False, default=None, repr=False, compare=False)
@@ -81,9 +87,17 @@ class Decide(Command):
 
     def check(self, transaction: Transaction) -> None:
         """Refuse unknown names, and a key that was used for another context."""
+        campaign = transaction.campaign
+        if campaign.terms.on_rows:
+            self.context = row_context(self.context)
         self.context = transaction.known_context(self.context)
         if self.available is not None:
-            self.available = known_actions(transaction.campaign, self.available)
+            self.available = known_actions(campaign, self.available)
+        if self.costs is not None:
+            self.own_costs = known_costs(campaign, self.costs)
+        if campaign.terms.on_rows or self.scores is not None or self.features is not None:
+            self.row = known_row(campaign.terms, self.scores, self.features, self.available)
+            self.own_costs = self.own_costs or {}
         if self.person is not None:
             self.visitor = transaction.visitor(person_name(self.person))
         if self.key is None:

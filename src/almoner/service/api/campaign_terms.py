@@ -144,7 +144,7 @@ class PersonLimit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True)
 
 
 class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    contexts: Names
+    contexts: Names | None = None
     actions: Annotated[dict[Name, Amount | ActionTerms], Meta(min_length=1, max_length=1_000)]
     horizon: Whole | Closing
     budget: Amount
@@ -166,13 +166,15 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     per_person: PersonLimit | None = None
     holdout: Annotated[float, Meta(ge=0, le=0.9, examples=[0.1])] = 0.0
     explore: Annotated[Share, Meta(examples=[0.02])] = 0.0
+    scores: bool = False
+    features: Names | None = None
 
     def terms(self) -> dict[str, Any]:
         """Return the terms as `almoner.Agent.open` takes them."""
-        pairs = len(self.contexts) * len(self.actions)
-        if pairs > PAIRS_LIMIT:
+        contexts, on_rows = len(self.contexts or ()), self.scores or self.features is not None
+        if contexts * len(self.actions) > PAIRS_LIMIT:
             raise InvalidTerms(
-                f"contexts × actions must be at most {PAIRS_LIMIT:,}, got {len(self.contexts):,} × "
+                f"contexts × actions must be at most {PAIRS_LIMIT:,}, got {contexts:,} × "
                 f"{len(self.actions):,}; merge some of them"
             )
         return {
@@ -184,6 +186,8 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "budget": self.budget,
             "policy": Policy.from_dict(self.policy)
             if isinstance(self.policy, dict)
+            else None
+            if on_rows and self.policy == "thrifty"  # the default, of campaigns with contexts
             else self.policy,
             "unit": self.unit,
             "default_rewards": LEARNED if self.default_rewards == LEARNED else self.default_rewards,
@@ -204,6 +208,8 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "per_person": None if self.per_person is None else self.per_person.per_person(),
             "holdout": self.holdout,
             "explore": self.explore,
+            "scores": self.scores,
+            "features": self.features,
         }
 
 

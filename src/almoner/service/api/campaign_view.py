@@ -63,6 +63,8 @@ class CampaignView(Struct, kw_only=True):
     inherited: float = 0.0
     pace: dict[str, float | str] | str | None
     default: str | None
+    scores: bool = False
+    features: list[str] | None = None
 
     @classmethod
     def of(cls, name: str, campaign: Campaign, now: int) -> CampaignView:
@@ -99,6 +101,8 @@ class CampaignView(Struct, kw_only=True):
             inherited=terms.inheritance.rewards,
             pace=_pace(terms),
             default=terms.default,
+            scores=terms.scores,
+            features=[*terms.features] or None,
         )
 
 

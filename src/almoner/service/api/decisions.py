@@ -20,16 +20,17 @@ PATH = f"{CAMPAIGN}/decisions"
 @post(PATH)
 async def decide(services: Services, name: str, body: Visit) -> Decision:
     """Decide what to do for one arrival, and reserve the money for it."""
-    (decision,) = await _decide(
-        services, name, Decide(body.context, body.available, body.key, body.person)
-    )
+    row = body.costs, body.scores, body.features
+    command = Decide(body.context, body.available, body.key, body.person, *row)
+    (decision,) = await _decide(services, name, command)
     return decision
 
 
 @post(f"{PATH}/batch")
 async def decide_batch(services: Services, name: str, body: Batch) -> Decisions:
     """Decide for several arrivals in their order: all of them or none."""
-    commands = arrivals(body.contexts, body.available, body.keys, body.persons)
+    row = body.costs, body.scores, body.features
+    commands = arrivals(body.contexts, body.available, body.keys, body.persons, *row)
     return Decisions(decisions=await _decide(services, name, *commands))
 
 

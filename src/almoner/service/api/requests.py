@@ -27,6 +27,13 @@ __all__ = [
 BATCH_LIMIT = 10_000
 """Arrivals or rewards in a batch: less than a second of work, for which other requests wait."""
 
+Costs = Annotated[dict[Name, Amount], Meta(max_length=1_000, examples=[{"strong": 0.0041}])]
+"""What actions cost for one arrival, by name; those left out cost what is expected."""
+Scores = Annotated[dict[Name, float], Meta(max_length=1_000, examples=[{"strong": 0.83}])]
+"""What actions are worth for one arrival, by name, and under ``skip`` what a skip is."""
+Features = Annotated[dict[Name, float], Meta(max_length=1_000, examples=[{"chars": 312}])]
+"""The features of one arrival, by name."""
+
 
 class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """One arrival; a second request with the same key returns the same decision.
@@ -43,19 +50,25 @@ class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
         Who has arrived, for a limit and a hold-out by person; it is not logged.
     """
 
-    context: Name
+    context: Name | None = None
     available: Annotated[list[Name], Meta(max_length=1_000)] | None = None
     key: Name | None = None
     person: Name | None = None
+    costs: Costs | None = None
+    scores: Scores | None = None
+    features: Features | None = None
 
 
 class Batch(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """Several arrivals in their order, decided all or none; keys and persons are one for each."""
+    """Several arrivals in their order, decided all or none; keys, persons and costs: one each."""
 
-    contexts: Annotated[list[Name], Meta(max_length=BATCH_LIMIT)]
+    contexts: Annotated[list[Name], Meta(max_length=BATCH_LIMIT)] | None = None
     available: Annotated[list[Name], Meta(max_length=1_000)] | None = None
     keys: Annotated[list[Name | None], Meta(max_length=BATCH_LIMIT)] | None = None
     persons: Annotated[list[Name | None], Meta(max_length=BATCH_LIMIT)] | None = None
+    costs: Annotated[list[Costs | None], Meta(max_length=BATCH_LIMIT)] | None = None
+    scores: Annotated[list[Scores], Meta(max_length=BATCH_LIMIT)] | None = None
+    features: Annotated[list[Features], Meta(max_length=BATCH_LIMIT)] | None = None
 
 
 class PersonName(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):

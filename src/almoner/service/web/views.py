@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from almoner.service.web.estimate_rows import estimate_rows, shown_actions
 from almoner.service.web.formatting import Money
 from almoner.service.web.lift_view import lift_view
 from almoner.service.web.reward_format import RewardFormat
+from almoner.service.web.row_view import row_view
 from almoner.service.web.terms_view import terms_in_words
 
 __all__ = [
@@ -136,6 +138,7 @@ def campaign_view(
         "held_out": sentences.held_out(0.0 if campaign is None else campaign.holdout),
         "waiting": sentences.waiting(report),
         "bar": svg.budget_bar(report),
+        "rows": row_view(report, curve),
         "caps": cap_text.cap_figures(report, money),
         "charts": charts.charts(report, horizon, curve, money),
         "chart_data": Markup(chart_series.chart_data(report, horizon, curve)),  # noqa: S704  # numbers only
@@ -150,7 +153,7 @@ def campaign_view(
         "hidden_contexts": len(report.contexts) - len(contexts),
         "hidden_actions": any(row.hidden for row in rows),
         "lift": None if final is None else lift_view(final, money),
-        "latest": [_decision(row, rewards) for row in latest],
+        "latest": [_decision(row, rewards, report.currency) for row in latest],
         "amendments": [_amendment(amendment) for amendment in reversed(report.amendments)],
         "open": sentences.open_reserves(report),
         "oldest": [_open_decision(row) for row in oldest],
@@ -212,8 +215,18 @@ def _open_decision(row: OpenReserve) -> dict[str, Any]:
     }
 
 
-def _decision(row: LoggedDecision, rewards: RewardFormat) -> dict[str, Any]:
+def _own_cost(row: LoggedDecision, currency: str | None) -> str:
+    """Return the cost that the arrival had of its own for the action taken; empty if it had none.
+
+    It may be finer than all costs that were declared.
+    """
+    cost = json.loads(row.own_costs or "{}").get(row.action)
+    return "" if cost is None else str(formatting.money_format([cost], currency)(cost))
+
+
+def _decision(row: LoggedDecision, rewards: RewardFormat, currency: str | None) -> dict[str, Any]:
     return {
+        "own_cost": _own_cost(row, currency),
         "id": row.decision,
         "at": row.time,
         "clock": formatting.clock(row.time),

@@ -1,0 +1,1 @@
+"""Compiled kernels of policies on rows: a market of recent rows, its price, and linear models."""

@@ -1,0 +1,76 @@
+"""Detail of a decision as the log keeps it: JSON with the arrival's own costs and probabilities.
+
+Costs are in units, by action. They come first, so that a fold finds them without reading JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Protocol
+
+__all__ = [
+    "detail_of",
+    "has_own_costs",
+    "logged_costs",
+    "logged_group",
+    "logged_probabilities",
+    "written_detail",
+]
+
+
+class RowParts(Protocol):
+    """The scores or features of an arrival."""
+
+    def parts(self) -> dict[str, Any]:
+        """Return them as the log keeps them."""
+
+
+_OWN_COSTS = '{"costs":'
+
+
+def detail_of(
+    costs: dict[str, int] | None,
+    shares: dict[str, float] | None,
+    row: RowParts | None = None,
+    group: int | None = None,
+) -> str | None:
+    """Return the detail of a decision; None without own costs and probabilities of options.
+
+    ``row`` are the scores or features of an arrival, which always has costs too, if only {}, and
+    ``group`` is that of its person.
+    """
+    if costs is None and shares is None:
+        return None
+    parts: dict[str, Any] = {} if costs is None else {"costs": costs}
+    if row is not None:
+        parts |= row.parts()
+    if shares is not None:
+        parts["probabilities"] = shares
+    if group is not None:
+        parts["group"] = group
+    return written_detail(parts)
+
+
+def written_detail(parts: dict[str, Any]) -> str:
+    """Return the parts of a detail as the log keeps them."""
+    return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+
+
+def logged_group(detail: str | None) -> int | None:
+    """Return the group of the person that a decision was for, if the log has one."""
+    return None if detail is None else json.loads(detail).get("group")
+
+
+def has_own_costs(detail: str | None) -> bool:
+    """Return whether the arrival of a decision had costs of its own."""
+    return detail is not None and detail.startswith(_OWN_COSTS)
+
+
+def logged_costs(detail: str | None) -> dict[str, int] | None:
+    """Return the costs that an arrival had of its own, in units by action; None if it had none."""
+    return json.loads(detail or "")["costs"] if has_own_costs(detail) else None
+
+
+def logged_probabilities(detail: str | None) -> dict[str, float] | None:
+    """Return the probabilities of a decision's options by name; None if none are logged."""
+    return None if detail is None else json.loads(detail).get("probabilities")

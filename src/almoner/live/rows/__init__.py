@@ -1,0 +1,1 @@
+"""Campaigns on rows: arrivals with scores or features instead of named contexts."""

@@ -1,0 +1,106 @@
+"""Terms of campaigns on rows: scores or features in place of contexts.
+
+All arrivals of such a campaign have one context, `ROWS`: the parts of a campaign that go by context
+see one kind of arrival, and only the policy looks at the row of each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from almoner import checks
+from almoner.errors import InvalidTerms
+from almoner.live.terms.names import name_list
+from almoner.live.terms.terms import ROWS, Terms
+from almoner.policy.base import Policy
+from almoner.policy.recipes_rows import linear, priced
+from almoner.policy.rows import GivenScores, LinearModel, Priced
+
+__all__ = [
+    "parse_features",
+    "refuse_row_contradictions",
+    "row_contexts",
+    "row_policy",
+]
+
+FEATURES_LIMIT = 500
+"""Features, at most: a decision takes time and memory by their square."""
+
+
+def parse_features(value: Any) -> tuple[str, ...]:
+    """Return the names of features, checked."""
+    names = name_list("features", value)
+    if not 1 <= len(names) <= FEATURES_LIMIT:
+        rule = f"name 1 to {FEATURES_LIMIT} features"
+        raise checks.refuse("features", rule, [*names], error=InvalidTerms)
+    return names
+
+
+def row_contexts(contexts: Any) -> tuple[str, ...]:
+    """Return the one context of a campaign on rows; refuse contexts beside rows."""
+    if contexts is not None:
+        raise InvalidTerms(
+            "contexts go with neither scores nor features, which say more of each arrival; leave "
+            "contexts out, or the others"
+        )
+    return (ROWS,)
+
+
+def row_policy(*, default: str | None, scores: bool) -> Policy:
+    """Return the policy of a campaign on rows that names none."""
+    return priced() if scores else linear(learn_costs=default is None)
+
+
+def refuse_row_contradictions(terms: Terms) -> None:
+    """Refuse terms that have no meaning on rows, or rows that the policy is not for."""
+    if terms.scores and terms.features:
+        raise InvalidTerms(
+            "scores and features exclude each other: the value of an action is given or learned; "
+            "leave one of them out"
+        )
+    if not terms.on_rows:
+        if terms.policy.on_rows:
+            raise InvalidTerms(
+                f"the policy decides on rows, got {terms.policy!r} and contexts; give scores=True "
+                "or features in place of contexts, or choose thrifty()"
+            )
+        return
+    _refuse_policy(terms)
+    for name, given in _unusable(terms).items():
+        if given:
+            raise InvalidTerms(f"{name} has no meaning with scores or features; leave it out")
+    if any(isinstance(units, dict) for units in (*terms.costs.values(), *terms.reserves.values())):
+        raise InvalidTerms(
+            "costs by context have no meaning with scores or features; give one cost for each "
+            "action, and what an arrival costs with decide(…, costs=…)"
+        )
+
+
+def _unusable(terms: Terms) -> dict[str, bool]:
+    """Return the terms that rows cannot have, and whether each was given."""
+    return {
+        "new_contexts": terms.new_contexts,
+        "default_rewards": terms.default_rewards is not None,
+        "reward_window": terms.reward_window is not None,
+        "learn_cost": bool(terms.learned_costs),
+        "risk": terms.risk > 0.0,
+        "after": terms.after is not None,
+        "prior": terms.prior is not None,
+    }
+
+
+def _refuse_policy(terms: Terms) -> None:
+    """Refuse a policy that is not for these rows."""
+    policy, kind = terms.policy, GivenScores if terms.scores else LinearModel
+    recipe = "priced()" if terms.scores else "linear()"
+    given = "scores" if terms.scores else "features"
+    if not isinstance(policy.allocation, Priced) or not isinstance(policy.rewards, kind):
+        raise InvalidTerms(
+            f"a campaign with {given} needs the policy {recipe}, got {policy!r}; the others are "
+            "for simulations, or for other campaigns"
+        )
+    if terms.default is not None and getattr(policy.rewards, "learn_costs", False):
+        raise InvalidTerms(
+            "default goes with linear(learn_costs=False): the money that is set aside for it is "
+            "that of declared costs; choose that, or leave default out"
+        )

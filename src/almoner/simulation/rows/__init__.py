@@ -1,0 +1,1 @@
+"""Simulation on rows: arrivals that bring scores, features and costs of their own."""

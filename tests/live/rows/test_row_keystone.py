@@ -1,0 +1,64 @@
+"""The keystone on rows: fed the simulator's rows, the agent takes exactly its actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.agents import AgentFactory, observable_state, replayed_state
+
+import almoner as al
+
+SEED, COUNT = 11, 260
+NAMES = ["a", "b", "c"]
+
+
+def world() -> al.Rows:
+    """Return rows with noisy scores, three features, and bills that are not the expected costs."""
+    rng = np.random.default_rng(3)
+    features = rng.normal(0, 2, (COUNT, 3)).round(6)
+    means = 1 / (1 + np.exp(-features @ rng.normal(0, 1, (3, 3))))
+    expected = rng.uniform(0.5, 4, (COUNT, 3)).round(2)
+    return al.Rows(
+        rewards=(rng.random((COUNT, 3)) < means).astype(float),
+        costs=(expected * rng.uniform(0.5, 1, (COUNT, 3))).round(2),
+        expected_costs=expected,
+        scores=(means + rng.normal(0, 0.1, (COUNT, 3))).round(6),
+        features=features,
+        actions=NAMES,
+    )
+
+
+POLICIES: dict[str, tuple[al.Policy, dict[str, Any]]] = {
+    "scores": (al.priced(), {"scores": True}),
+    "trusted scores": (al.priced(trust=20), {"scores": True}),
+    "features": (al.linear(), {"features": ["x", "y", "z"]}),
+    "features, declared costs": (al.linear(learn_costs=False), {"features": ["x", "y", "z"]}),
+}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_agent_takes_the_actions_of_the_simulator(factory: AgentFactory, policy: str) -> None:
+    """Bills are settled and rewards told at once; every 60 arrivals another process goes on."""
+    rows, (recipe, kind) = world(), POLICIES[policy]
+    scores, features = np.asarray(rows.scores), np.asarray(rows.features)
+    run = al.trace(rows, recipe, budget=200, seed=SEED)
+    terms: dict[str, Any] = {"policy": recipe, "unit": "0.01", "seed": SEED, **kind}
+    agent = factory.open(actions=dict.fromkeys(NAMES, 1.0), horizon=COUNT, budget=200, **terms)
+    for t, i in enumerate(run.rows.tolist()):
+        if t % 60 == 59:
+            agent = factory.open()
+        arrival: dict[str, Any] = {"features": dict(zip("xyz", features[i].tolist(), strict=True))}
+        if "scores" in kind:
+            arrival = {"scores": dict(zip(NAMES, scores[i].tolist(), strict=True))}
+        costs = dict(zip(NAMES, rows.expected_costs[i].tolist(), strict=True))
+        decision = agent.decide(**arrival, costs=costs)
+        action = None if run.actions[t] == al.SKIP else NAMES[run.actions[t]]
+        assert (t, decision.action) == (t, action)
+        assert decision.probability == run.probabilities[t]
+        agent.reward(decision.id, float(run.rewards[t]))
+        if action is not None:
+            agent.settle(decision.id, cost=rows.costs[i, run.actions[t]])
+        assert agent.ledger.left / 100 == pytest.approx(run.budget_left[t], abs=1e-9)
+    assert observable_state(agent) == replayed_state(agent)
