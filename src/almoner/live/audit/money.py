@@ -79,6 +79,8 @@ class MoneyAuditor:
         if late:
             self._settle_late(event)
             return
+        if event.detail is not None and not self._terms.on_rows:  # which repeat the row
+            raise Fault(f"must have no detail, has {event.detail!r}")
         if "paid" in json.loads(event.detail or "{}"):
             raise Fault(f"refunds a reserve that has not expired: {event.detail}")
         cost, reserve = event.cost or 0, event.reserve or 0
