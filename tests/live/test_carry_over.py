@@ -468,7 +468,8 @@ def test_delays_of_rewards_are_inherited_at_the_weight_of_the_memory(
     """The bin of the third day has nearly all of the 20 rewards; half of them are inherited."""
     clock = Clock()
     first = played(factory, clock, default_rewards="learned")
-    terms: dict[str, Any] = {"default_rewards": "learned", "clock": clock, "name": "second"}
+    name = f"{first.name}-after"  # one database has the campaigns of all tests
+    terms: dict[str, Any] = {"default_rewards": "learned", "clock": clock, "name": name}
     second = factory.create(**terms, reward_window="14 days", after=first.name, memory=0.5)
     delays = second.terms.inheritance.delays
     assert sum(delays) == pytest.approx(10)
@@ -480,9 +481,9 @@ def test_delays_of_rewards_are_inherited_at_the_weight_of_the_memory(
     second.reward(decision.id, 1.0)
     second.decide("new")
     assert observable_state(second) == replayed_state(second)
-    again = factory.open(name="second", clock=clock)
+    again = factory.open(name=name, clock=clock)
     assert observable_state(again) == observable_state(second)
-    audit(second.store, "second")
+    audit(second.store, name)
 
 
 @pytest.mark.parametrize(
