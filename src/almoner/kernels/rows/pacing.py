@@ -35,13 +35,16 @@ _DUAL, _PID, _EMA = DualDescent.code, PIDPacing.code, EMAPacing.code
 
 @jit_inline
 def scale_price(policy: LoweredRows, state: RowState, slope: float) -> None:
-    """Add the steepest slope of a row to the scale; the first one is the first price."""
+    """Add the steepest slope of a row to the scale; the first one is the first price.
+
+    The slope of an action that costs nothing is infinite, and says nothing of prices.
+    """
     t = state.progress[ROUND]
-    if policy.rule in (_PRICED, _UNPRICED, _FIXED) or t >= SCALED:
+    if policy.rule in (_PRICED, _UNPRICED, _FIXED) or t >= SCALED or slope == math.inf:
         return
-    state.figures[SCALE] += (slope - state.figures[SCALE]) / (t + 1)
-    if t == 0:
+    if state.figures[SCALE] == 0.0:
         state.figures[PRICE], state.figures[AVERAGE] = slope, policy.budget / policy.horizon
+    state.figures[SCALE] += (slope - state.figures[SCALE]) / (t + 1)
 
 
 @jit_inline
