@@ -70,9 +70,11 @@ def solved(scores: Floats, costs: Ints, room: float) -> tuple[float, float, floa
         return -float(found.fun)
 
     step = 1e-4 * room
-    return value(room), (value(room + step) - value(room)) / step, (
-        value(room) - value(room - step)
-    ) / step
+    return (
+        value(room),
+        (value(room + step) - value(room)) / step,
+        (value(room) - value(room - step)) / step,
+    )
 
 
 def spend_at(scores: Floats, costs: Ints, price: float, rate: float) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from support.plain_kernels import plain
 
 from almoner.kernels.rows.learning import _learn
 from almoner.kernels.rows.regression import multiply, observe, quadratic
-from almoner.kernels.rows.state import COUNTS, NOW, RESIDUALS, X, Models
+from almoner.kernels.rows.state import COUNTS, NOW, RESIDUALS, Models, X
 
 WIDTHS = [1, 2, 3, 4, 5, 8, 11]
 """Multiples of four, which the product is unrolled for, and others."""
