@@ -124,7 +124,8 @@ class DualDescent(AllocationRule):
     Parameters
     ----------
     step
-        η in prices per price of the first row: the step is relative, as scores need no scale.
+        η, relative to the value for money of the best actions of the first rows, as scores need no
+        scale, and to ρ.
     """
 
     code: ClassVar[int] = 1
@@ -162,7 +163,7 @@ class EMAPacing(AllocationRule):
     Parameters
     ----------
     step
-        The step on the price, in prices of the first row.
+        The step on the price, relative to the value for money of the first rows' best actions.
     weight
         The weight of the present round in the average.
     """
