@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from benchmarks import agent, audit, commits, exact, rounds, service, startup, viewers
+from benchmarks import (
+    agent,
+    audit,
+    commits,
+    exact,
+    rounds,
+    row_rounds,
+    service,
+    startup,
+    viewers,
+)
 from benchmarks.table import show
 
 
@@ -13,6 +23,8 @@ def main() -> None:
             rounds.other_recipes(),
             rounds.unequal_costs(),
             rounds.many_contexts(),
+            row_rounds.on_scores(),
+            row_rounds.on_features(),
             exact.oracle(),
             exact.allocation(),
             agent.deciding(),

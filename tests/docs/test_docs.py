@@ -21,6 +21,7 @@ LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
 FILE = re.compile(r"^```toml\n# (\S+\.toml)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 STORE = re.compile(r"sqlite:///(\w+\.db)")
+WRITTEN = re.compile(r"sqlite:///|open\(\"\w+\.csv\", \"w\"")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
@@ -77,7 +78,7 @@ def test_the_commands_of_a_page_do_what_it_shows(
     monkeypatch.chdir(tmp_path)
     for name, content in FILE.findall(WITH_COMMANDS[guide]):
         (tmp_path / name).write_text(content, encoding="utf-8")
-    if "sqlite:///" in WITH_COMMANDS[guide]:  # its commands read what its Python writes
+    if re.search(WRITTEN, WITH_COMMANDS[guide]):  # its commands read what its Python writes
         run_examples(WITH_COMMANDS[guide], guide)
     for command, shown in commands(WITH_COMMANDS[guide]):
         result = CliRunner().invoke(main, shlex.split(command)[1:])

@@ -189,5 +189,6 @@ def test_what_is_no_context_knowledge_is_refused(name: str, junk: Any) -> None:
 def test_an_unknown_name_is_refused_with_the_nearest_one(name: Any, ending: str) -> None:
     with pytest.raises(InvalidPolicy) as refused:
         recipe(name)
-    assert str(refused.value).startswith(f"policy must be one of {', '.join(RECIPES)}, got policy=")
+    names = f"{', '.join(RECIPES)}, or on rows {', '.join(almoner.ROW_RECIPES)}"
+    assert str(refused.value).startswith(f"policy must be one of {names}, got policy=")
     assert str(refused.value).endswith(ending)

@@ -99,7 +99,7 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
         {"contxt": "new"},
         "the body has the unknown key 'contxt'; did you mean 'context'?",
     ),
-    (DECIDE, {"key": "a"}, "the body lacks the key 'context'; add it"),
+    (f"{DECIDE}/1/reward", {}, "the body lacks the key 'value'; add it"),
     (
         DECIDE,
         {"context": ""},

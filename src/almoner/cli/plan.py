@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from almoner.cli.app import load_problem, problem_options
 from almoner.cli.output import amount, counted, print_json, print_table, small_amount
+from almoner.cli.plan_rows import print_row_plan
+from almoner.cli.rows import is_rows, load_rows, refuse_horizon, refuse_row_options, row_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,15 +26,39 @@ NEGLIGIBLE = 1e-9
 
 @click.command()
 @problem_options
+@row_options
+@click.option("--runs", type=int, help="On rows: replications of each policy, 20 if left out.")
+@click.option("--seed", type=int, help="On rows: everything random follows from it.")
 def plan(
-    file: str, horizon: int | None, budget: float | None, rho: float | None, as_json: bool
+    file: str,
+    horizon: int | None,
+    budget: float | None,
+    rho: float | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Print the plan of a budget: the actions in each context, and the reward they bring.
 
-    FILE is a problem in TOML or JSON, or scenario:NAME.
+    FILE is a problem in TOML or JSON, or scenario:NAME. It may also be rows, in CSV or Parquet: the
+    plan is then that of the optimum in hindsight, beside what policies bring at this budget and
+    others.
     """
     from almoner.lp import solve
 
+    if is_rows(file):
+        refuse_horizon(horizon)
+        rows, money = load_rows(file, budget=budget, rho=rho, options=options)
+        runs, seed = (options[name] for name in ("runs", "seed"))
+        print_row_plan(
+            rows,
+            money,
+            default=options["default"],
+            runs=20 if runs is None else runs,
+            seed=0 if seed is None else seed,
+            as_json=as_json,
+        )
+        return
+    refuse_row_options(options)
     problem = load_problem(file, horizon, budget, rho)
     usable = _usable(problem)
     solution = solve(usable.problem)

@@ -17,6 +17,8 @@ from almoner.cli.output import (
     small_amount,
     warnings_noted,
 )
+from almoner.cli.rows import is_rows, load_rows, refuse_horizon, refuse_row_options, row_options
+from almoner.cli.simulate_rows import compare_on_rows
 
 if TYPE_CHECKING:
     from almoner.policy.base import Policy
@@ -41,16 +43,23 @@ COLUMNS = {
     "--policy",
     "names",
     multiple=True,
-    default=["thrifty"],
-    show_default=True,
+    show_default="thrifty, on rows priced",
     help="A recipe by name, or 'all' that apply; may be repeated.",
 )
-@click.option("--runs", default=1000, show_default=True, help="Replications of each policy.")
+@click.option(
+    "--runs", type=int, show_default="1000, on rows 20", help="Replications of each policy."
+)
 @click.option("--seed", default=0, show_default=True, help="Everything random follows from it.")
 @click.option(
     "--against",
     type=click.Choice(["oracle", "upper-bound"]),
     help="What regret is measured from; the oracle, where there is one, if left out.",
+)
+@row_options
+@click.option(
+    "--order",
+    type=click.Choice(["shuffle", "file"]),
+    help="On rows: a shuffle for each run, or the order of the file.",
 )
 def simulate(
     file: str,
@@ -59,19 +68,51 @@ def simulate(
     rho: float | None,
     as_json: bool,
     names: tuple[str, ...],
-    runs: int,
+    runs: int | None,
     seed: int,
     against: str | None,
+    **options: Any,
 ) -> None:
     """Simulate policies many times and compare their regret.
 
-    FILE is a problem in TOML or JSON, or scenario:NAME.
+    FILE is a problem in TOML or JSON, or scenario:NAME, or rows in CSV or Parquet.
     """
+    if is_rows(file):
+        refuse_horizon(horizon)
+        if against is not None:
+            raise click.UsageError("--against is for problems: on rows it is the optimum")
+        rows, money = load_rows(file, budget=budget, rho=rho, options=options)
+        compare_on_rows(
+            rows,
+            money,
+            names or ("priced",),
+            runs=20 if runs is None else runs,
+            seed=seed,
+            order=options["order"] or "shuffle",
+            default=options["default"],
+            as_json=as_json,
+        )
+        return
+    refuse_row_options(options)
+    problem = load_problem(file, horizon, budget, rho)
+    runs = 1000 if runs is None else runs
+    _compare(problem, names or ("thrifty",), runs, seed, against, as_json=as_json)
+
+
+def _compare(
+    problem: Problem,
+    names: Iterable[str],
+    runs: int,
+    seed: int,
+    against: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Simulate policies on a problem and print their figures."""
     from almoner.errors import UntriedPairs
     from almoner.simulation.regret import Against, Benchmark
     from almoner.simulation.simulate_problem import simulate_against
 
-    problem = load_problem(file, horizon, budget, rho)
     policies = _policies(names, problem)
     if against is None:
         benchmark = Benchmark.of(problem)

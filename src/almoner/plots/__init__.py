@@ -13,10 +13,12 @@ from almoner.plots.figures import (
     regret_figure,
     save_figure,
 )
+from almoner.plots.frontier import frontier_figure
 
 __all__ = [
     "boundary_figure",
     "concentration_figure",
+    "frontier_figure",
     "ratio_figure",
     "regret_figure",
     "save_figure",

@@ -81,12 +81,20 @@ def label_y(panels: Sequence[Axes], text: str, *, stacked: bool) -> None:
         axes.set_ylabel(text)
 
 
-def draw_line(axes: Axes, curve: Sequence[Mapping[str, Any]], x: str, marker: str = "o") -> End:
+def draw_line(
+    axes: Axes,
+    curve: Sequence[Mapping[str, Any]],
+    x: str,
+    marker: str = "o",
+    *,
+    y: str = "regret_mean",
+    error: str = "regret_stderr",
+) -> End:
     """Draw the line of one policy with its error band, and return the label for its end."""
     name, colour, dashes = look(curve[0]["policy"])
     xs = [row[x] for row in curve]
-    means = [row["regret_mean"] for row in curve]
-    errors = [BAND * (row["regret_stderr"] or 0) for row in curve]
+    means = [row[y] for row in curve]
+    errors = [BAND * (row[error] or 0) for row in curve]
     if any(errors):
         low = [mean - error for mean, error in zip(means, errors, strict=True)]
         high = [mean + error for mean, error in zip(means, errors, strict=True)]

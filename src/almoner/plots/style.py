@@ -35,6 +35,14 @@ LOOKS = {
     "explore_test": ("explore, tested", PURPLE, "-"),
     "explore_literal": ("the paper's test", BLACK, (0, (4, 2))),
     "oracle": ("the optimum", GREY, (0, (3, 2))),
+    "hindsight": ("the optimum", GREY, (0, (3, 2))),
+    "priced": ("priced", GREEN, "-"),
+    "linear": ("linear", BLUE, "-"),
+    "dual_descent": ("dual descent", ORANGE, (0, (6, 1.5))),
+    "pid_pacing": ("PID pacing", VERMILION, (0, (3, 1.5))),
+    "ema_pacing": ("EMA pacing", PURPLE, (0, (1, 1))),
+    "greedy_scores": ("greedy", BLACK, (0, (4, 2))),
+    "fixed_rate": ("fixed rate", SKY, "-"),
 }
 """Label, colour and dashes; an allocation rule has the same colour in every figure."""
 

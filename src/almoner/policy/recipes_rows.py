@@ -37,8 +37,8 @@ __all__ = [
 def priced(*, trust: float | None = None) -> Policy:
     """Decide by the caller's scores at the price of a market of recent rows.
 
-    The price λ and the share of the steps at it solve the LP max Σ v − λ(Σ c − b/τ) over 256 rows,
-    the latest and a random sample, whenever b/τ has moved by 2 %.
+    The price λ and the share of the steps at it solve the LP max Σ v − λ(Σ c − b/τ) over a `Market`
+    of at least 256 rows, the latest and a random sample, whenever b/τ has moved by 2 %.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def linear(*, ridge: float = 10.0, learn_costs: bool = True) -> Policy:
     """
     return Policy(
         rewards=LinearModel(ridge=ridge, learn_costs=learn_costs),
-        contexts=Market(),
+        contexts=Market(size=256),  # models value all of its rows anew at each refresh
         allocation=Priced(),
     )
 

@@ -99,7 +99,7 @@ def lower_rows(
         second=second,
         horizon=horizon,
         budget=budget,
-        size=market.size,
+        size=market.size_for(horizon),
         warm_up=min(WARM_UP, max(2, horizon // 20)),
         prior=prior,
         learns_costs=int(model == LINEAR and getattr(rewards, "learn_costs", False)),

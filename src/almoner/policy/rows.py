@@ -87,17 +87,25 @@ class Market(ContextKnowledge):
     Parameters
     ----------
     size
-        The number of rows.
+        The number of rows. Left out, it is 256, and for long horizons a fortieth of the horizon up
+        to 1,024: where the budget serves one arrival in a hundred, only few rows are near the
+        price.
     """
 
     code: ClassVar[int] = 0
-    size: int = 256
+    size: int | None = None
 
     def __post_init__(self) -> None:
+        if self.size is None:
+            return
         size = checks.whole("size", self.size, low=2, error=InvalidPolicy)
         if size > LARGEST:
             raise checks.refuse("size", f"be at most {LARGEST}", size, error=InvalidPolicy)
         object.__setattr__(self, "size", size)
+
+    def size_for(self, horizon: int) -> int:
+        """Return the number of rows for a horizon."""
+        return min(1024, max(256, horizon // 40)) if self.size is None else self.size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +124,8 @@ class DualDescent(AllocationRule):
     Parameters
     ----------
     step
-        η in prices per price of the first row: the step is relative, as scores need no scale.
+        η, relative to the value for money of the best actions of the first rows, as scores need no
+        scale, and to ρ.
     """
 
     code: ClassVar[int] = 1
@@ -154,7 +163,7 @@ class EMAPacing(AllocationRule):
     Parameters
     ----------
     step
-        The step on the price, in prices of the first row.
+        The step on the price, relative to the value for money of the first rows' best actions.
     weight
         The weight of the present round in the average.
     """

@@ -26,6 +26,9 @@ from almoner.live.audit import audit
 from almoner.live.export.rows import decisions
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.snapshot import read_snapshot, write_snapshot
+from almoner.live.terms.parse_terms import make_terms
+from almoner.live.terms.terms import Terms
+from almoner.live.terms.written_terms import written_terms
 from almoner.policy.recipes_rows import dual_descent, linear, priced
 
 ACTIONS: dict[str, Any] = {"cheap": 1.0, "strong": al.Action(cost=3, reserve=5)}
@@ -274,8 +277,16 @@ def test_a_campaign_is_resumed_with_its_terms_and_refuses_others(factory: AgentF
         "chars",
         "digits",
     )
-    with pytest.raises(al.errors.DifferentTerms, match="features"):
-        factory.open(features=["chars"])
+    for other in ({"features": ["chars"]}, {"contexts": ["new"]}, {"scores": True}):
+        with pytest.raises(al.errors.DifferentTerms, match=next(iter(other))):
+            factory.open(**other)
+
+
+def test_terms_are_written_as_they_were_given(memory: AgentFactory) -> None:
+    for terms in ({}, {"features": FEATURES}):
+        agent = create(memory, name=f"written {len(terms)}", **terms)
+        assert make_terms(**written_terms(agent.opening_terms)) == agent.opening_terms
+        assert Terms.from_dict(agent.opening_terms.to_dict()) == agent.opening_terms
 
 
 def test_a_budget_can_be_amended_and_the_market_stays(factory: AgentFactory) -> None:

@@ -180,6 +180,14 @@ def test_the_same_key_is_the_same_decision(spring: httpx.Client) -> None:
     assert answer.status_code == 409
 
 
+def test_an_arrival_without_a_context_is_refused_where_contexts_are_named(
+    spring: httpx.Client,
+) -> None:
+    answer = spring.post(f"{PATH}/decisions", json={"key": "a"})
+    assert answer.status_code == 422
+    assert "context must be one of new, returning, got context=None" in answer.json()["message"]
+
+
 def test_only_what_is_available_is_chosen(spring: httpx.Client) -> None:
     for _ in range(20):
         assert decide(spring, available=["call"])["action"] in {"call", None}

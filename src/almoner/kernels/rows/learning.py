@@ -14,6 +14,7 @@ from almoner.kernels.rows.state import (
     COUNTS,
     EARLY,
     MEANS,
+    NEXT,
     NOW,
     PRODUCT,
     RESIDUALS,
@@ -31,6 +32,9 @@ from almoner.policy.row_lowering import LINEAR, LoweredRows
 from almoner.types import Floats
 
 __all__ = ["count_visit", "observe_outcome"]
+
+CONSTANT = 1e-9
+"""Spread of a feature, relative to its mean, up to which it counts as constant."""
 
 
 @jit_large
@@ -90,10 +94,12 @@ def _standardise_all(policy: LoweredRows, state: RowState) -> None:
             mean += state.first[t, 2 + i] / policy.warm_up
         for t in range(policy.warm_up):
             square += (state.first[t, 2 + i] - mean) ** 2 / policy.warm_up
+        spread = math.sqrt(square)
         state.standards[MEANS, i] = mean
-        state.standards[SPREADS, i] = math.sqrt(square) if square > 0.0 else 1.0
+        state.standards[SPREADS, i] = spread if spread > CONSTANT * abs(mean) else 1.0
     reset_models(policy, state)
     state.progress[STANDARD] = 1
+    state.progress[NEXT] = 0  # models of the old scale must not value rows on the new one
     models = state.models
     for i in range(policy.warm_up + state.progress[EARLY]):
         _restore(policy, state, i)

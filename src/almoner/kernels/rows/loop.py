@@ -8,7 +8,7 @@ import numpy as np
 
 from almoner.jit import jit_large
 from almoner.kernels.draws import POLICY, round_key, stream_key
-from almoner.kernels.rows.must_serve import BILLED, PLANNED, beyond_defaults
+from almoner.kernels.rows.must_serve import beyond_defaults, count_bill, keep_for_defaults
 from almoner.kernels.rows.state import LEFT, PRICE, Row, RowState, reset_rows
 from almoner.kernels.rows.steps import SKIP, decide_row, learn_bill, learn_row, take_row
 from almoner.policy.row_lowering import LoweredRows
@@ -72,13 +72,13 @@ def play_rows(
                 remaining = policy.horizon - t
                 spare = beyond_defaults(sums, row.costs[default], t, remaining, left)
                 state.progress[LEFT] = spare
+                keep_for_defaults(sums, row.costs, default, spare, fits)
             action, probability = decide_row(policy, state, row, fits, key)
             if action == SKIP and default >= 0 and fits[default]:
                 action = default
             bill = 0 if action == SKIP else world.bills[i, action]
-            if default >= 0 and action == default:
-                sums[PLANNED] += row.costs[default]
-                sums[BILLED] += bill
+            if default >= 0 and action != SKIP:
+                count_bill(sums, action, default, row.costs[action], bill)
             paid = min(bill, left)
             left -= paid
             take_row(policy, state, row, paid, key)

@@ -46,8 +46,9 @@ from almoner.types import Ints
 
 __all__ = ["MarketTerms", "compute_hull", "enter", "market_terms"]
 
-REFRESHES, LONGEST = 24, 64
-"""A refresh is due after this share of the rounds so far, or left, and at most so many rounds."""
+REFRESHES, LONGEST, LARGE = 24, 64, 8
+"""A refresh is due after this share of the rounds so far, or left, and at most so many rounds, or
+this share of a large market, whose price takes longer and is more exact."""
 
 MOVED = 0.02
 """Relative change of the budget per round after which the price is computed anew."""
@@ -87,7 +88,8 @@ def _enter(policy: LoweredRows, state: RowState, row: Row, key: np.uint64) -> No
     remaining = policy.horizon - t
     due = t >= state.progress[NEXT]
     if due:
-        state.progress[NEXT] = t + max(1, min(LONGEST, min(t, remaining) // REFRESHES))
+        longest = max(LONGEST, policy.size // LARGE)
+        state.progress[NEXT] = t + max(1, min(longest, min(t, remaining) // REFRESHES))
         if policy.model != GIVEN:
             _refresh(policy, state)
     if policy.rule != _PRICED:

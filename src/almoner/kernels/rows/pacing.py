@@ -1,7 +1,7 @@
 """Price controllers that people use instead of the LP, for comparison.
 
-Each moves a price by the spend of the last round. The scale of prices is the mean steepest slope of
-the first rows, so that parameters mean the same for scores of any scale.
+Each moves a price by the spend of the last round. The scale of prices is the value for money of the
+best actions of the first rows, so that parameters mean the same for scores of any scale.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import math
 from almoner.jit import jit_inline
 from almoner.kernels.rows.state import (
     AVERAGE,
+    BEST_COST,
+    BEST_GAIN,
     INTEGRAL,
     LEFT,
     PRICE,
@@ -27,21 +29,26 @@ SMOOTHING = 0.05
 """Weight of the present round in the average spend that a PID controller sees."""
 
 SCALED = 100
-"""Rows whose slopes set the scale of prices."""
+"""Rows that set the scale of prices."""
 
 _PRICED, _UNPRICED, _FIXED = Priced.code, Unpriced.code, FixedRate.code
 _DUAL, _PID, _EMA = DualDescent.code, PIDPacing.code, EMAPacing.code
 
 
 @jit_inline
-def scale_price(policy: LoweredRows, state: RowState, slope: float) -> None:
-    """Add the steepest slope of a row to the scale; the first one is the first price."""
-    t = state.progress[ROUND]
-    if policy.rule in (_PRICED, _UNPRICED, _FIXED) or t >= SCALED:
+def scale_price(policy: LoweredRows, state: RowState, gain: float, cost: float) -> None:
+    """Add the best action of a row to the scale of prices; the first row sets the first price."""
+    figures = state.figures
+    if policy.rule in (_PRICED, _UNPRICED, _FIXED) or state.progress[ROUND] >= SCALED:
         return
-    state.figures[SCALE] += (slope - state.figures[SCALE]) / (t + 1)
-    if t == 0:
-        state.figures[PRICE], state.figures[AVERAGE] = slope, policy.budget / policy.horizon
+    figures[BEST_GAIN] += gain
+    figures[BEST_COST] += cost
+    if figures[BEST_COST] <= 0.0:  # only free actions so far
+        return
+    if figures[SCALE] == 0.0:
+        figures[PRICE] = figures[BEST_GAIN] / figures[BEST_COST]
+        figures[AVERAGE] = policy.budget / policy.horizon
+    figures[SCALE] = figures[BEST_GAIN] / figures[BEST_COST]
 
 
 @jit_inline

@@ -16,6 +16,8 @@ from almoner.types import Floats, Ints
 
 __all__ = [
     "AVERAGE",
+    "BEST_COST",
+    "BEST_GAIN",
     "COUNTS",
     "CUT",
     "EARLY",
@@ -58,9 +60,11 @@ dearer than the budget left."""
 
 PRICE, RATE, ROOM, SCALE, AVERAGE, INTEGRAL, FIXED_ROUND, FIXED_REMAINING, FIXED_LEFT = range(9)
 """Places in ``RowState.figures``: the price of a unit, the rate of the steps at it, the budget per
-round that it was computed for; the mean of the steepest slopes of the first rows, a moving average
-of the spend per round, the integral of its error; rounds taken, rounds left and units left at the
-last refresh."""
+round that it was computed for; the scale of prices, a moving average of the spend per round, the
+integral of its error; rounds taken, rounds left and units left at the last refresh."""
+
+BEST_GAIN, BEST_COST = 9, 10
+"""Further places: gains and costs of the best actions of the first rows, which set the scale."""
 
 NOW, FIXED = 0, 1
 """Places in the arrays of `Models`: as learned so far, and as of the last refresh."""
@@ -135,7 +139,7 @@ def new_row_state(policy: LoweredRows, *, actions: int, features: int) -> RowSta
     shape = (policy.size + 1, actions)
     state = RowState(
         progress=np.zeros(8, np.int64),
-        figures=np.zeros(9),
+        figures=np.zeros(11),
         values=np.zeros((policy.size, actions + 1 + features)),
         declared=np.zeros((policy.size, actions), np.int64),
         costs=np.zeros(shape, np.int64),
@@ -179,6 +183,8 @@ def reset_rows(policy: LoweredRows, state: RowState) -> None:
     state.hulls.sizes[:] = 0
     state.hulls.weights[:] = 0.0
     state.hulls.price[:] = 0.0
+    state.standards[MEANS, :] = 0.0
+    state.standards[SPREADS, :] = 1.0
     reset_models(policy, state)
 
 

@@ -55,7 +55,8 @@ def decide_row(
     compute_hull(state, place)
     if hulls.sizes[place] == 0 or is_ahead(policy, state):
         return SKIP, 1.0
-    scale_price(policy, state, hulls.slopes[place, 0])
+    best = hulls.tops[place, hulls.sizes[place] - 1]
+    scale_price(policy, state, hulls.gains[place, best], float(state.costs[place, best]))
     price = 0.0 if policy.rule in (_UNPRICED, _FIXED) else state.figures[PRICE]
     terms = market_terms(state)
     base, step, rate = options_at(terms, hulls, place, price, state.figures[RATE])

@@ -8,7 +8,7 @@ from typing import Any
 from almoner.live.terms.action import Action, PerContext
 from almoner.live.terms.pace import written_pace
 from almoner.live.terms.per_person import written_per_person
-from almoner.live.terms.terms import CHARGE, Terms
+from almoner.live.terms.terms import CHARGE, ROWS, Terms
 from almoner.live.times.durations import in_words
 
 __all__ = ["written_terms"]
@@ -23,7 +23,7 @@ def written_terms(terms: Terms) -> dict[str, Any]:
         return Decimal(units * terms.unit.top) / terms.unit.bottom
 
     return {
-        "contexts": terms.contexts,
+        "contexts": None if terms.on_rows and terms.contexts == (ROWS,) else terms.contexts,
         "actions": {
             name: Action(
                 cost=amount(cost),
@@ -55,5 +55,5 @@ def written_terms(terms: Terms) -> dict[str, Any]:
         "pace": written_pace(terms.pace, terms.unit),
         "default": terms.default,
         "scores": terms.scores,
-        "features": terms.features,
+        "features": terms.features or None,
     }

@@ -31,7 +31,7 @@ def read_arrays(
     found = {
         family: _matches(table, family, pattern)
         for family in FAMILIES
-        if (pattern := patterns[family]) is not None
+        if (pattern := patterns[family]) is not None or family in ("rewards", "costs")
     }
     actions = list(found["rewards"])
     for family, columns in found.items():
@@ -48,7 +48,7 @@ def read_arrays(
     return arrays
 
 
-def _matches(table: Table, family: str, pattern: str) -> dict[str, str]:
+def _matches(table: Table, family: str, pattern: str | None) -> dict[str, str]:
     """Return the columns that match a pattern, by what stands for its star."""
     if not isinstance(pattern, str) or pattern.count("*") != 1:
         raise InvalidInput(

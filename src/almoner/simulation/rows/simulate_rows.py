@@ -127,6 +127,7 @@ def _play(
 ) -> Floats:
     """Call the kernel on a state of its own, for one replication per order."""
     from almoner.kernels.rows.loop import ROW_FIGURES, play_rows
+    from almoner.kernels.rows.must_serve import SUMS
     from almoner.kernels.rows.state import new_row_state
 
     actions = len(setting.rows.actions)
@@ -143,6 +144,6 @@ def _play(
         choices,
         numbers,
         np.zeros(actions, np.bool_),
-        np.zeros(3),
+        np.zeros(SUMS + actions),
     )
     return out

@@ -47,6 +47,8 @@ class Table:
 
 def open_table(source: Any) -> Table:
     """Return the table of a path, a data frame or a mapping of columns."""
+    if isinstance(source, Table):
+        return source
     if isinstance(source, (str, Path)):
         path = Path(source)
         try:

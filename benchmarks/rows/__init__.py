@@ -1,0 +1,1 @@
+"""Quality on rows: shares of the hindsight optimum on real data and on synthetic uplifts."""

@@ -1,0 +1,112 @@
+"""Policies on rows, compared by their regret against the hindsight optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from almoner.cli.app import INTERRUPTED
+from almoner.cli.output import amount, counted, print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from almoner.policy.base import Policy
+    from almoner.simulation.rows.rows import Rows
+
+__all__ = ["compare_on_rows"]
+
+
+def compare_on_rows(
+    rows: Rows,
+    budget: float,
+    names: Iterable[str],
+    *,
+    runs: int,
+    seed: int,
+    order: str,
+    default: str | None,
+    as_json: bool,
+) -> None:
+    """Simulate policies on rows and print their figures."""
+    from almoner.simulation.rows.simulate_rows import simulate_rows
+
+    policies = _policies(names, rows)
+    found: list[dict[str, Any]] = []
+    stopped = False
+    with progress(len(policies) * max(runs, 1), hidden=as_json) as advance:
+        for name, policy in policies.items():
+
+            def finished(count: int, name: str = name) -> None:
+                advance(count, name)
+
+            try:
+                result = simulate_rows(
+                    rows,
+                    policy,
+                    budget=budget,
+                    runs=runs,
+                    seed=seed,
+                    order=order,
+                    default=default,
+                    progress=finished,
+                )
+            except KeyboardInterrupt:  # show the policies that are finished
+                stopped = True
+                break
+            figures = result.summary()
+            figures["shares"] = dict(zip(rows.actions, figures["shares"], strict=True))
+            found.append({"policy": name, **figures})
+    if as_json:
+        print_json(found[0] if len(found) == 1 else found)
+    elif found:
+        _print_runs(rows, found)
+    if stopped:
+        click.echo(f"Stopped after {len(found)} of {len(policies)} policies.", err=True)
+        raise SystemExit(INTERRUPTED)
+
+
+def _policies(names: Iterable[str], rows: Rows) -> dict[str, Policy]:
+    """Return the policies of the option by name; 'all' is every recipe that has its columns."""
+    from almoner.policy.recipes import recipe
+    from almoner.policy.recipes_rows import ROW_RECIPES
+
+    policies: dict[str, Policy] = {}
+    for name in names:
+        if name == "all":
+            policies |= {
+                each: make()
+                for each, make in ROW_RECIPES.items()
+                if (rows.features if each == "linear" else rows.scores) is not None
+            }
+        else:
+            policies[name.replace("-", "_")] = recipe(name)
+    return policies
+
+
+def _print_runs(rows: Rows, found: list[dict[str, Any]]) -> None:
+    count = len(rows)
+    print_table(
+        ["policy", "reward per row", "± s.e.", "of the optimum", "most spent", *rows.actions],
+        (
+            [
+                row["policy"],
+                f"{row['reward_mean'] / count:.4f}",
+                f"{row['reward_stderr'] / count:.4f}",
+                f"{100 * row['ratio']:.2f} %",
+                f"{row['spend_max']:,.4g}",
+                *(f"{100 * share:.1f} %" for share in row["shares"].values()),
+            ]
+            for row in found
+        ),
+        caption=f"{counted(count, 'row')}, budget {found[0]['budget']:,.4g}, "
+        f"{counted(found[0]['runs'], 'run')} ({found[0]['order']}); the optimum in hindsight "
+        f"brings {found[0]['benchmark'] / count:.4f} per row",
+    )
+    overruns = [
+        f"{row['policy']} {amount(row['overrun_mean'], 4)}"
+        for row in found
+        if row["overrun_mean"] > 0
+    ]
+    if overruns:
+        click.echo(f" Bills beyond the budget, not paid, on average: {', '.join(overruns)}")
