@@ -33,24 +33,24 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_a_plan_has_price_shares_and_value_against_budget(file: str) -> None:
-    plan = printed("plan", file, "--budget", "2000", "--features", "x*", "--runs", "3")
+    plan = printed("plan", file, "--budget", "800", "--features", "x*", "--runs", "3")
     rows = al.Rows.read(file)
-    optimum = rows.upper_bound(2000)
+    optimum = rows.upper_bound(800)
     assert plan["rows"] == 300
     assert plan["upper_bound"] == pytest.approx(float(optimum))
     assert plan["price"] == pytest.approx(optimum.price)
-    assert plan["spend"] == pytest.approx(2000)
+    assert plan["spend"] == pytest.approx(800)
     assert list(plan["shares"]) == ["small", "medium", "large", "skipped"]
     assert sum(plan["shares"].values()) == pytest.approx(1.0)
-    assert [row["budget"] for row in plan["frontier"][::3]] == [500, 1000, 2000, 4000, 8000]
+    assert [row["budget"] for row in plan["frontier"][::3]] == [200, 400, 800, 1600, 3200]
     assert [row["policy"] for row in plan["frontier"][:3]] == ["hindsight", "priced", "linear"]
     values = [row["reward"] for row in plan["frontier"] if row["policy"] == "hindsight"]
     assert values == sorted(values)
 
 
 def test_a_plan_is_printed_as_tables_and_sentences(file: str) -> None:
-    text = run("plan", file, "--budget", "2000", "--runs", "3").stdout
-    optimum = al.Rows.read(file).upper_bound(2000)
+    text = run("plan", file, "--budget", "800", "--runs", "3").stdout
+    optimum = al.Rows.read(file).upper_bound(800)
     assert f"One more unit of budget would bring {optimum.price:.4g}." in text
     assert " In hindsight 300 rows bring at best " in text
     assert "reward per row, 3 runs" in text

@@ -17,7 +17,7 @@ from almoner.policy.allocation import (
     RoundedLP,
     SkipAlways,
 )
-from almoner.policy.base import PARTS, Policy
+from almoner.policy.base import PARTS, ROW_PARTS, Policy
 from almoner.policy.contexts import EmpiricalContexts, KnownContexts, NoContexts, TruncatedContexts
 from almoner.policy.priors import NoPrior, Pooled
 from almoner.policy.rewards import (
@@ -239,7 +239,7 @@ def test_a_bad_parameter_is_refused_when_the_part_is_made(
 
 
 TABLE = FULL.to_dict()
-KINDS = ", ".join(PARTS["rewards"][1])
+KINDS = ", ".join([*PARTS["rewards"][1], *ROW_PARTS["rewards"]])
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 from almoner.plots.panels import draw_line, label_ends, panel_axes, plain_numbers
 from almoner.plots.style import STYLE, look
@@ -36,6 +37,14 @@ def frontier_figure(rows: Iterable[Mapping[str, Any]]) -> Figure:
         ]
         axes.set_xlabel("budget per row")
         axes.set_ylabel("reward per row")
-        plain_numbers(axes.yaxis)
+        axes.xaxis.set_major_locator(LogLocator(subs=_marks(curves)))
+        for axis in (axes.xaxis, axes.yaxis):
+            plain_numbers(axis)
         label_ends(axes, ends)
     return figure
+
+
+def _marks(curves: Mapping[str, list[Mapping[str, Any]]]) -> tuple[int, ...]:
+    """Return the marks of each decade: three where few decades leave the room."""
+    budgets = [row["budget_per_row"] for curve in curves.values() for row in curve]
+    return (1, 2, 5) if max(budgets, default=1.0) < 100 * min(budgets, default=1.0) else (1,)

@@ -55,7 +55,7 @@ class Rows:
     ...     costs=[1, 3],
     ...     actions=["small", "large"],
     ... )
-    >>> len(rows), round(float(rows.upper_bound(5)), 3), rows.upper_bound(5).price
+    >>> len(rows), round(float(rows.upper_bound(5)), 3), round(rows.upper_bound(4).price, 3)
     (3, 2.2, 0.15)
     """
 
