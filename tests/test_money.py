@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from almoner.money import Grid, amounts, budget_left, on_grid
+from almoner.money import Grid, amounts, budget_left, decimal_grid, on_grid
 
 
 def exact(amount: float) -> Fraction:
@@ -185,3 +185,48 @@ def test_the_rounding_of_a_huge_budget_costs_little() -> None:
 def test_a_single_cost_is_its_own_unit_however_many_digits_it_has() -> None:
     grid = on_grid(400 / 3, np.array([[1 / 3]]))
     assert (grid.budget, grid.costs.tolist()) == (400, [[1]])
+
+
+@pytest.mark.parametrize(
+    ("budget", "costs", "bottom", "units", "in_units"),
+    [
+        (0.3, [0.1, 0.05], 100, 30, [10, 5]),
+        (1.999, [0.5, 0.25], 100, 199, [50, 25]),
+        (7.0, [1.0, 3.0], 1, 7, [1, 3]),
+        (0.0, [3.73e-05, 0.0], 10**7, 0, [373, 0]),
+    ],
+)
+def test_a_decimal_grid_is_the_coarsest_power_of_ten(
+    budget: float, costs: list[float], bottom: int, units: int, in_units: list[int]
+) -> None:
+    grid = decimal_grid(budget, np.array(costs))
+    assert (grid.top, grid.bottom, grid.budget, grid.exact) == (1, bottom, units, True)
+    assert grid.costs.tolist() == in_units
+
+
+@given(
+    st.lists(st.floats(0, 1e6, allow_subnormal=False), min_size=1, max_size=20),
+    st.floats(0, 1e9, allow_subnormal=False),
+)
+def test_no_cost_is_rounded_down_and_no_budget_up(costs: list[float], budget: float) -> None:
+    """Costs with all digits of a float are rounded up, by less than 3e-14 of the budget."""
+    grid = decimal_grid(budget, np.array(costs))
+    unit = unit_of(grid)
+    assert grid.budget * unit <= exact(budget)
+    for cost, units in zip(costs, grid.costs.tolist(), strict=True):
+        if grid.exact:
+            assert units * unit == exact(cost)
+        elif units == 2**52:
+            assert budget == 0 or cost > 4 * budget
+        else:
+            reach = exact(budget) or max(map(exact, costs))
+            slack = Fraction(3, 10**14) * max(reach, exact(cost))
+            assert exact(cost) <= units * unit <= exact(cost) + slack
+
+
+def test_costs_beyond_all_budgets_leave_the_others_as_they_are() -> None:
+    grid = decimal_grid(1.0, np.array([0.25, 1e300, 1 / 3]))
+    assert grid.budget == 10**15
+    first, unaffordable, third = grid.costs.tolist()
+    assert first in (250_000_000_000_000, 250_000_000_000_001)
+    assert (unaffordable, third) == (2**52, 333_333_333_333_334)

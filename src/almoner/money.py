@@ -111,8 +111,9 @@ def decimal_grid(budget: float, costs: Floats) -> Grid:
     """Return a decimal grid of many costs; the budget is rounded down to it.
 
     It is the coarsest power of ten on which every cost is whole, found on the whole array at once,
-    where `on_grid` computes a fraction for each. Where it would be too fine for integers, costs are
-    rounded up to at most 10**15 units.
+    where `on_grid` computes a fraction for each. Where it would be too fine for integers, the
+    budget is at most 10**15 units, and costs are rounded up to it; they count as 2**52 units at
+    most.
 
     Examples
     --------
@@ -129,9 +130,11 @@ def decimal_grid(budget: float, costs: Floats) -> Grid:
         if np.array_equal(whole / scale, costs):  # both are the float nearest to the decimal
             total = math.floor(_fraction(budget) * 10**digits)
             return Grid(1, 10**digits, total, whole.astype(np.int64))
-    unit = Fraction(10) ** (math.ceil(math.log10(largest)) - DIGITS)
-    above = np.nextafter(costs / float(unit), np.inf)  # a quotient may be rounded below a unit
-    whole = np.where(costs > 0.0, np.ceil(above), 0.0).astype(np.int64)
+    reach = budget if budget > 0.0 else largest
+    unit = Fraction(10) ** (math.ceil(math.log10(reach)) - DIGITS)
+    bounded = np.minimum(costs, float(unit * LARGEST))  # a larger quotient may overflow
+    above = np.nextafter(bounded / float(unit), np.inf)  # one may be rounded below a unit
+    whole = np.where(costs > 0.0, np.ceil(np.minimum(above, LARGEST / 2)), 0.0).astype(np.int64)
     total = math.floor(_fraction(budget) / unit)
     return Grid(unit.numerator, unit.denominator, total, whole, exact=False)
 

@@ -70,6 +70,9 @@ class Policy:
     prior
         What the rewards of other pairs say about a pair: `NoPrior`, `Pooled`.
 
+    On rows the parts are `GivenScores` or `LinearModel`, `Market`, and `Priced` or one of the rules
+    that people use instead: `DualDescent`, `PIDPacing`, `EMAPacing`, `Unpriced`, `FixedRate`.
+
     Examples
     --------
     >>> from almoner import AdaptiveLP, KnownContexts, UCB, ucb_alp

@@ -1,7 +1,8 @@
 """The steps of a run on rows: `decide_row`, `take_row`, `learn_row` and `learn_bill`.
 
 The simulator and the live agent call the same ones. `decide_row` changes nothing that `take_row`
-would not change too, so that a log can be folded by `take_row` alone.
+would not change too, so that a log can be folded by `take_row` alone; only the price controllers
+for comparison take their scale from decisions.
 """
 
 from __future__ import annotations
