@@ -30,6 +30,8 @@ SLOW = (
     "live/transactions/test_together.py "
     "simulation/test_optimum.py simulation/test_oracle.py simulation/test_regret_statistics.py "
     "simulation/test_sizes.py simulation/test_unequal_costs.py store/test_pool.py "
+    "simulation/rows/test_row_invariants.py simulation/rows/test_row_quality.py "
+    "simulation/rows/test_simulate_rows.py "
     "live/test_lift.py live/test_weekly_campaigns.py "
     "test_similar_projects.py"
 )

@@ -80,6 +80,13 @@ def test_all_policies_are_those_whose_columns_are_there(file: str) -> None:
     assert "Bills beyond the budget, not paid, on average:" in text
 
 
+def test_a_single_run_has_no_standard_error(file: str) -> None:
+    assert printed("simulate", file, "--rho", "3", "--runs", "1")["reward_stderr"] is None
+    text = run("simulate", file, "--rho", "3", "--runs", "1").stdout
+    assert "nan" not in text
+    assert " – " in text
+
+
 def test_columns_may_have_any_names(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("a_gain,a_eur,a_guess,idle\n1,2,0.5,0.2\n0,2,0.4,0.1\n", encoding="utf-8")

@@ -92,7 +92,7 @@ def _print_runs(rows: Rows, found: list[dict[str, Any]]) -> None:
             [
                 row["policy"],
                 f"{row['reward_mean'] / count:.4f}",
-                f"{row['reward_stderr'] / count:.4f}",
+                amount(row["reward_stderr"] / count, 4),
                 f"{100 * row['ratio']:.2f} %",
                 f"{row['spend_max']:,.4g}",
                 *(f"{100 * share:.1f} %" for share in row["shares"].values()),
