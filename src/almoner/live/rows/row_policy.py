@@ -202,30 +202,30 @@ class RowPolicy(LivePolicy):
     def take_over(self, other: LivePolicy) -> None:
         """Take over everything that the policy has learned on other terms."""
         if isinstance(other, RowPolicy):
-            self._use_warm_up(other._lowered_rows.warm_up)
+            self._keep_sizes(other._lowered_rows.size, other._lowered_rows.warm_up)
             copy_arrays(other.row_state, self.row_state)
         super().take_over(other)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the market, the models and the counts as plain values."""
-        warm_up = self._lowered_rows.warm_up
         return {
             **super().to_dict(),
             "rows": arrays_to_dict(self.row_state),
-            "warm_up": warm_up,
+            "sizes": [self._lowered_rows.size, self._lowered_rows.warm_up],
         }
 
     def restore(self, table: dict[str, Any]) -> None:
         """Restore the result of `to_dict`."""
         counts = dict(table)
-        self._use_warm_up(counts.pop("warm_up"))
+        self._keep_sizes(*counts.pop("sizes"))
         restore_arrays(self.row_state, counts.pop("rows"))
         super().restore(counts)
 
-    def _use_warm_up(self, arrivals: int) -> None:
-        """Standardise by as many arrivals as at the opening, whatever horizon an amendment sets."""
-        if arrivals != self._lowered_rows.warm_up:
-            self._lowered_rows = self._lowered_rows._replace(warm_up=arrivals)
+    def _keep_sizes(self, market: int, warm_up: int) -> None:
+        """Keep the sizes of the opening, which follow from its horizon, after an amendment."""
+        lowered = self._lowered_rows
+        if (market, warm_up) != (lowered.size, lowered.warm_up):
+            self._lowered_rows = lowered._replace(size=market, warm_up=warm_up)
             self.row_state = new_row_state(self._lowered_rows, **self._shape)
 
     def _take(self, given: ArrivalRow, costs: dict[str, int] | None, t: int) -> None:
