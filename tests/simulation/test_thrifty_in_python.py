@@ -200,9 +200,10 @@ class Thrifty:
         if self.rewards >= self.refit_at:
             self.refit_at = 1.08 * self.rewards + 1
             t, left = arrival.round, arrival.budget_left - 1
-            to_come = self.rewards + min(self.horizon - t, left)
+            in_all = self.rewards + min(self.horizon - t, left)
             pairs = np.count_nonzero(self.arrivals) * self.counts.shape[1]
-            self.pool.refit(self.counts, self.sums, 4 * min(1, to_come / (50 * pairs)))
+            judged = self.rewards >= max(15, pairs) and in_all >= 20 * pairs
+            self.pool.refit(self.counts, self.sums, 4.0 if judged else -math.inf)
             plays = self.plays(self.horizon - t + 1, left, t)[self.arrivals > 0].sum()
             self.levels = explore(plays / (1 + self.counts.sum(axis=0)))
             self.insure(t, left)

@@ -154,11 +154,12 @@ def _set_new_priors(state: State, columns: Floats, scale: float, total: float) -
 
 @jit_inline
 def _borrow_nothing(state: State) -> None:
-    """Set the counts of all priors to 0; their means stay, to be judged at the next refit."""
+    """Reset all priors to those before the first fit; the effects stay, for the next refit."""
+    state.prior_means[:] = 0.0
     state.prior_counts[:] = 0.0
     state.action_shares[:] = 0.0
-    state.action_fit[NEW_COUNT] = 0.0
-    state.action_fit[NEW_SHARE] = 0.0
+    for row in (NEW_MEAN, NEW_COUNT, NEW_SHARE):
+        state.action_fit[row] = 0.0
 
 
 @jit_inline
