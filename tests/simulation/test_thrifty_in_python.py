@@ -201,7 +201,7 @@ class Thrifty:
             self.refit_at = 1.08 * self.rewards + 1
             t, left = arrival.round, arrival.budget_left - 1
             in_all = self.rewards + min(self.horizon - t, left)
-            pairs = np.count_nonzero(self.arrivals) * self.counts.shape[1]
+            pairs = int(np.count_nonzero(self.arrivals)) * len(self.levels)
             judged = self.rewards >= max(15, pairs) and in_all >= 20 * pairs
             self.pool.refit(self.counts, self.sums, 4.0 if judged else -math.inf)
             plays = self.plays(self.horizon - t + 1, left, t)[self.arrivals > 0].sum()
