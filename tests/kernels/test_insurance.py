@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from support.plain_kernels import plain
 from support.problems import PAPER_TEN
 
 import almoner as al
-from almoner.kernels.indices import kl_bound, kl_divergence
+from almoner.kernels.indices import exploration_level, kl_bound, kl_divergence, score_bound
 from almoner.kernels.insurance import _price, _set_means, insure
 from almoner.kernels.pair_index import index_of, own_index_of
 from almoner.kernels.state import (
@@ -304,6 +305,26 @@ def test_pending_rewards_count_as_evidence_but_not_below_none() -> None:
     assert own(kernels, 500.0) == pytest.approx(kl_bound(0.2, 0.325) - 0.1, rel=1e-14)
     late = insured_pair(count=10, mean=0.2, pending=-3, stake=50)
     assert own(late, 500.0) == pytest.approx(kl_bound(0.2, 0.65) - 0.1, rel=1e-14)
+
+
+def test_graded_evidence_rises_with_the_plays_of_the_pair() -> None:
+    """After ten plays it is 3.6 + 1.4 log 11 = 6.957; the most that the premium buys limits it."""
+    graded = replace(INSURED, rewards=al.InsuredWilson(evidence="graded"))
+    for bought, evidence in ((8.5, 3.6 + 1.4 * math.log(11)), (6.5, 6.5)):
+        kernels = after([[10]], [[2]], horizon=1000, left=500, arrivals=[100], policy=graded)
+        kernels[1].fit[STAKE], kernels[1].fit[EVIDENCE] = 50.0, bought
+        largest = kl_bound(0.2, evidence / 10)
+        assert own(kernels, 500.0) == pytest.approx(largest - 0.1, rel=1e-14)
+
+
+def test_without_a_prior_graded_bounds_are_at_eight_tenths_of_their_level() -> None:
+    """The margin is a whole reward, so that nothing is insured."""
+    graded = replace(INSURED, rewards=al.InsuredWilson(evidence="graded"))
+    kernels = after([[10]], [[2]], horizon=1000, left=500, arrivals=[100], policy=graded)
+    kernels[1].fit[STAKE], kernels[1].fit[SEEN_SHARE] = 500.0, 1.0
+    expected = score_bound(0.2, 0.8 * exploration_level(50.0) / 10)
+    assert own(kernels, 500.0) == pytest.approx(expected, rel=1e-14)
+    assert plain(index_of)(*kernels, 0, 0, 500.0, NONE) == own(kernels, 500.0)
 
 
 def test_no_margin_of_a_whole_reward_is_insured() -> None:

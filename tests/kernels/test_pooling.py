@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from almoner.kernels.state import (
     NEW_MEAN,
     NEW_SHARE,
     RESIDUAL,
+    REWARDS,
     ROUND,
     SEEN_SHARE,
     Memo,
@@ -36,12 +38,13 @@ from almoner.policy.lowering import lower
 Fit = tuple[State, Memo]
 
 
-def fitted(counts: Any, sums: Any, *, fits: int = 1) -> Fit:
+def fitted(counts: Any, sums: Any, *, fits: int = 1, proof: float | None = None) -> Fit:
     """Return the state after rewards with these counts and sums, fitted one or more times."""
     counts, sums = np.asarray(counts, float), np.asarray(sums, float)
-    lowered = lower(al.thrifty(), horizon=10**6, budget=10**5, costs=np.ones(counts.shape))
+    policy = replace(al.thrifty(), prior=al.Pooled(proof=proof))
+    lowered = lower(policy, horizon=10**6, budget=10**5, costs=np.ones(counts.shape))
     state = new_state(lowered)
-    state.counts[:], state.sums[:] = counts, sums
+    state.counts[:], state.sums[:], state.fit[REWARDS] = counts, sums, counts.sum()
     state.context_counts[:] = np.minimum(counts.sum(axis=1), 1000)
     state.progress[ROUND], state.fit[SEEN_SHARE] = state.context_counts.sum(), 1.0
     memo = new_memo(lowered, state)
@@ -180,7 +183,7 @@ def test_a_prior_does_not_depend_on_its_own_rewards_but_by_the_effects() -> None
 
     def priors() -> tuple[Any, Any]:
         state.fit[:] = fit  # but for the variance of ε, which the call updates
-        plain(set_priors)(state, scores, weights, memo.columns)
+        plain(set_priors)(state, scores, weights, memo.columns, -math.inf)
         return state.prior_means.copy(), state.prior_counts.copy()
 
     means, worth = priors()

@@ -200,14 +200,15 @@ def test_rewards_that_use_no_prior_refuse_one_in_one_sentence(rewards: Any) -> N
         Policy(rewards=rewards(), contexts=KnownContexts(), allocation=AdaptiveLP(), prior=Pooled())
     assert str(refused.value) == (
         f"{rewards.__name__} takes its means from nowhere else, so that a prior would be ignored, "
-        "got prior=Pooled(); leave prior out"
+        "got prior=Pooled(proof=None); leave prior out"
     )
 
 
 def test_a_prior_is_named_in_the_json_only_if_there_is_one() -> None:
     """So policies written before there were priors are read, and written, as before."""
     pooled = POLICIES[-1]
-    assert pooled.to_dict()["prior"] == {"kind": "Pooled"}
+    assert pooled.to_dict()["prior"] == {"kind": "Pooled", "proof": None}
+    assert Policy.from_dict({**pooled.to_dict(), "prior": {"kind": "Pooled"}}) == pooled
     assert set(FULL.to_dict()) == {"rewards", "contexts", "allocation"}
     table = {**FULL.to_dict(), "prior": {"kind": "NoPrior"}}
     assert Policy.from_dict(table) == FULL
@@ -228,6 +229,12 @@ def test_a_prior_is_named_in_the_json_only_if_there_is_one() -> None:
         (FixedLP, {"override": "no"}, "override must be "),
         (InsuredWilson, {"caution": -0.1}, "caution must be between 0 and 10, got caution=-0.1"),
         (InsuredWilson, {"caution": 11}, "caution must be between 0 and 10, got caution=11"),
+        (
+            InsuredWilson,
+            {"evidence": "grade"},
+            "evidence must be one of flat, graded, got evidence='grade'; did you mean 'graded'?",
+        ),
+        (Pooled, {"proof": -1}, "proof must be between 0 and 1000, got proof=-1"),
     ],
 )
 def test_a_bad_parameter_is_refused_when_the_part_is_made(

@@ -17,12 +17,6 @@ from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
 
 __all__ = ["insure"]
 
-MOST_EVIDENCE = 7.5
-"""Log-likelihood ratio that is asked for at a caution of 1: an error in about 1,800 pairs."""
-
-PREMIUM = 0.08
-"""Largest share of the campaign's reward spent on evidence, at a caution of 1."""
-
 INSURED_LOSS = 0.15
 """Share of the campaign's reward whose loss is insured."""
 
@@ -36,7 +30,7 @@ HALVINGS = 30
 @jit_large
 def insure(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     """Compute the loss that is insured, and the evidence that its premium buys."""
-    t, left = state.progress[ROUND], float(state.progress[LEFT])
+    terms, t, left = policy.insurance, state.progress[ROUND], float(state.progress[LEFT])
     remaining = max(1, policy.horizon - t)
     weights, total, _ = weights_of(policy, state, max(1, t))
     _set_means(memo)
@@ -60,7 +54,7 @@ def insure(policy: LoweredPolicy, state: State, memo: Memo) -> None:
             if mean < goal and goal + margin < 0.999:
                 cost += (goal - mean) / kl_divergence(mean, goal + margin)
     state.fit[STAKE] = stake
-    state.fit[EVIDENCE] = policy.caution * min(MOST_EVIDENCE, PREMIUM * reward / cost)
+    state.fit[EVIDENCE] = terms.caution * min(terms.most, terms.premium * reward / cost)
 
 
 @jit_inline

@@ -21,7 +21,7 @@ from almoner.kernels.indices import (
     kl_bound,
     score_bound,
 )
-from almoner.kernels.state import EVIDENCE, FROZEN, LEVEL, SEEN_SHARE, STAKE, Memo, State
+from almoner.kernels.state import EVIDENCE, FROZEN, LEVEL, NEW_COUNT, SEEN_SHARE, STAKE, Memo, State
 from almoner.policy.contexts import (
     EmpiricalContexts,
     KnownContexts,
@@ -33,6 +33,7 @@ from almoner.policy.rewards import HorizonUCB, InsuredWilson, Thompson, Wilson
 from almoner.types import Floats
 
 __all__ = [
+    "evidence_after",
     "expire_insured",
     "have_same_prior",
     "index_of",
@@ -41,9 +42,6 @@ __all__ = [
     "own_index_of",
     "weights_of",
 ]
-
-OTHERS = 0.6
-"""Share of its level at which a context competes for the budget while another one is decided."""
 
 _THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
 _INSURED = InsuredWilson.code
@@ -102,7 +100,8 @@ def index_of(
     if policy.reward <= LAST_AFFINE:
         return mean + level * root
     if policy.reward == _INSURED:
-        return _shared_bound(policy, state, memo, context, action, level, OTHERS)
+        share = policy.insurance.others
+        return _shared_bound(policy, state, memo, context, action, level, share)
     if policy.reward == _THOMPSON:
         key = round_key(key, THOMPSON_LANE + context * policy.costs.shape[1] + action)
     count = memo.counts[context, action]
@@ -122,11 +121,31 @@ def own_index_of(
     """Return the index of one pair at a level, while its own context is decided."""
     if policy.reward != _INSURED:
         return index_of(policy, state, memo, context, action, level, key)
-    bound = _shared_bound(policy, state, memo, context, action, level, 1.0)
+    share = 1.0 if _borrows(policy, state) else policy.insurance.own
+    bound = _shared_bound(policy, state, memo, context, action, level, share)
     margin = state.fit[STAKE] / level
     if state.fit[EVIDENCE] <= 0.0 or margin >= 1.0:
         return bound
-    return _insured_bound(state, memo, context, action, bound, margin)
+    return _insured_bound(policy, state, memo, context, action, bound, margin)
+
+
+@jit_inline
+def _borrows(policy: LoweredPolicy, state: State) -> bool:
+    """Return whether a pooled prior is in use: it may have to prove itself first."""
+    if policy.pooled == 0:
+        return False
+    return state.action_fit[NEW_COUNT, 0] > 0.0
+
+
+@jit_inline
+def evidence_after(policy: LoweredPolicy, plays: float) -> float:
+    """Return the evidence that is asked for after some plays of a pair, whatever it costs.
+
+    It rises with the plays. Large gaps are settled by a few, and need no more; a pair that takes
+    many to settle has as many chances to be ruled out by mistake.
+    """
+    terms = policy.insurance
+    return terms.caution * (terms.start + terms.growth * math.log(1.0 + plays))
 
 
 @jit_inline
@@ -159,7 +178,13 @@ def _shared_bound(
 
 @jit_inline
 def _insured_bound(
-    state: State, memo: Memo, context: int, action: int, bound: float, margin: float
+    policy: LoweredPolicy,
+    state: State,
+    memo: Memo,
+    context: int,
+    action: int,
+    bound: float,
+    margin: float,
 ) -> float:
     """Return the larger of a bound and the largest mean not yet ruled out, less a margin.
 
@@ -170,7 +195,8 @@ def _insured_bound(
         count, largest = state.counts[context, action], 1.0
         if count > 0.0:
             mean = min(1.0, state.sums[context, action] / count)
-            asked = state.fit[EVIDENCE] / (count + max(0.0, state.pending[context, action]))
+            asked = min(state.fit[EVIDENCE], evidence_after(policy, count))
+            asked /= count + max(0.0, state.pending[context, action])
             at_most = mean + math.sqrt(0.5 * asked)  # by Pinsker; with 1 ties are to be broken
             if mean < 1.0 and at_most - margin <= bound:
                 return bound

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from almoner.jit import jit, jit_inline
+from almoner.kernels.pool_record import log_gain
 from almoner.kernels.state import (
     ACTION_SPREAD,
     CONTEXT_SPREAD,
@@ -45,17 +46,20 @@ def expit(x: float) -> float:
 
 
 @jit_inline
-def set_priors(state: State, scores: Floats, weights: Floats, columns: Floats) -> None:
+def set_priors(
+    state: State, scores: Floats, weights: Floats, columns: Floats, proof: float
+) -> None:
     """Predict each pair without its own rewards, and update the variance of ε by its score.
 
     The score is that of the beta-binomial law of a pair's rewards. Unlike a moment it stays
-    unbiased when a pair is tried again because of its first rewards.
+    unbiased when a pair is tried again because of its first rewards. As long as the record of the
+    predictions is below ``proof``, all priors have a count of 0: nothing is borrowed.
     """
     fit, effects = state.fit, state.action_fit[EFFECT]
     contexts, actions = scores.shape
     total, active = _sum_columns(state, scores, weights, columns)
     scale = active * actions / (active * actions + FEW_PAIRS)
-    residual = fit[RESIDUAL]
+    residual, record = fit[RESIDUAL], 0.0
     gradient = RESIDUAL_COUNT * RESIDUAL_SPREAD / residual**2
     information = RESIDUAL_COUNT / residual
     for context in range(contexts):
@@ -84,7 +88,12 @@ def set_priors(state: State, scores: Floats, weights: Floats, columns: Floats) -
                 expected = _expected_information(count, variance, m * (1.0 - m))
                 information += expected
                 gradient += expected + 2.0 * _score(count, rewards, m, variance)
+                if proof > -math.inf:
+                    prior = state.prior_counts[context, action]
+                    record += log_gain(count, rewards, m, prior)
     _set_new_priors(state, columns, scale, total)
+    if record < proof:
+        _borrow_nothing(state)
     factor = min(2.0, max(0.5, gradient / information))
     fit[RESIDUAL] = min(WIDEST, residual * factor)
 
@@ -141,6 +150,16 @@ def _set_new_priors(state: State, columns: Floats, scale: float, total: float) -
         by_action[NEW_MEAN, action] = m
         by_action[NEW_COUNT, action] = scale / (variance * (m * (1.0 - m)))
         by_action[NEW_SHARE, action] = share
+
+
+@jit_inline
+def _borrow_nothing(state: State) -> None:
+    """Reset all priors to those before the first fit; the effects stay, for the next refit."""
+    state.prior_means[:] = 0.0
+    state.prior_counts[:] = 0.0
+    state.action_shares[:] = 0.0
+    for row in (NEW_MEAN, NEW_COUNT, NEW_SHARE):
+        state.action_fit[row] = 0.0
 
 
 @jit_inline

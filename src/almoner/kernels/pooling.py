@@ -22,6 +22,7 @@ from almoner.kernels.state import (
     LEFT,
     LEVEL,
     RESIDUAL,
+    REWARDS,
     ROUND,
     SEEN_SHARE,
     Memo,
@@ -35,6 +36,10 @@ __all__ = ["fit_pool"]
 SWEEPS = 2
 SPREAD, SPREAD_COUNT = 1.0, 2.0
 """Variance of the effects before any data, and the number of effects that this guess is worth."""
+
+LEAST_REWARDS, REWARDS_PER_PAIR = 15.0, 20.0
+"""Rewards from which on predictions are judged, and rewards for each pair in the whole campaign
+below which they never are."""
 
 
 @jit_large
@@ -55,7 +60,26 @@ def fit_pool(policy: LoweredPolicy, state: State, memo: Memo) -> None:
         _update_actions(state, scores, weights)
     _linearise(state, scores, weights)
     _set_levels(policy, state)
-    set_priors(state, scores, weights, memo.columns)
+    set_priors(state, scores, weights, memo.columns, _proof(policy, state))
+
+
+@jit_inline
+def _proof(policy: LoweredPolicy, state: State) -> float:
+    """Return the record that the predictions must reach to be used; -inf if they need none.
+
+    They are judged once there are as many rewards as pairs in the contexts that have arrived, and
+    where enough rewards are to come to learn every pair from its own.
+    """
+    t, rewards = state.progress[ROUND], state.fit[REWARDS]
+    weights, _, _ = weights_of(policy, state, max(1, t))
+    pairs = 0
+    for context in range(policy.costs.shape[0]):
+        pairs += policy.costs.shape[1] * (weights[context] > 0.0)
+    plays = min(float(policy.horizon - t), state.progress[LEFT] / policy.cheapest_paid)
+    in_all = rewards + state.fit[SEEN_SHARE] * plays
+    if rewards < max(LEAST_REWARDS, pairs) or in_all < REWARDS_PER_PAIR * pairs:
+        return -math.inf
+    return policy.proof
 
 
 @jit_inline

@@ -70,12 +70,17 @@ def update_mean(policy: LoweredPolicy, state: State, memo: Memo, context: int, a
 
     Where rewards come within a window, the mean is that of the evidence that has come, and the
     count that of all decisions, so that evidence on its way is not bought twice. A pair without a
-    prior gets one reward of the overall mean, as its sum may exceed its count.
+    prior gets one reward of the overall mean, as its sum may exceed its count. A pair without any
+    rewards has the value before the first one.
     """
     count, total, prior = state.counts[context, action], state.sums[context, action], 0.0
     if policy.pooled == 1:
         prior = state.prior_counts[context, action]
         count, total = count + prior, total + prior * state.prior_means[context, action]
+    if count <= 0.0 and policy.windowed == 0:
+        memo.means[context, action] = policy.prior[context, action]
+        memo.counts[context, action], memo.roots[context, action] = 0.0, 0.0
+        return
     if policy.windowed == 1:
         lone = 0.0 if prior > 0.0 else 1.0
         count, total = count + lone, total + lone * state.fit[OVERALL_MEAN]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,15 @@ from almoner.money import Grid, usable_grid
 from almoner.policy.allocation import FixedLP, Procrastinate
 from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts, TruncatedContexts
-from almoner.policy.rewards import EXPLORATION_TESTS, ExploreFirst, KnownRewards
+from almoner.policy.insurance import INSURANCES, Insurance
+from almoner.policy.priors import PriorKnowledge
+from almoner.policy.rewards import (
+    EXPLORATION_TESTS,
+    ExploreFirst,
+    InsuredWilson,
+    KnownRewards,
+    RewardKnowledge,
+)
 from almoner.types import Floats, Ints
 
 __all__ = [
@@ -73,9 +82,10 @@ class LoweredPolicy(NamedTuple):
     over skipping, or 1. ``defaults`` are the known rewards of skipping for a policy that learns the
     other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ
     or are 0, skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is
-    fitted, and ``caution`` that of an insured index. ``windowed`` is 1 if silence is evidence, as
-    rewards come within a window (`almoner.kernels.window`). ``held`` is the share of the budget per
-    round that the plan may use; below 1 a live campaign holds it back, for its pace.
+    fitted, ``proof`` the log-likelihood ratio that it must reach to be used, and ``insurance`` has
+    the numbers of an insured index. ``windowed`` is 1 if silence is evidence, as rewards come
+    within a window (`almoner.kernels.window`). ``held`` is the share of the budget per round that
+    the plan may use; below 1 a live campaign holds it back, for its pace.
     """
 
     reward: int
@@ -99,7 +109,8 @@ class LoweredPolicy(NamedTuple):
     defaults: Floats
     exploration: Exploration
     pooled: int
-    caution: float
+    proof: float
+    insurance: Insurance
     windowed: int
     held: float
 
@@ -171,10 +182,22 @@ def lower(
         defaults=defaults * (default_mode == KNOWN_DEFAULTS),
         exploration=_exploration(policy.rewards, horizon, grid) if explores else Exploration(),
         pooled=policy.prior.code,
-        caution=getattr(policy.rewards, "caution", 0.0),
+        proof=_proof(policy.prior),
+        insurance=_insurance(policy.rewards),
         windowed=0,
         held=1.0,
     )
+
+
+def _proof(prior: PriorKnowledge) -> float:
+    proof = getattr(prior, "proof", None)
+    return -math.inf if proof is None else float(proof)
+
+
+def _insurance(rewards: RewardKnowledge) -> Insurance:
+    if isinstance(rewards, InsuredWilson):
+        return INSURANCES[rewards.evidence]._replace(caution=rewards.caution)
+    return INSURANCES["flat"]._replace(caution=0.0)
 
 
 def cost_bounds(costs: Ints) -> dict[str, Any]:

@@ -10,6 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from almoner import checks
+from almoner.errors import InvalidPolicy
+
 __all__ = ["NoPrior", "Pooled", "PriorKnowledge"]
 
 
@@ -37,6 +40,19 @@ class Pooled(PriorKnowledge):
     contexts share nothing, a pair is learned from its own rewards.
 
     The prior is fitted again whenever the number of rewards has grown by 8 %.
+
+    Parameters
+    ----------
+    proof
+        Log-likelihood ratio by which the predictions must be better than none before they are
+        used: over all pairs, each predicted without its own rewards, against a uniform mean. Left
+        out, they are used from the first fit on.
     """
 
     code: ClassVar[int] = 1
+    proof: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.proof is not None:
+            proof = checks.number("proof", self.proof, low=0, high=1000, error=InvalidPolicy)
+            object.__setattr__(self, "proof", proof)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from almoner import checks
 from almoner.errors import InvalidPolicy
+from almoner.policy.insurance import INSURANCES
 
 __all__ = [
     "KLUCB",
@@ -131,27 +132,39 @@ class HorizonUCB(_WithWidth):
 
 @dataclass(frozen=True, kw_only=True)
 class InsuredWilson(RewardKnowledge):
-    """Wilson bound of the context that has arrived, insured; 0.6 of its level for the others.
+    """Wilson bound, insured against leaving a good action alone.
 
-    Other contexts compete for the budget with a smaller bound: money is not saved for rewards that
-    only optimism promises. The context itself tries an action again until its own rewards say, with
-    a likelihood ratio of up to exp(7.5 · caution), that leaving the action alone cannot lose more
-    than 15 % of the campaign's reward. That evidence is bought for at most 8 % · caution of the
-    reward.
+    A context that has arrived tries an action again until the action's own rewards say that to
+    leave it alone cannot lose more than 15 % of the campaign's reward. ``evidence`` is the
+    log-likelihood ratio L that says so after C plays, multiplied by ``caution``:
+
+    - ``"graded"``: L = 3.6 + 1.4 log(1 + C), at most 8.5, for at most 5 % of the reward. Bounds
+      are at 0.8 of the level of `Wilson`; where a prior is in use (`Pooled`), at the full level for
+      the context that has arrived.
+    - ``"flat"``: L = 7.5, for at most 8 % of the reward. Bounds are at the full level for the
+      context that has arrived, and at 0.6 of it for those that wait. Campaigns that were opened
+      with `thrifty` before its evidence was graded go on with this one.
+
+    Contexts that wait compete for the budget without insurance: money is not saved for rewards that
+    only optimism promises.
 
     Parameters
     ----------
     caution
         0 for no insurance; 1 is a compromise between the mean and the worst runs; up to about
         1.5, larger numbers make bad runs rarer, and cost more on average.
+    evidence
+        ``"flat"`` or ``"graded"``.
     """
 
     code: ClassVar[int] = 9
     caution: float = 1.0
+    evidence: str = "flat"
 
     def __post_init__(self) -> None:
         caution = checks.number("caution", self.caution, low=0, high=10, error=InvalidPolicy)
         object.__setattr__(self, "caution", caution)
+        checks.choice("evidence", self.evidence, INSURANCES, error=InvalidPolicy)
 
 
 @dataclass(frozen=True, kw_only=True)
