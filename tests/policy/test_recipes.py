@@ -51,12 +51,7 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "epsilon_first_alp": (ExploreFirst(), KnownContexts(), AdaptiveLP()),
     "horizon_alp": (HorizonUCB(width=0.25), EmpiricalContexts(), AdaptiveLP()),
     "wilson_eager": (Wilson(), EmpiricalContexts(), EagerRounding()),
-    "thrifty": (
-        InsuredWilson(caution=1.0, evidence="graded"),
-        EmpiricalContexts(),
-        EagerRounding(),
-        Pooled(proof=4.0),
-    ),
+    "thrifty": (InsuredWilson(caution=1.0), EmpiricalContexts(), EagerRounding(), Pooled()),
     "greedy": (EmpiricalMean(), EmpiricalContexts(), RoundedLP()),
     "skip_always": (EmpiricalMean(), NoContexts(), SkipAlways()),
 }
@@ -150,10 +145,10 @@ GIVEN: list[tuple[str, dict[str, Any], Policy]] = [
         "thrifty",
         {"caution": 0.25},
         Policy(
-            rewards=InsuredWilson(caution=0.25, evidence="graded"),
+            rewards=InsuredWilson(caution=0.25),
             contexts=EmpiricalContexts(),
             allocation=EagerRounding(),
-            prior=Pooled(proof=4.0),
+            prior=Pooled(),
         ),
     ),
 ]
