@@ -20,12 +20,12 @@ SOURCES = (
     "experiments/cells.py",
     "experiments/reproduction/concentration.py",
     "jit.py",
-    "kernels/*.py",
+    "kernels/**/*.py",
     "lp.py",
     "money.py",
     "policy/*.py",
     "problem.py",
-    "simulation/*.py",
+    "simulation/**/*.py",
 )
 """The files that the rows of given settings depend on; a test proves the list complete."""
 

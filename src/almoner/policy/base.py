@@ -56,6 +56,9 @@ OPTIONAL = {"prior": NoPrior()}
 class Policy:
     """A policy: reward knowledge × context knowledge × allocation rule × prior.
 
+    On rows the parts are `GivenScores` or `LinearModel`, `Market`, and `Priced` or one of the rules
+    that people use instead: `DualDescent`, `PIDPacing`, `EMAPacing`, `Unpriced`, `FixedRate`.
+
     Parameters
     ----------
     rewards
@@ -69,9 +72,6 @@ class Policy:
         `RoundedLP`, `EagerRounding`, `SkipAlways`.
     prior
         What the rewards of other pairs say about a pair: `NoPrior`, `Pooled`.
-
-    On rows the parts are `GivenScores` or `LinearModel`, `Market`, and `Priced` or one of the rules
-    that people use instead: `DualDescent`, `PIDPacing`, `EMAPacing`, `Unpriced`, `FixedRate`.
 
     Examples
     --------

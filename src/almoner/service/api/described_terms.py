@@ -64,6 +64,10 @@ ATTRIBUTES = """
         The share of arrivals that get nothing, for the comparison in the final report.
     explore
         The share of the others that is decided at random, for the evaluation of other policies.
+    scores
+        Whether arrivals come with a score for each action in place of a context.
+    features
+        The names of the numbers that arrivals come with in place of a context.
     context_probs
         Guessed shares of the contexts.
     reward_means, default_means

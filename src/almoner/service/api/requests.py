@@ -48,6 +48,13 @@ class Visit(Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
         A name of the arrival, for retries, rewards and bills.
     person
         Who has arrived, for a limit and a hold-out by person; it is not logged.
+    costs
+        What actions cost for this very arrival, by name; others have their expected cost.
+    scores
+        In a campaign by scores, in place of a context: what each action is worth for this arrival,
+        and under ``skip`` what it brings without one.
+    features
+        In a campaign by features, in place of a context: the number of each of them.
     """
 
     context: Name | None = None
