@@ -51,7 +51,12 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "epsilon_first_alp": (ExploreFirst(), KnownContexts(), AdaptiveLP()),
     "horizon_alp": (HorizonUCB(width=0.25), EmpiricalContexts(), AdaptiveLP()),
     "wilson_eager": (Wilson(), EmpiricalContexts(), EagerRounding()),
-    "thrifty": (InsuredWilson(caution=1.0), EmpiricalContexts(), EagerRounding(), Pooled()),
+    "thrifty": (
+        InsuredWilson(caution=1.0, evidence="graded"),
+        EmpiricalContexts(),
+        EagerRounding(),
+        Pooled(proof=4.0),
+    ),
     "greedy": (EmpiricalMean(), EmpiricalContexts(), RoundedLP()),
     "skip_always": (EmpiricalMean(), NoContexts(), SkipAlways()),
 }
@@ -145,10 +150,10 @@ GIVEN: list[tuple[str, dict[str, Any], Policy]] = [
         "thrifty",
         {"caution": 0.25},
         Policy(
-            rewards=InsuredWilson(caution=0.25),
+            rewards=InsuredWilson(caution=0.25, evidence="graded"),
             contexts=EmpiricalContexts(),
             allocation=EagerRounding(),
-            prior=Pooled(),
+            prior=Pooled(proof=4.0),
         ),
     ),
 ]

@@ -52,13 +52,24 @@ class Pool:
     def __init__(self, shape: tuple[int, int]) -> None:
         self.mu, self.alpha, self.beta = 0.0, np.zeros((shape[0], 1)), np.zeros((1, shape[1]))
         self.alpha_variance = self.beta_variance = 1.0
-        self.residual = 0.15
+        self.residual, self.borrows = 0.15, False
         self.m, self.n, self.shares = np.full(shape, 0.5), np.zeros(shape), np.zeros(shape)
 
-    def refit(self, counts: Any, sums: Any) -> None:
+    def refit(self, counts: Any, sums: Any, proof: float) -> None:
         for _ in range(2):
             self.sweep(*self.linearise(counts, sums))
         self.predict(*self.linearise(counts, sums), counts, sums)
+        self.borrows = self.record(counts, sums) >= proof
+        if not self.borrows:
+            self.n, self.shares = np.zeros(self.n.shape), np.zeros(self.n.shape)
+
+    def record(self, counts: Any, sums: Any) -> float:
+        """Return the log-likelihood of all rewards by the predictions, less by uniform means."""
+        wins, losses = self.m * self.n, (1 - self.m) * self.n
+        predicted = special.betaln(wins + sums, losses + counts - sums)
+        predicted = predicted - special.betaln(wins, losses)
+        uniform = special.betaln(1 + sums, 1 + counts - sums)
+        return float(np.where(counts > 0, predicted - uniform, 0.0).sum())
 
     def linearise(self, counts: Any, sums: Any) -> tuple[Any, Any]:
         """Return the working log-odds z and their precisions w, 0 without rewards."""
@@ -135,12 +146,15 @@ class Thrifty:
         means, counts = self.means()
         if not counts.any():
             return np.ones(counts.shape)
-        own, common = explore(plays[:, None] / counts), self.pool.shares
+        seen, c = counts > 0, np.where(counts > 0, counts, 1.0)
+        own, common = explore(plays[:, None] / c), self.pool.shares
         g = (1 - common) * own + common * self.levels
-        return score_bound(means, share * g / counts)
+        bounds = np.where(means >= 1, 1 + 1e-9 * counts, score_bound(means, share * g / c))
+        return np.where(seen, bounds, 1.0)
 
     def own_row(self, context: int, plays: Any) -> list[float]:
-        row: list[float] = self.bounds(plays, 1.0)[context].tolist()
+        share = 1.0 if self.pool.borrows else 0.8
+        row: list[float] = self.bounds(plays, share)[context].tolist()
         margin = self.stake / plays[context]
         if self.evidence <= 0 or margin >= 1:
             return row
@@ -150,7 +164,8 @@ class Thrifty:
                 mean = self.sums[context, action] / count
                 largest = 1 + 1e-9 * count
                 if mean < 1:
-                    largest = largest_mean(mean, self.evidence / count)
+                    asked = min(self.evidence, self.caution * (3.6 + 1.4 * math.log(1 + count)))
+                    largest = largest_mean(mean, asked / count)
             row[action] = max(bound, largest - margin)
         return row
 
@@ -162,7 +177,7 @@ class Thrifty:
         plays = self.plays(arrival.rounds_left, left, t)
         row = self.own_row(present, plays)
         value = max(row)
-        values = self.bounds(plays, 0.6).max(axis=1)
+        values = self.bounds(plays, 0.8).max(axis=1)
         others = (self.arrivals > 0) & (np.arange(len(values)) != present)
         ahead = self.arrivals[others & (values > value + TIE)].sum()
         room = left / arrival.rounds_left * t - ahead
@@ -184,8 +199,11 @@ class Thrifty:
         self.rewards += 1
         if self.rewards >= self.refit_at:
             self.refit_at = 1.08 * self.rewards + 1
-            self.pool.refit(self.counts, self.sums)
             t, left = arrival.round, arrival.budget_left - 1
+            in_all = self.rewards + min(self.horizon - t, left)
+            pairs = int(np.count_nonzero(self.arrivals)) * len(self.levels)
+            judged = self.rewards >= max(15, pairs) and in_all >= 20 * pairs
+            self.pool.refit(self.counts, self.sums, 4.0 if judged else -math.inf)
             plays = self.plays(self.horizon - t + 1, left, t)[self.arrivals > 0].sum()
             self.levels = explore(plays / (1 + self.counts.sum(axis=0)))
             self.insure(t, left)
@@ -211,7 +229,7 @@ class Thrifty:
             rival = goal + margins[context]
             if shares[context] > 0 and mean < goal and rival < 0.999:
                 cost += (goal - mean) / kl(mean, rival)
-        self.evidence = self.caution * min(7.5, 0.08 * reward / cost)
+        self.evidence = self.caution * min(8.5, 0.05 * reward / cost)
 
 
 RARE = al.Problem(

@@ -150,11 +150,11 @@ def thrifty(*, caution: float = 1.0) -> Policy:
     """Pooled Wilson bounds, insured against bad campaigns, eagerly rounded.
 
     The log-odds of the mean of each pair are predicted by the rewards of all other pairs, as
-    μ + α_j + β_k (`Pooled`); the prediction acts like rewards that came before the first. The index
-    of a pair is then the bound of `wilson_eager`, at 0.6 of its level while another context is
-    decided. While its own context is decided, a pair is tried until its own rewards say that to
-    leave it alone cannot lose more than 15 % of the campaign's reward (`InsuredWilson`). It
-    allocates by `EagerRounding`.
+    μ + α_j + β_k (`Pooled`); once the predictions have proved better than none, they act like
+    rewards that came before the first. The index of a pair is the bound of `wilson_eager`, at 0.8
+    of its level while another context is decided. While its own context is decided, a pair is tried
+    until its own rewards say that to leave it alone cannot lose more than 15 % of the campaign's
+    reward (`InsuredWilson`). It allocates by `EagerRounding`.
 
     Parameters
     ----------
@@ -168,13 +168,13 @@ def thrifty(*, caution: float = 1.0) -> Policy:
     >>> from almoner.scenarios import scenario
     >>> problem = scenario("paper-ten").scaled(1000)
     >>> round(float(al.simulate(problem, thrifty(), runs=200, seed=1).regret.mean), 1)
-    34.9
+    34.3
     """
     return Policy(
-        rewards=InsuredWilson(caution=caution),
+        rewards=InsuredWilson(caution=caution, evidence="graded"),
         contexts=EmpiricalContexts(),
         allocation=EagerRounding(),
-        prior=Pooled(),
+        prior=Pooled(proof=4.0),
     )
 
 

@@ -257,7 +257,9 @@ def rewarded(agent: al.Agent, contexts: list[str]) -> None:
 
 
 def test_a_context_that_comes_late_starts_from_what_others_taught(factory: AgentFactory) -> None:
-    agent = factory.create(**OPEN, horizon=400, budget=300)
+    """The prior is used from the first fit on: 60 rewards would not prove it."""
+    pooled = replace(al.thrifty(), prior=al.Pooled())
+    agent = factory.create(**OPEN, horizon=400, budget=300, policy=pooled)
     agent.decide("before the first reward")
     assert prior_of(agent, "before the first reward") == ([0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
     rewarded(agent, ["new", "old"] * 30)

@@ -124,11 +124,33 @@ def test_a_campaign_of_the_former_default_is_resumed_by_the_name_of_the_default(
     assert observable_state(again) == observable_state(factory.open())
 
 
+FLAT = {
+    "rewards": {"kind": "InsuredWilson", "caution": 1.0},
+    "contexts": {"kind": "EmpiricalContexts"},
+    "allocation": {"kind": "EagerRounding"},
+    "prior": {"kind": "Pooled"},
+}
+"""``thrifty`` as it was stored before its evidence was graded and its prior had to prove itself."""
+
+
+@pytest.mark.parametrize("policy", ["thrifty", al.thrifty(), None], ids=["name", "policy", "none"])
+def test_a_campaign_with_flat_evidence_goes_on_with_it(policy: Any, factory: AgentFactory) -> None:
+    stored = al.Policy.from_dict(FLAT)
+    first = factory.create(policy=stored)
+    first.decide("new")
+    again = factory.create(policy=policy)
+    assert again.terms == first.terms
+    assert again.terms.policy == stored
+    assert again.decide("new").id == 2
+
+
 @pytest.mark.parametrize(
     ("stored", "given"),
     [
         (al.thrifty(), "wilson-eager"),
         (al.wilson_eager(), al.thrifty(caution=0.5)),
+        (al.Policy.from_dict(FLAT), al.thrifty(caution=0.5)),
+        (al.thrifty(), al.Policy.from_dict(FLAT)),
         (al.wilson_eager(), "greedy"),
         (al.greedy(), "thrifty"),
     ],

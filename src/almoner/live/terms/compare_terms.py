@@ -14,7 +14,10 @@ from almoner.live.terms.parse_terms import parse_term
 from almoner.live.terms.terms import Terms
 from almoner.live.terms.written_terms import written_terms
 from almoner.live.times.closing_time import ClosingTime
+from almoner.policy.base import Policy
+from almoner.policy.priors import Pooled
 from almoner.policy.recipes import thrifty, wilson_eager
+from almoner.policy.rewards import InsuredWilson
 
 __all__ = ["refuse_differences"]
 
@@ -53,11 +56,17 @@ def refuse_differences(
 
 
 def _is_former_default(was: Any, got: Any) -> bool:
-    """Return whether `thrifty` is asked of a campaign with the rule that it stood for before.
+    """Return whether `thrifty` is asked of a campaign with a rule that it stood for before.
 
-    Such a campaign goes on as it began.
+    Such a campaign goes on as it began. The first of these rules had no caution.
     """
-    return bool(was == wilson_eager() and got == thrifty())
+    if not isinstance(was, Policy) or not isinstance(got, Policy):
+        return False
+    caution = getattr(got.rewards, "caution", None)
+    if caution is None or got != thrifty(caution=caution):
+        return False
+    flat = replace(got, rewards=InsuredWilson(caution=caution, evidence="flat"), prior=Pooled())
+    return was == flat or (was == wilson_eager() and got == thrifty())
 
 
 def _difference(path: str, was: Any, got: Any) -> tuple[str, str, str]:
