@@ -7,6 +7,7 @@
 | `jit_inline` | no | always | no, only its ``py_func`` | |
 | `jit_callable` | no | always | yes | no |
 | `jit_entry` | no | always | yes | yes |
+| `jit_merged` | no | always, before compilation | no, only its ``py_func`` | |
 
 `specialize` removes the type dispatch of a kernel that Python calls very often, and
 `call_interruptibly` runs a long kernel so that Ctrl-C works.
@@ -36,6 +37,7 @@ __all__ = [
     "jit_entry",
     "jit_inline",
     "jit_large",
+    "jit_merged",
     "specialize",
 ]
 
@@ -113,6 +115,15 @@ def jit_entry(function: Function) -> Function:
     Such a call takes less time than getting the GIL back from other threads.
     """
     return _compile(function, {**_INLINE, "nogil": False})
+
+
+def jit_merged(function: Function) -> Function:
+    """Merge a step into the calling kernel before that is compiled; for steps that call large ones.
+
+    Every other function is compiled by itself, together with all that it calls, before its callers
+    are: a step between two large ones would double the time that the lower one takes.
+    """
+    return _compile(function, {"inline": "always", "_nrt": False, "no_cpython_wrapper": True})
 
 
 def specialize(function: Function, *arguments: Any) -> Function:

@@ -215,6 +215,12 @@ class Denomination(NamedTuple):
         A float stands for the decimal that it prints as; one that prints with 17 digits, as sums of
         floats do and typed amounts do not, is read without its rounding error.
         """
+        if type(amount) is float:  # arrivals on rows have one for every action
+            text = repr(amount)
+            whole, _, decimals = text.partition(".")
+            if len(text) <= TYPED and (whole + decimals).isdecimal():
+                count = -(-int(whole + decimals) * self.bottom // (10 ** len(decimals) * self.top))
+                return self._within_reach(name, count, amount, InvalidInput)
         exact = self._exact(name, amount, above=None, error=InvalidInput)
         return self._within_reach(name, math.ceil(exact), amount, InvalidInput)
 

@@ -14,7 +14,7 @@ from almoner.kernels.rows.state import LEFT, ROUND, Row, RowState, new_row_state
 from almoner.kernels.rows.steps import SKIP, decide_row, learn_bill, learn_row, take_row
 from almoner.policy.row_lowering import LoweredRows, lower_rows
 
-ALL = np.ones(3, np.bool_)
+ALL, NONE = np.ones(3, np.bool_), np.zeros(0)
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def play(lowered: LoweredRows, state: RowState, rounds: int, *, decide: bool = T
     for t in range(rounds):
         row = random_row(rng)
         if decide:
-            plain(decide_row)(lowered, state, row, ALL, key_of(t))
+            plain(decide_row)(lowered, state, row, ALL, key_of(t), NONE)
         plain(take_row)(lowered, state, row, int(row.costs[t % 3]), key_of(t))
         plain(learn_row)(lowered, state, row, t % 3, float(rng.random()))
         plain(learn_bill)(lowered, state, row, t % 3, float(row.costs[t % 3] + 2))
@@ -62,7 +62,7 @@ def test_the_probability_is_that_of_the_spread_and_of_the_frequency(policy: al.P
         assert 0 <= spread.min() <= spread.sum() <= 1 + 1e-12
         counts = np.zeros(4)
         for run in range(600):
-            action, probability = plain(decide_row)(lowered, state, row, ALL, key_of(60, run))
+            action, probability = plain(decide_row)(lowered, state, row, ALL, key_of(60, run), NONE)
             counts[action] += 1
             expected = 1 - spread.sum() if action == SKIP else spread[action]
             assert probability == pytest.approx(expected)
@@ -83,7 +83,7 @@ def test_actions_that_do_not_fit_are_not_taken() -> None:
     lowered, state = setting(al.greedy_scores())
     row = Row(np.array([0.1, 0.5, 0.9, 0.0, 0.0]), np.array([5, 10, 20]))
     for fits, expected in (([1, 1, 1], 2), ([1, 1, 0], 1), ([1, 0, 0], 0), ([0, 0, 0], SKIP)):
-        chosen = plain(decide_row)(lowered, state, row, np.array(fits, np.bool_), key_of(0))
+        chosen = plain(decide_row)(lowered, state, row, np.array(fits, np.bool_), key_of(0), NONE)
         assert chosen == (expected, 1.0)
 
 
@@ -91,7 +91,7 @@ def test_after_the_horizon_everybody_is_skipped() -> None:
     lowered, state = setting(al.priced())
     state.progress[ROUND] = 200
     row = random_row(np.random.default_rng(1))
-    assert plain(decide_row)(lowered, state, row, ALL, key_of(200)) == (SKIP, 1.0)
+    assert plain(decide_row)(lowered, state, row, ALL, key_of(200), NONE) == (SKIP, 1.0)
 
 
 @pytest.mark.parametrize(

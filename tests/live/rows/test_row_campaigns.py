@@ -246,7 +246,6 @@ def test_named_contexts_take_neither_scores_nor_features(memory: AgentFactory) -
         ({"contexts": ["new"]}, "contexts go with neither scores nor features"),
         ({"features": FEATURES}, "scores and features exclude each other"),
         ({"new_contexts": True}, "new_contexts has no meaning"),
-        ({"reward_window": "2 days"}, "reward_window has no meaning"),
         ({"default_rewards": "learned"}, "default_rewards has no meaning"),
         ({"learn_cost": True}, "learn_cost has no meaning"),
         ({"risk": 0.05}, "risk has no meaning"),
@@ -312,6 +311,43 @@ def test_several_rows_are_decided_as_one_after_the_other(factory: AgentFactory) 
     single = [other.decide(scores=row, costs={"strong": 2.0}) for row in rows]
     assert [d.action for d in many] == [d.action for d in single]
     assert [d.probability for d in many] == [d.probability for d in single]
+
+
+@pytest.mark.parametrize("terms", [{"policy": priced(trust=5)}, {"features": FEATURES}], ids=str)
+def test_silence_until_the_window_ends_is_learned_as_a_reward_of_0(
+    factory: AgentFactory, terms: dict[str, Any]
+) -> None:
+    """A campaign that is told the zeros by hand has learned the same, to the last bit."""
+    clock, draw = Clock(), random.Random(6)  # noqa: S311
+    silent = create(factory, clock=clock, reward_window="1 hour", **terms)
+    told = create(factory, clock=clock, name=f"{factory.name}-told", **terms)
+    waiting = []
+    for _ in range(25):
+        clock.now += 60
+        state = draw.getstate()
+        first = arrive(silent, draw)
+        draw.setstate(state)
+        second = arrive(told, draw)
+        assert (first.action, first.probability) == (second.action, second.probability)
+        waiting += [second.id] * (second.action is not None)
+    assert observable_state(silent) == replayed_state(silent)
+    clock.now += 7_200
+    told.reward_many(dict.fromkeys(waiting, 0.0))
+    arrive(silent, random.Random(1))  # noqa: S311
+    arrive(told, random.Random(1))  # noqa: S311
+    models = [
+        agent.look(lambda campaign: campaign.policy.to_dict()["rows"]["models"])
+        for agent in (silent, told)
+    ]
+    assert waiting
+    assert models[0] == models[1]
+    restored = Campaign(silent.opening_terms)
+    assert read_snapshot(restored, silent.look(write_snapshot))
+    assert restored.to_dict() == silent.look(Campaign.to_dict)
+    assert observable_state(silent) == replayed_state(silent)
+    audit(silent.store, silent.name)
+    taken = [row for row in [*decisions(silent)][:25] if row["action"] != "skip"]
+    assert [row["reward"] for row in taken] == [0.0] * len(waiting)
 
 
 def test_probabilities_of_exploration_are_exact(memory: AgentFactory) -> None:

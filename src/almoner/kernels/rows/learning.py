@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from almoner.jit import jit_inline, jit_large
+from almoner.jit import jit_inline, jit_large, jit_merged
 from almoner.kernels.rows.regression import dot, observe
 from almoner.kernels.rows.state import (
     COUNTS,
@@ -65,7 +65,7 @@ def count_visit(policy: LoweredRows, state: RowState, row: Row) -> None:
             _standardise_all(policy, state)
 
 
-@jit_inline
+@jit_merged
 def _learn(models: Models, k: int, outcome: float) -> None:
     """Add the outcome of the regressors in the scratch space to a regression."""
     x, gain = models.scratch[X], models.scratch[PRODUCT]
@@ -85,7 +85,7 @@ def _copy_given(policy: LoweredRows, row: Row, target: Floats) -> None:
         target[i] = row.values[start + i]
 
 
-@jit_inline
+@jit_merged
 def _standardise_all(policy: LoweredRows, state: RowState) -> None:
     """Standardise by the first arrivals, and learn their outcomes again on the new scale."""
     for i in range(state.standards.shape[1]):
@@ -109,7 +109,7 @@ def _standardise_all(policy: LoweredRows, state: RowState) -> None:
             observe(models.visits[NOW], models.scratch[X], models.scratch[PRODUCT])
 
 
-@jit_inline
+@jit_merged
 def _restore(policy: LoweredRows, state: RowState, i: int) -> None:
     """Write the regressors of one of the first rows, as `standardise` does, of the last place."""
     last = len(state.values) - 1

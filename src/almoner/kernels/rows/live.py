@@ -1,58 +1,89 @@
-"""Kernels of a live campaign on rows: weigh one arrival, and take one of the log.
+"""Kernels of a live campaign on rows: decide for one arrival, and learn one outcome.
 
-A decision is taken by the same steps whether it is made or folded, so that both leave the same
-state to the last bit, scratch space included.
+A decision of the log is folded by the call that made it: both leave the same state to the last bit,
+scratch space included. There is one kernel for each, as compilation takes seconds.
 """
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
-from almoner.jit import jit_callable
+from almoner.jit import jit_callable, jit_inline
+from almoner.kernels.draws import round_key
 from almoner.kernels.rows.state import LEFT, PRICE, ROUND, UNAVAILABLE, Row, RowState
-from almoner.kernels.rows.steps import decide_row, take_row
+from almoner.kernels.rows.steps import decide_row, learn_bill, learn_row, take_row
 from almoner.policy.row_lowering import LoweredRows
 from almoner.types import Floats, Ints, Mask
 
-__all__ = ["take_live", "weigh_live"]
+__all__ = ["LiveScratch", "advance_row", "learn_outcome"]
+
+
+class LiveScratch(NamedTuple):
+    """The arrays beside the state that a decision writes.
+
+    ``fits`` tells the actions whose reserves the money left can pay, and is left without those that
+    the row does not offer. ``spread`` gets the probability of each action, ``costs`` their expected
+    costs, and ``figures`` the probability of the action and the price of a unit.
+    """
+
+    fits: Mask
+    spread: Floats
+    costs: Ints
+    figures: Floats
 
 
 @jit_callable
-def weigh_live(
+def advance_row(
     policy: LoweredRows,
     state: RowState,
     row: Row,
-    fits: Mask,
-    key: np.uint64,
+    scratch: LiveScratch,
+    stream: np.uint64,
     left: int,
-    spread: Floats,
-    costs: Ints,
-    figures: Floats,
+    takes: int,
 ) -> int:
-    """Return the action for a row, or SKIP, when ``left`` units are left, and take nothing.
+    """Return the action for a row, or SKIP, when ``left`` units are left.
 
-    ``spread`` gets the probability of each action, ``costs`` their expected costs, and ``figures``
-    the probability of the action and the price of a unit.
+    If ``takes`` is 1, the arrival is recorded; the cost of its action is told later.
     """
+    fits, spread, costs, figures = scratch
+    t, key = state.progress[ROUND], round_key(stream, state.progress[ROUND])
     state.progress[LEFT] = left
-    spread[:] = 0.0
-    for action in range(len(fits)):
-        fits[action] &= row.costs[action] != UNAVAILABLE
-        costs[action] = row.costs[action]
+    for k in range(len(fits)):
+        fits[k] &= row.costs[k] != UNAVAILABLE
+        costs[k], spread[k] = row.costs[k], 0.0
     action, figures[0] = decide_row(policy, state, row, fits, key, spread)
     figures[1] = state.figures[PRICE]
-    if policy.horizon > state.progress[ROUND]:
+    if policy.horizon > t:
         for k in range(len(fits)):
             costs[k] = state.costs[policy.size, k]
+    if takes == 1:
+        take_row(policy, state, row, 0, key)
+        _clear_scratch(policy, state)
     return action
 
 
+@jit_inline
+def _clear_scratch(policy: LoweredRows, state: RowState) -> None:
+    """Clear the place of the arrival, which depends on the actions that could be paid."""
+    place, hulls = policy.size, state.hulls
+    hulls.sizes[place] = 0
+    for k in range(state.costs.shape[1]):
+        hulls.gains[place, k], hulls.slopes[place, k] = -math.inf, 0.0
+        hulls.spans[place, k], hulls.tops[place, k], state.costs[place, k] = 0, 0, 0
+    for i in range(state.models.scratch.shape[1]):
+        state.models.scratch[0, i] = state.models.scratch[1, i] = 0.0
+
+
 @jit_callable
-def take_live(
-    policy: LoweredRows, state: RowState, row: Row, fits: Mask, key: np.uint64, left: int
+def learn_outcome(
+    policy: LoweredRows, state: RowState, row: Row, action: int, outcome: float, billed: int
 ) -> None:
-    """Record the arrival of a row when ``left`` units are left; what it costs is told later."""
-    state.progress[LEFT] = left
-    fits[:] = True
-    decide_row(policy, state, row, fits, key, None)
-    take_row(policy, state, row, 0, key)
+    """Record the reward of a row's action, or of skipping; its bill, if ``billed`` is 1."""
+    if billed == 1:
+        learn_bill(policy, state, row, action, outcome)
+    else:
+        learn_row(policy, state, row, action, outcome)

@@ -56,7 +56,7 @@ def play_rows(
     and ``sums`` are scratch space. A default action is taken wherever the arrival would be skipped,
     if it can be paid.
     """
-    actions, default = world.costs.shape[1], policy.default
+    actions, default, spread = world.costs.shape[1], policy.default, sums[:0]
     for run in range(out.shape[0]):
         reset_rows(policy, state)
         stream = stream_key(root, first + run, POLICY)
@@ -73,7 +73,7 @@ def play_rows(
                 spare = beyond_defaults(sums, row.costs[default], t, remaining, left)
                 state.progress[LEFT] = spare
                 keep_for_defaults(sums, row.costs, default, spare, fits)
-            action, probability = decide_row(policy, state, row, fits, key)
+            action, probability = decide_row(policy, state, row, fits, key, spread)
             if action == SKIP and default >= 0 and fits[default]:
                 action = default
             bill = 0 if action == SKIP else world.bills[i, action]

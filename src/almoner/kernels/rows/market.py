@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from almoner.jit import jit_inline, jit_large
+from almoner.jit import jit_inline, jit_large, jit_merged
 from almoner.kernels.draws import MARKET_LANE, uniform
 from almoner.kernels.price import find_price
 from almoner.kernels.rows.regression import copy_matrix
@@ -73,7 +73,7 @@ def market_terms(state: RowState) -> MarketTerms:
     return MarketTerms(state.costs, math.inf, _ADAPTIVE)
 
 
-@jit_inline
+@jit_merged
 def enter(policy: LoweredRows, state: RowState, row: Row, key: np.uint64) -> None:
     """Add the row of this round to the market, once, and compute what is due."""
     t = state.progress[ROUND]
@@ -109,7 +109,7 @@ def _enter(policy: LoweredRows, state: RowState, row: Row, key: np.uint64) -> No
         _solve(policy, state, ratio)
 
 
-@jit_inline
+@jit_merged
 def _place(policy: LoweredRows, state: RowState, key: np.uint64) -> int:
     """Return the place of an arrival in the market, -1 if it gets none."""
     seen, half = state.progress[ROUND], policy.size // 2
@@ -122,7 +122,7 @@ def _place(policy: LoweredRows, state: RowState, key: np.uint64) -> int:
     return half + drawn % (policy.size - half) if drawn < policy.size else -1
 
 
-@jit_inline
+@jit_merged
 def _refresh(policy: LoweredRows, state: RowState) -> None:
     """Take the models as they are now, and value all rows of the market by them."""
     models = state.models
@@ -148,7 +148,7 @@ def _value_all(policy: LoweredRows, state: RowState) -> None:
         compute_hull(state, place)
 
 
-@jit_inline
+@jit_merged
 def _solve(policy: LoweredRows, state: RowState, ratio: float) -> None:
     """Compute the price at which the market spends a budget per round.
 

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from almoner.jit import jit_callable
+from almoner.jit import jit_inline, jit_merged
 from almoner.kernels.draws import SERVE_LANE, uniform
 from almoner.kernels.priced import SKIP, break_tie, options_at, write_spread
 from almoner.kernels.rows.learning import count_visit, observe_outcome
@@ -31,19 +31,19 @@ LARGEST_BILL = 20.0
 _UNPRICED, _FIXED = Unpriced.code, FixedRate.code
 
 
-@jit_callable
+@jit_inline
 def decide_row(
     policy: LoweredRows,
     state: RowState,
     row: Row,
     fits: Mask,
     key: np.uint64,
-    spread: Floats | None = None,
+    spread: Floats,
 ) -> tuple[int, float]:
     """Return the action for a row, or SKIP, and its probability.
 
-    ``fits`` tells the actions whose reserve the money left can pay. ``spread``, if given, receives
-    the probability of every action; the rest is that of skipping.
+    ``fits`` tells the actions whose reserve the money left can pay. ``spread``, unless it is empty,
+    receives the probability of every action; the rest is that of skipping.
     """
     if state.progress[ROUND] >= policy.horizon:
         return SKIP, 1.0
@@ -61,7 +61,7 @@ def decide_row(
     price = 0.0 if policy.rule in (_UNPRICED, _FIXED) else state.figures[PRICE]
     terms = market_terms(state)
     base, step, rate = options_at(terms, hulls, place, price, state.figures[RATE])
-    if spread is not None:
+    if len(spread) > 0:
         write_spread(terms, hulls, place, step, rate, spread)
         write_spread(terms, hulls, place, base, 1.0 - rate, spread)
     chosen, probability = base, 1.0 - rate
@@ -70,7 +70,7 @@ def decide_row(
     return break_tie(terms, hulls, place, chosen, probability, key)
 
 
-@jit_callable
+@jit_merged
 def take_row(policy: LoweredRows, state: RowState, row: Row, cost: int, key: np.uint64) -> None:
     """Record a decision: the round, the row, and the units that it takes from the budget."""
     enter(policy, state, row, key)
@@ -81,7 +81,7 @@ def take_row(policy: LoweredRows, state: RowState, row: Row, cost: int, key: np.
     pace(policy, state, float(cost))
 
 
-@jit_callable
+@jit_merged
 def learn_row(policy: LoweredRows, state: RowState, row: Row, action: int, reward: float) -> None:
     """Record the reward of a row's action, or of skipping."""
     if policy.model == GIVEN or (action == SKIP and policy.learns_skip == 0):
@@ -90,7 +90,7 @@ def learn_row(policy: LoweredRows, state: RowState, row: Row, action: int, rewar
     observe_outcome(policy, state, row, regression, reward)
 
 
-@jit_callable
+@jit_merged
 def learn_bill(policy: LoweredRows, state: RowState, row: Row, action: int, bill: float) -> None:
     """Record the bill of a row's action, in units; the declared cost is in the row."""
     if policy.model != LINEAR or policy.learns_costs == 0 or row.costs[action] <= 0:

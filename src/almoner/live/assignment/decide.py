@@ -115,7 +115,9 @@ def _choose(campaign: Campaign, arrivals: Sequence[PendingArrival], now: int) ->
     if campaign.evidence.shared is not None:
         offers = campaign.policy.offers_to(arrivals[0])
         blocked = campaign.evidence.shared.blocked(campaign.ledger, offers)
-    funds = None if arrivals[0].own_costs is None else campaign.funds(now)
+    funds = None
+    if arrivals[0].own_costs is not None and arrivals[0].row is None:
+        funds = campaign.funds(now)
     return campaign.policy.choose(
         arrivals, horizon=horizon, left=left, blocked=blocked, funds=funds
     )

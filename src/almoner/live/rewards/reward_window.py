@@ -59,12 +59,13 @@ class RewardWindow:
         """Let the evidence age, and tell the policy."""
         policy.set_evidence(self.columns, *self.evidence(at, len(policy.contexts)))
 
-    def add(self, decided: EventRow, row: int) -> None:
-        """Add a decision for the context of a row."""
+    def add(self, decided: EventRow, row: int, detail: str | None = None) -> None:
+        """Add a decision for the context of a row; its silence will have this detail."""
         seq, _, at, _, _, counted, context, action, cost, reserve = decided[:10]
         if self.waits(action):
             counted_at = self._cohorts.add(row, self.columns[action], at)
-            decision = OpenDecision(seq, counted_at, counted, context, action, cost, reserve)
+            columns = seq, counted_at, counted, context, action, cost, reserve
+            decision = OpenDecision(*columns, detail=detail)
             self.waiting.add(at + self.length, decision)
 
     def reward(self, seq: int, at: int, reward: float) -> None:
@@ -101,6 +102,7 @@ class RewardWindow:
                 reserve=decision.reserve,
                 reason=SILENCE,
                 reward=0.0,
+                detail=decision.detail,
             )
             for number, decision in enumerate(self.waiting.due(now), seq + 1)
         ]

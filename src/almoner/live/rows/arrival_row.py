@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from almoner import checks
@@ -72,6 +73,30 @@ def _scores(
     terms: Terms, scores: Mapping[Any, Any], available: Collection[str] | None
 ) -> dict[str, float]:
     """Return a score for each action that the arrival allows, and that of a skip if given."""
+    numbers = _plain_numbers(scores)
+    if numbers is not None and available is None and not terms.stopped:
+        missing = terms.costs.keys() - numbers.keys()
+        if not missing and len(numbers) - (SKIP_NAME in numbers) == len(terms.costs):
+            return numbers
+    return _checked_scores(terms, scores, available)
+
+
+def _plain_numbers(table: Mapping[Any, Any]) -> dict[str, float] | None:
+    """Return a copy of a table whose values are all finite floats, None otherwise.
+
+    The sum of floats is finite only if all are, but for sums that overflow.
+    """
+    numbers = {SKIP_NAME if name is None else name: value for name, value in table.items()}
+    if len(numbers) < len(table):
+        return None
+    values = numbers.values()
+    return numbers if {*map(type, values)} == {float} and isfinite(sum(values)) else None
+
+
+def _checked_scores(
+    terms: Terms, scores: Mapping[Any, Any], available: Collection[str] | None
+) -> dict[str, float]:
+    """Return the same, and refuse bad scores in a sentence."""
     given = {SKIP_NAME if name is None else name: value for name, value in scores.items()}
     if len(given) < len(scores):
         raise InvalidInput(f"scores have a value for None and for {SKIP_NAME!r}; give one of them")
@@ -88,6 +113,9 @@ def _scores(
 
 def _features(terms: Terms, features: Mapping[Any, Any]) -> dict[str, float]:
     """Return a number for each feature of the campaign."""
+    numbers = _plain_numbers(features)
+    if numbers is not None and numbers.keys() == terms.feature_names:
+        return {name: numbers[name] for name in terms.features}
     checks.known_keys("features", features, required=terms.features, error=InvalidInput)
     return {name: checks.number(f"the feature {name!r}", features[name]) for name in terms.features}
 

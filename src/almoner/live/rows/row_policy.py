@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 
 from almoner.jit import specialize
-from almoner.kernels.draws import round_key
 from almoner.kernels.live import ACTED, NOT_ALLOWED, PAST_HORIZON, POLICY_SKIP, UNAFFORDABLE
-from almoner.kernels.rows.live import take_live, weigh_live
+from almoner.kernels.rows.live import LiveScratch, advance_row, learn_outcome
 from almoner.kernels.rows.state import PRICE, ROUND, UNAVAILABLE, Row, new_row_state
-from almoner.kernels.rows.steps import learn_bill, learn_row
 from almoner.kernels.state import LEFT
 from almoner.kernels.steps import SKIP
 from almoner.live.policy.choice import Choice, Offer, PendingArrival
 from almoner.live.policy.live_policy import LivePolicy
 from almoner.live.rows.arrival_row import ArrivalRow, logged_row
 from almoner.live.rows.row_arrays import arrays_to_dict, copy_arrays, restore_arrays
-from almoner.live.terms.terms import ROWS, SKIP_NAME, Terms
+from almoner.live.rows.row_counts import count_decision, count_events
+from almoner.live.terms.reward_scale import UNSCALED
+from almoner.live.terms.terms import LEARNED, ROWS, SKIP_NAME, Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.money import LARGEST
 from almoner.policy.allocation import AdaptiveLP
@@ -34,6 +34,7 @@ from almoner.policy.contexts import EmpiricalContexts
 from almoner.policy.rewards import EmpiricalMean
 from almoner.policy.row_lowering import GIVEN, NO_DEFAULT, lower_rows
 from almoner.store.events import SETTLED, Event
+from almoner.types import Floats
 
 __all__ = ["RowPolicy"]
 
@@ -68,26 +69,39 @@ class RowPolicy(LivePolicy):
         )
         self._shape = {"actions": actions, "features": len(terms.features)}
         self.row_state = new_row_state(self._lowered_rows, **self._shape)
-        self._fits, self._spread = np.ones(actions, np.bool_), np.zeros(actions)
-        self._expected, self._numbers = np.zeros(actions, np.int64), np.zeros(2)
-        self._weigh_row, self._take_row = weigh_live, take_live
-        self._learn_row, self._learn_bill = learn_row, learn_bill
-        self._decided: tuple[ArrivalRow, list[int]] | None = None
+        self._row = Row(np.zeros(actions + 1 + len(terms.features)), np.zeros(actions, np.int64))
+        self._scratch = LiveScratch(
+            fits=np.ones(actions, np.bool_),
+            spread=np.zeros(actions),
+            costs=np.zeros(actions, np.int64),
+            figures=np.zeros(2),
+        )
+        self._advance_row, self._learn_outcome = advance_row, learn_outcome
+        self._decided: tuple[ArrivalRow, list[Offer]] | None = None
         super().__init__(replace(terms, policy=_COUNTS), contexts, amended=amended)
 
     def warm_up(self) -> None:
         """Load the compiled kernels from the disk, or compile them, which takes seconds."""
-        super().warm_up()
-        row = self._row(ArrivalRow({}, {}), {})
-        fixed, key = (self._lowered_rows, self.row_state, row), np.uint64(0)
-        scratch = (self._spread, self._expected, self._numbers)
-        self._weigh_row = specialize(weigh_live, *fixed, self._fits, key, 0, *scratch)
-        self._take_row = specialize(take_live, *fixed, self._fits, key, 0)
-        self._learn_row = specialize(learn_row, *fixed, 0, 0.0)
-        self._learn_bill = specialize(learn_bill, *fixed, 0, 0.0)
+        fixed = (self._lowered_rows, self.row_state, self._row)
+        self._advance_row = specialize(advance_row, *fixed, self._scratch, self._stream, 0, 0)
+        if self.learns:
+            self._learn_outcome = specialize(learn_outcome, *fixed, 0, 0.0, 0)
+        if self._terms.spreads:
+            self.draw(0)
+        self.is_warm = True
 
     def warm_up_own_costs(self) -> None:
         """Do nothing: every row has costs of its own."""
+
+    def replay(self, rows: Sequence[tuple[int, int, int, int]], rewards: Sequence[float]) -> None:
+        """Count events, each with the reward it may carry."""
+        windowed = self._terms.reward_window is not None
+        skips = self._terms.default_rewards == LEARNED
+        count_events(self.state, rows, rewards, windowed=windowed, learns_skips=skips)
+
+    def set_evidence(self, columns: dict[str | None, int], came: Floats, made: Floats) -> None:
+        """Set the evidence of all pairs, which is reported: models learn rewards as they come."""
+        self.statistics.set_evidence(columns, came, made)
 
     @property
     def price(self) -> float | None:
@@ -98,13 +112,11 @@ class RowPolicy(LivePolicy):
 
     def offers_to(self, arrival: PendingArrival) -> list[Offer]:
         """Return the actions as an arrival has them; once it is weighed, at predicted costs."""
-        offers = super().offers_to(arrival)
-        if self._decided is None or self._decided[0] is not arrival.row:
-            return offers
-        return [
-            (name, min(cost, reserve), reserve)
-            for (name, _, reserve), cost in zip(offers, self._decided[1], strict=True)
-        ]
+        if self._decided is not None and self._decided[0] is arrival.row:
+            return self._decided[1]
+        if not arrival.own_costs:
+            return self.offers[ROWS]
+        return self._terms.offers_at(ROWS, self.offers[ROWS], arrival.own_costs)
 
     def choose(
         self,
@@ -117,11 +129,14 @@ class RowPolicy(LivePolicy):
         funds: int | None = None,
     ) -> Iterable[Choice]:
         """Decide for one arrival, and record it as taken."""
-        choice, _, _ = self.weigh(
-            arrivals[0], horizon=horizon, left=left, blocked=blocked, held=held
-        )
-        self.take(arrivals[0], choice[0][0], horizon=horizon)
-        return (choice,)
+        arrival, t = arrivals[0], self.row_state.progress.item(ROUND)
+        action, money = self._ask(arrival, t, horizon, left, blocked, held, takes=1)
+        count_decision(self.state, 0, action)
+        reason = ACTED
+        if action == SKIP:
+            reason = self._reason(t >= horizon, self._options(money, past=t >= horizon))
+        probability, price = self._scratch.figures.tolist()
+        return (((action, reason), (probability, nan if t >= horizon else price)),)
 
     def weigh(
         self,
@@ -134,65 +149,98 @@ class RowPolicy(LivePolicy):
         funds: int | None = None,
     ) -> tuple[Choice, list[float], list[bool]]:
         """Decide for an arrival, and record nothing: see `LivePolicy.weigh`."""
-        self._decided, given = None, arrival.row
-        offers, t = self.offers_to(arrival), self.row_state.progress.item(ROUND)
+        t = self.row_state.progress.item(ROUND)
+        action, money = self._ask(arrival, t, horizon, left, blocked, held, takes=0)
+        options = self._options(money, past=t >= horizon)
+        reason = self._reason(t >= horizon, options) if action == SKIP else ACTED
+        probability, price = self._scratch.figures.tolist()
+        figures = probability, nan if t >= horizon else price
+        return ((action, reason), figures), self._scratch.spread.tolist(), options
+
+    def _ask(
+        self,
+        arrival: PendingArrival,
+        t: int,
+        horizon: int,
+        left: int,
+        blocked: Sequence[bool] | None,
+        held: float,
+        *,
+        takes: int,
+    ) -> tuple[int, int]:
+        """Return the action for an arrival, and the money of the plan that it was chosen for."""
+        self._decided, given, allowed = None, arrival.row, arrival.available
+        own_costs = arrival.own_costs
+        offers = self.offers_to(arrival)
         given.horizon = self._planned(t, horizon, held)
-        row = self._row(given, arrival.own_costs)
-        money = self._money(arrival.own_costs)
-        for k, (name, _, reserve) in enumerate(offers):
-            bears = reserve <= left if blocked is None else not blocked[k]
-            self._fits[k] = bears and (arrival.available is None or name in arrival.available)
-        action = self._weigh_row(
-            self._lowered_rows._replace(horizon=given.horizon),
+        self._fill(given, offers)
+        money, fits = self._money(own_costs), self._scratch.fits
+        if blocked is not None:
+            fits[:] = [not barred for barred in blocked]
+        else:
+            fits[:] = [reserve <= left for _, _, reserve in offers]
+        if allowed is not None and allowed is not given.available:  # rules leave out more
+            fits &= [name in allowed for name in self.actions]
+        action = self._call_kernel(given.horizon, money, takes)
+        if self._lowered_rows.learns_costs:
+            costs = self._scratch.costs.tolist()
+            predicted = zip(offers, costs, strict=True)
+            offers = [(name, min(cost, reserve), reserve) for (name, _, reserve), cost in predicted]
+        self._decided = given, offers
+        return action, money
+
+    def _call_kernel(self, horizon: int, money: int, takes: int) -> int:
+        """Call the kernel on the row that was filled in."""
+        if horizon != self._lowered_rows.horizon:
+            self._lowered_rows = self._lowered_rows._replace(horizon=horizon)
+        return self._advance_row(
+            self._lowered_rows,
             self.row_state,
-            row,
-            self._fits,
-            self._key(t),
+            self._row,
+            self._scratch,
+            self._stream,
             money,
-            self._spread,
-            self._expected,
-            self._numbers,
+            takes,
         )
-        self._decided = given, self._costs_of(offers)
-        past = t >= horizon
-        options = [
-            bool(fits and cost <= money and not past)
-            for fits, cost in zip(self._fits.tolist(), row.costs.tolist(), strict=True)
-        ]
-        reason = ACTED
-        if action == SKIP:
-            reason = POLICY_SKIP if any(options) else UNAFFORDABLE
-            reason = reason if (row.costs != UNAVAILABLE).any() else NOT_ALLOWED
-            reason = PAST_HORIZON if past else reason
-        probability, price = self._numbers.tolist()
-        figures = probability, nan if past else price
-        return ((action, reason), figures), self._spread.tolist(), options
+
+    def _options(self, money: int, *, past: bool) -> list[bool]:
+        """Return the actions that the arrival just weighed could be given."""
+        costs = self._row.costs.tolist()
+        fits = zip(self._scratch.fits.tolist(), costs, strict=True)
+        return [fit and cost <= money and not past for fit, cost in fits]
+
+    def _reason(self, past: bool, options: list[bool]) -> int:
+        """Return why the arrival just weighed is skipped."""
+        if past:
+            return PAST_HORIZON
+        if max(self._row.costs.tolist()) == UNAVAILABLE:
+            return NOT_ALLOWED
+        return POLICY_SKIP if any(options) else UNAFFORDABLE
 
     def take(self, arrival: PendingArrival, action: int, *, horizon: int | None = None) -> None:
         """Record a decision for an arrival; ``horizon`` is that of an arrival not weighed."""
         given, t = arrival.row, self.row_state.progress.item(ROUND)
         if given.horizon is None:
             given.horizon = self._planned(t, horizon or t, 1.0)
-        self._take(given, arrival.own_costs, t)
-        super().take(arrival, action)
+        self._take(given, arrival.own_costs)
+        count_decision(self.state, 0, action)
 
     def fold_row(self, event: Sequence[Any]) -> None:
         """Record the row of a decision in the log, before its money is counted."""
-        row, costs = logged_row(event[_DETAIL], event[_AVAILABLE])
-        self._take(row, costs, self.row_state.progress.item(ROUND))
+        self._take(*logged_row(event[_DETAIL], event[_AVAILABLE]))
 
     def learn(self, event: Sequence[Any]) -> None:
         """Learn the reward or the bill of an event, which repeats the row of its decision."""
         if event[_DETAIL] is None or event[_ACTION] not in (None, *self.actions):
             return
-        row = self._row(*logged_row(event[_DETAIL], None))
+        row, costs = logged_row(event[_DETAIL], None)
+        self._fill(row, self._terms.offers_at(ROWS, self.offers[ROWS], costs))
         action = SKIP if event[_ACTION] is None else self.actions[event[_ACTION]]
-        if event[_KIND] == SETTLED:
-            bill = float(event[_BILL] or 0)
-            self._learn_bill(self._lowered_rows, self.row_state, row, action, bill)
-        else:
-            reward = float(event[_REWARD] or 0.0)
-            self._learn_row(self._lowered_rows, self.row_state, row, action, reward)
+        billed = event[_KIND] == SETTLED
+        outcome = float((event[_BILL] if billed else event[_REWARD]) or 0)
+        self._learn_outcome(
+            self._lowered_rows, self.row_state, self._row, action, outcome, int(billed)
+        )
 
     @property
     def learns(self) -> bool:
@@ -228,25 +276,27 @@ class RowPolicy(LivePolicy):
             self._lowered_rows = lowered._replace(size=market, warm_up=warm_up)
             self.row_state = new_row_state(self._lowered_rows, **self._shape)
 
-    def _take(self, given: ArrivalRow, costs: dict[str, int] | None, t: int) -> None:
-        policy = self._lowered_rows._replace(horizon=given.horizon or 0)
-        row = self._row(given, costs)
-        self._take_row(policy, self.row_state, row, self._fits, self._key(t), self._money(costs))
+    def _take(self, given: ArrivalRow, costs: dict[str, int] | None) -> None:
+        self._fill(given, self._terms.offers_at(ROWS, self.offers[ROWS], costs or {}))
+        self._scratch.fits[:] = True
+        self._call_kernel(given.horizon or 0, self._money(costs), 1)
 
-    def _row(self, given: ArrivalRow, costs: dict[str, int] | None) -> Row:
-        """Return a row as the kernels take it."""
-        names, terms, available = [*self.actions], self._terms, given.available
-        to_unit = terms.scale.units
-        scores = {name: to_unit(v, count=1) for name, v in (given.scores or {}).items()}
-        offers = terms.offers_at(ROWS, self.offers[ROWS], costs or {})
-        amounts = [cost for _, cost, _ in offers]
-        idle = scores.get(SKIP_NAME, terms.scale.zero)
+    def _fill(self, given: ArrivalRow, offers: Sequence[Offer]) -> None:
+        """Write the row of an arrival, at the costs of offers, for the kernels."""
+        scores, features, available = given.scores or {}, given.features, given.available
+        scale, names = self._terms.scale, self.actions
+        if scale is not UNSCALED:
+            scores = {name: scale.units(score, count=1) for name, score in scores.items()}
+        values = [scores.get(name, 0.0) for name in names]
+        values.append(scores.get(SKIP_NAME, scale.zero))
+        if features is not None:
+            values += [features.get(name, 0.0) for name in self._terms.features]
+        self._row.values[:] = values
+        costs = [cost for _, cost, _ in offers]
         if available is not None:
-            costs_by_name = zip(names, amounts, strict=True)
-            amounts = [c if name in available else UNAVAILABLE for name, c in costs_by_name]
-        features = [(given.features or {}).get(name, 0.0) for name in terms.features]
-        values = [*(scores.get(name, 0.0) for name in names), idle, *features]
-        return Row(np.array(values), np.array(amounts, np.int64))
+            named = zip(names, costs, strict=True)
+            costs = [cost if name in available else UNAVAILABLE for name, cost in named]
+        self._row.costs[:] = costs
 
     def _money(self, costs: dict[str, int] | None) -> int:
         """Return the money of the plan; with a default, beyond what that costs this arrival."""
@@ -256,21 +306,12 @@ class RowPolicy(LivePolicy):
         expected = {name: cost for name, cost, _ in self.offers[ROWS]}[default]
         return max(0, left + expected - costs[default])
 
-    def _costs_of(self, offers: Sequence[Offer]) -> list[int]:
-        """Return the expected costs of the row just weighed, in whole."""
-        if not self._lowered_rows.learns_costs:
-            return [cost for _, cost, _ in offers]
-        return self._expected.tolist()
-
     def _planned(self, t: int, horizon: int, held: float) -> int:
         """Return the horizon for which a plan that is held back spends as much per arrival."""
         remaining = horizon - t
         if held >= 1.0 or remaining < 1:
             return horizon
         return t + min(LARGEST, ceil(remaining / max(held, 1e-12)))
-
-    def _key(self, t: int) -> np.uint64:
-        return np.uint64(round_key(self._stream, t))
 
 
 _KIND, _ACTION, _AVAILABLE, _BILL, _REWARD, _DETAIL = map(

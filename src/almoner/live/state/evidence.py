@@ -11,9 +11,10 @@ import numpy as np
 
 from almoner.live.costs.bills import Bills
 from almoner.live.costs.shared_reserves import SharedReserves
-from almoner.live.policy.detail import has_own_costs
+from almoner.live.policy.detail import has_own_costs, written_detail
 from almoner.live.rewards.ageing import Ageing
 from almoner.live.rewards.reward_window import RewardWindow
+from almoner.live.rows.arrival_row import learned_parts
 from almoner.live.terms.terms import Terms
 from almoner.store.events import Event, EventRow
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Evidence"]
 
-_DETAIL = Event._fields.index("detail")
+_ROUND, _DETAIL = map(Event._fields.index, ("round", "detail"))
 
 
 class Evidence:
@@ -80,7 +81,7 @@ class Evidence:
         if self.ageing is not None:
             self.ageing.note_decision(at)
         if self.window is not None:
-            self.window.add(decided, row)
+            self.window.add(decided, row, _row_to_repeat(campaign, decided))
         if self.bills is not None and action is not None:
             self.bills.add(row, action, at)
             if self.shared is not None and has_own_costs(decided[_DETAIL]):
@@ -160,3 +161,11 @@ class Evidence:
         if self.shared is not None:
             self.shared.age(at, expected)
             policy.set_left(campaign.units_left(at))
+
+
+def _row_to_repeat(campaign: Campaign, decided: EventRow) -> str | None:
+    """Return the row of a decision that its silence repeats, if a policy learns from it."""
+    policy = campaign.row_policy
+    if policy is None or not policy.learns or decided[_ROUND] is None:
+        return None
+    return written_detail(learned_parts(decided[_DETAIL]))

@@ -81,7 +81,6 @@ def _unusable(terms: Terms) -> dict[str, bool]:
     return {
         "new_contexts": terms.new_contexts,
         "default_rewards": terms.default_rewards is not None,
-        "reward_window": terms.reward_window is not None,
         "learn_cost": bool(terms.learned_costs),
         "risk": terms.risk > 0.0,
         "after": terms.after is not None,

@@ -107,6 +107,11 @@ class Terms:
         return self.scores or bool(self.features)
 
     @cached_property
+    def feature_names(self) -> frozenset[str]:
+        """The names of the features."""
+        return frozenset(self.features)
+
+    @cached_property
     def scale(self) -> RewardScale:
         """The scale between rewards as people read them and the kernels' [0, 1]."""
         if self.reward_range is None:

@@ -11,7 +11,8 @@ __all__ = ["Deadlines", "OpenDecision"]
 class OpenDecision(NamedTuple):
     """A decision with a deadline: the columns that events about it repeat, and its time.
 
-    ``bill`` is what it has cost if nothing is heard of it until then.
+    ``bill`` is what it has cost if nothing is heard of it until then; ``detail`` is the row that a
+    reward repeats, in a campaign that learns from rows.
     """
 
     seq: int
@@ -22,6 +23,7 @@ class OpenDecision(NamedTuple):
     cost: int | None
     reserve: int | None
     bill: int = 0
+    detail: str | None = None
 
 
 class Deadlines:
