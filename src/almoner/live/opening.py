@@ -84,7 +84,8 @@ def new_terms(
     missing = [term for term in needed if arguments.get(term) is None]
     if missing:
         it = "it" if len(missing) == 1 else "them"
-        raise InvalidTerms(f"a new campaign needs {', '.join(missing)}; give {it}")
+        rows = ", or scores or features in place of contexts" if "contexts" in missing else ""
+        raise InvalidTerms(f"a new campaign needs {', '.join(missing)}; give {it}{rows}")
     optional = [*signature(make_terms).parameters]
     checks.known_keys("the campaign", arguments, required=(), optional=optional, error=InvalidTerms)
     values = {term: value for term, value in arguments.items() if value is not None}

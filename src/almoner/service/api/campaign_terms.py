@@ -169,9 +169,14 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
     scores: bool = False
     features: Names | None = None
 
+    @property
+    def on_rows(self) -> bool:
+        """Whether arrivals come with scores or features in place of a context."""
+        return self.scores or self.features is not None
+
     def terms(self) -> dict[str, Any]:
         """Return the terms as `almoner.Agent.open` takes them."""
-        contexts, on_rows = len(self.contexts or ()), self.scores or self.features is not None
+        contexts = len(self.contexts or ())
         if contexts * len(self.actions) > PAIRS_LIMIT:
             raise InvalidTerms(
                 f"contexts × actions must be at most {PAIRS_LIMIT:,}, got {contexts:,} × "
@@ -187,7 +192,7 @@ class _CampaignTerms(Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tr
             "policy": Policy.from_dict(self.policy)
             if isinstance(self.policy, dict)
             else None
-            if on_rows and self.policy == "thrifty"  # the default, of campaigns with contexts
+            if self.on_rows and self.policy == "thrifty"  # the default, of campaigns with contexts
             else self.policy,
             "unit": self.unit,
             "default_rewards": LEARNED if self.default_rewards == LEARNED else self.default_rewards,

@@ -22,26 +22,27 @@ from almoner.service.api.plan_view import ActionPlan, ContextPlan, Plan
 from almoner.service.services import Services
 from almoner.store import Store
 
-__all__ = ["OPERATIONS", "preview"]
+__all__ = ["OPERATIONS", "preview", "previewed_terms"]
 
 
 @post("/api/plan")
 async def plan(services: Services, body: Guess) -> Plan:
     """Preview a campaign: its static LP plan, with the price and the expected reward.
 
-    With a name, it is refused for the same reasons as the creation of the campaign.
+    With a name, it is refused for the same reasons as the creation of the campaign. With scores or
+    features there is no plan before the first arrivals.
     """
     return await asyncio.to_thread(preview, body, services.agents.store)
 
 
 def preview(guess: Guess, store: Store) -> Plan:
     """Return the static LP plan of a campaign that need not exist."""
-    with opening(guess.name):
-        options = guess.terms()
-        if guess.name is None:
-            terms = new_terms(options, store)
-        else:
-            terms, _ = agreed_terms(store, guess.name, options)
+    terms = previewed_terms(guess, store)
+    if terms.on_rows:
+        raise InvalidTerms(
+            "a plan goes by contexts, and this campaign decides by scores or features, whose price "
+            "follows from the rows that arrive; simulate it on recorded rows instead"
+        )
     amount, arrivals = terms.unit.amount, terms.expected_arrivals
     guesses = _guesses(guess, terms, amount(terms.budget) / arrivals)
     reserves = np.array([terms.reserves_in(context) for context in terms.contexts], np.int64)
@@ -73,6 +74,15 @@ def preview(guess: Guess, store: Store) -> Plan:
         ],
         inherited=terms.inheritance.rewards,
     )
+
+
+def previewed_terms(guess: Guess, store: Store) -> Terms:
+    """Return the terms of a campaign to preview, refused as its creation would be."""
+    with opening(guess.name):
+        options = guess.terms()
+        if guess.name is None:
+            return new_terms(options, store)
+        return agreed_terms(store, guess.name, options)[0]
 
 
 def _actions(

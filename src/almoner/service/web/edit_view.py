@@ -53,23 +53,50 @@ def amendment_view(preview: AmendmentPreview) -> dict[str, Any]:
 
 
 def _side(title: str, report: Report) -> dict[str, Any]:
+    if report.rows is not None:
+        return _row_side(title, report)
     colours = action_colours(report.contexts)
-    rewards, unit = RewardFormat.of(report), f" {report.currency}" if report.currency else ""
+    rewards = RewardFormat.of(report)
     to_come = (
         f"{figure(report.value * report.arrivals_left)}{' ' * bool(rewards.unit)}{rewards.unit}"
     )
-    funds = f"{figure(report.budget - report.spent - report.planned)}{unit}"
     return {
         "title": title,
         "facts": [
-            Fact("Budget", f"{figure(report.budget)}{unit}", f"{funds} not spent or planned"),
-            Fact("Arrivals to come", figure(report.arrivals_left), "by the horizon or forecast"),
+            *_means(report),
             Fact("Reward to come", to_come, "as estimated now"),
             Fact("Price", figure(report.price), rewards.price_note),
         ],
         "colours": colours,
         "rows": [served_row(report, context, colours) for context in report.contexts],
     }
+
+
+def _row_side(title: str, report: Report) -> dict[str, Any]:
+    """Return the facts of a campaign on rows, which has a price in place of a plan by context."""
+    funds, unit = _funds(report), f" {report.currency}" if report.currency else ""
+    ratio = funds / report.arrivals_left if report.arrivals_left > 0 else 0.0
+    note = "the price follows it, from the next arrival on"
+    return {
+        "title": title,
+        "facts": [*_means(report), Fact("For each of them", f"{figure(ratio)}{unit}", note)],
+        "colours": None,
+        "rows": [],
+    }
+
+
+def _means(report: Report) -> list[Fact]:
+    """Return the money and the arrivals of a side."""
+    unit = f" {report.currency}" if report.currency else ""
+    left = f"{figure(_funds(report))}{unit} not spent or planned"
+    return [
+        Fact("Budget", f"{figure(report.budget)}{unit}", left),
+        Fact("Arrivals to come", figure(report.arrivals_left), "by the horizon or forecast"),
+    ]
+
+
+def _funds(report: Report) -> float:
+    return report.budget - report.spent - report.planned
 
 
 def _action(name: str, terms: ActionCost) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from almoner.service.api.amendments import preview_amendment
 from almoner.service.api.campaign_terms import Guess, TermChanges
 from almoner.service.api.campaigns import latest_decisions, view_of
 from almoner.service.api.decoding import BodyDecoder
-from almoner.service.api.preview import preview
+from almoner.service.api.preview import preview, previewed_terms
 from almoner.service.errors import json_error
 from almoner.service.health import PREPARING
 from almoner.service.services import Services
@@ -29,6 +29,7 @@ from almoner.service.web.edit_view import amendment_view, edit_view
 from almoner.service.web.page import Page
 from almoner.service.web.plan_preview import plan_view
 from almoner.service.web.policy_options import learning_policies
+from almoner.service.web.row_plan import row_plan_view
 from almoner.service.web.templating import html
 
 __all__ = ["PAGES"]
@@ -93,9 +94,16 @@ async def create_page(request: Request) -> Response:
 
 
 async def plan_fragment(request: Request) -> Response:
-    """Return the plan preview of ``/api/plan`` as an HTML fragment for the create page."""
+    """Return the plan preview of ``/api/plan`` as an HTML fragment for the create page.
+
+    Scores and features have no plan yet; the fragment then says how far the budget goes.
+    """
     guess: Guess = await decode_guess(request.scope, request.receive)
-    plan = await asyncio.to_thread(preview, guess, request.app.services.agents.store)
+    store = request.app.services.agents.store
+    if guess.on_rows:
+        terms = await asyncio.to_thread(previewed_terms, guess, store)
+        return html(request, "row_plan.html", **row_plan_view(terms))
+    plan = await asyncio.to_thread(preview, guess, store)
     return html(request, "plan.html", **plan_view(plan, guess))
 
 

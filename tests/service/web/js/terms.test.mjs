@@ -9,6 +9,9 @@ import {
 
 const FORM = {
   name: "spring",
+  kind: "contexts",
+  trust: "",
+  features: [],
   policy: "thrifty",
   contexts: [
     { name: "new", weight: "3" },
@@ -181,4 +184,22 @@ test("a pace is sent with the caps that are filled in", () => {
 test("a default action is sent if there is one", () => {
   assert.equal(campaignTerms({ ...FORM, default: "mail" }).default, "mail");
   assert.equal("default" in sent(campaignTerms(FORM)), false);
+});
+
+test("scores and features take the place of contexts, and of the terms that go with these", () => {
+  const typed = { ...FORM, after: "week-46", newContexts: true, skipping: "learned", contexts: [{ name: "" }, { name: "" }] };
+  const scores = sent(campaignTerms({ ...typed, kind: "scores" }));
+  assert.equal(scores.scores, true);
+  for (const term of ["contexts", "policy", "after", "memory", "prior", "default_rewards", "new_contexts", "features"]) {
+    assert.equal(term in scores, false, term);
+  }
+  const features = sent(campaignTerms({ ...typed, kind: "features", features: ["chars", "digits"] }));
+  assert.deepEqual([features.features, features.scores], [["chars", "digits"], undefined]);
+  assert.deepEqual(sent(previewTerms({ ...typed, kind: "scores" })), scores);
+  rejectDuplicateNames({ ...typed, kind: "scores" });
+});
+
+test("scores with a trust are recalibrated", () => {
+  const { policy } = sent(campaignTerms({ ...FORM, kind: "scores", trust: "20" }));
+  assert.deepEqual(policy.rewards, { kind: "GivenScores", trust: 20 });
 });

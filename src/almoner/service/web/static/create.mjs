@@ -15,7 +15,10 @@ const field = (id) => document.querySelector(`#${id}`);
 function formValues() {
   return {
     name: field("name").value.trim(),
+    kind: form.elements.kind.value,
     policy: field("policy").value,
+    trust: field("trust").value,
+    features: names(field("features").value),
     contexts: rowValues("context"),
     actions: rowValues("action"),
     budget: field("budget").value,
@@ -50,6 +53,11 @@ function formValues() {
     personEvery: field("person-every").value,
     ...tableValues(),
   };
+}
+
+// The names on the lines of a text; empty lines name nothing.
+function names(text) {
+  return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
 // Send the form with the button disabled, and show an error beside the form.
@@ -112,13 +120,15 @@ form.addEventListener("click", (event) => {
   }
 });
 
-// A part with data-when="ends=time" is shown while the radio button "ends" has the value "time".
+// A part with data-when="ends=time" is shown while the radio button "ends" has the value "time". What
+// is in a hidden part is disabled, so that the browser does not ask for it.
 form.addEventListener("change", ({ target: { type, name, value } }) => {
   if (type !== "radio") return;
-  for (const part of form.querySelectorAll(`[data-when^="${name}="]`)) {
-    part.hidden = part.dataset.when !== `${name}=${value}`;
-    for (const input of part.querySelectorAll("input, select")) input.disabled = part.hidden;
+  for (const part of form.querySelectorAll(`[data-when^="${name}="]`)) part.hidden = part.dataset.when !== `${name}=${value}`;
+  for (const input of form.querySelectorAll("[data-when] :is(input, select, textarea)")) {
+    input.disabled = input.closest("[hidden]") !== null;
   }
+  if (field("after").value === "") field("memory").disabled = true;
 });
 
 // The browser reports no invalid field inside closed details, so open them. "invalid" events do not

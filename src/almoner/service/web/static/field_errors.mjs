@@ -21,6 +21,8 @@ const PLACES = [
   [/^(?:horizon\.)?at must\b/, () => "closes"],
   [/^horizon\.arrivals\b/, () => "expected"],
   [/^(?:prior\.weight|the weight of a prior)\b/, () => "weight"],
+  [/^features\b/, () => "features"],
+  [/^(?:policy\.)?(?:rewards\.)?(?:the )?trust\b/, () => "trust"],
   [/^campaign .* has no /, () => "after"],
   [/^campaign .* was opened with /, () => "name"],
 ];
@@ -39,7 +41,7 @@ export function namedField(message, actions) {
     const match = message.match(beginning);
     if (match) return { term: term(match[1]) };
   }
-  const term = message.match(/^(\w+)(?:=True)? (?:must|needs|goes with|and \w+ exclude|cannot) /)?.[1];
+  const term = message.match(/^(\w+)(?:=True)? (?:must|needs|goes with|has no meaning|and \w+ exclude|cannot) /)?.[1];
   return term === undefined ? null : { term: term.replaceAll("_", "-") };
 }
 
@@ -82,7 +84,7 @@ export function formErrors(form, error) {
     if (named === null) return null;
     if (named.term === undefined) return rows[named.action].querySelector(`[data-field=${named.field}]`);
     const field = form.querySelector(`#${named.term}`);
-    return field?.matches("input:enabled, select:enabled") ? field : null;
+    return field?.matches("input:enabled, select:enabled, textarea:enabled") ? field : null;
   }
 
   function place(field) {

@@ -10,23 +10,17 @@ import { isolated } from "./formatting.mjs";
 export function campaignTerms(form) {
   return {
     name: form.name,
-    contexts: form.contexts.map(({ name }) => name),
+    ...arrivals(form),
     actions: Object.fromEntries(form.actions.map((action) => [action.name, actionTerms(action)])),
     horizon: horizon(form),
     budget: Number(form.budget),
-    policy: form.policy,
     unit: optionalNumber(form.unit),
-    default_rewards: defaultRewards(form),
-    new_contexts: form.newContexts,
     reward_window: form.rewardWindow || undefined,
     learn_cost: form.learnCost || undefined,
     risk: optionalNumber(form.risk),
     seed: optionalNumber(form.seed),
     currency: form.currency === "" ? undefined : form.currency,
     reward_range: rewardRange(form),
-    after: form.after === "" ? undefined : form.after,
-    memory: form.after === "" ? undefined : optionalNumber(form.memory),
-    prior: prior(form),
     holdout: optionalNumber(form.holdout),
     explore: optionalNumber(form.explore),
     per_person: perPerson(form),
@@ -35,8 +29,35 @@ export function campaignTerms(form) {
   };
 }
 
+// What is known of each arrival, and the terms that go with it: those of contexts have no meaning on
+// rows of scores or features, nor have their fields, which are hidden then.
+function arrivals(form) {
+  if (form.kind === "scores") return { scores: true, policy: scorePolicy(form.trust) };
+  if (form.kind === "features") return { features: form.features };
+  return {
+    contexts: form.contexts.map(({ name }) => name),
+    policy: form.policy,
+    default_rewards: defaultRewards(form),
+    new_contexts: form.newContexts,
+    after: form.after === "" ? undefined : form.after,
+    memory: form.after === "" ? undefined : optionalNumber(form.memory),
+    prior: prior(form),
+  };
+}
+
+// Scores as given by default; with a trust, they count for so many rewards of each action.
+function scorePolicy(trust) {
+  if (trust === "") return undefined;
+  return {
+    rewards: { kind: "GivenScores", trust: Number(trust) },
+    contexts: { kind: "Market" },
+    allocation: { kind: "Priced" },
+  };
+}
+
 // Terms with the guessed shares of the contexts: the body of POST /new/plan and /api/plan.
 export function previewTerms(form) {
+  if (form.kind !== "contexts") return campaignTerms(form);
   return {
     ...campaignTerms(form),
     context_probs: byContext(form, shares(form.contexts.map(({ weight }) => Number(weight)))),
@@ -62,8 +83,9 @@ function rewardRange({ rewardLow: low, rewardHigh: high }) {
 
 // Reject repeated names: objects keyed by name would silently merge their rows.
 export function rejectDuplicateNames(form) {
-  for (const [kind, rows] of [["context", form.contexts], ["action", form.actions]]) {
-    const names = rows.map(({ name }) => name);
+  const rows = form.kind === "contexts" ? form.contexts : [];
+  for (const [kind, named] of [["context", rows], ["action", form.actions]]) {
+    const names = named.map(({ name }) => name);
     const repeated = names.find((name, index) => names.indexOf(name) !== index);
     if (repeated !== undefined) {
       throw new Error(`Two ${kind}s are called “${isolated(repeated)}”; give them different names.`);
