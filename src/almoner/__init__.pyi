@@ -25,6 +25,11 @@ from .live.terms.pace import Pace as Pace
 from .live.terms.per_person import PerPerson as PerPerson
 from .live.terms.prior import Prior as Prior
 from .live.times.closing_time import ClosingTime as ClosingTime
+from .logs.basis import Basis as Basis
+from .logs.estimate import frontier as frontier
+from .logs.frontier import LogFrontier as LogFrontier
+from .logs.frontier import LogFrontierPoint as LogFrontierPoint
+from .logs.log import Log as Log
 from .lp import Solution as Solution
 from .lp import solve as solve
 from .policy.allocation import AdaptiveLP as AdaptiveLP
