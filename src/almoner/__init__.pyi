@@ -16,6 +16,8 @@ from .errors import StoreError as StoreError
 from .errors import UnknownCampaign as UnknownCampaign
 from .errors import UnknownDecision as UnknownDecision
 from .errors import UntriedPairs as UntriedPairs
+from .fit import Fit as Fit
+from .fit import Split as Split
 from .live.agent import Agent as Agent
 from .live.async_agent import AsyncAgent as AsyncAgent
 from .live.decision import Decision as Decision

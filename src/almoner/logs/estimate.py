@@ -48,7 +48,7 @@ def frontier(
     >>> round(point.value), point.price, point.shares["new"]
     (160, 1.0, {'skipped': 0.4, 'coupon': 0.6})
     >>> print(point.basis)
-    200 rows, 100 matches, effective sample size 91, smallest probability 0.5
+    200 rows, 100 matches, effective sample size 132, smallest probability 0.5
     """
     if isinstance(log, Rows):
         return log.frontier(budgets=budgets, **options)

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +15,15 @@ from almoner.errors import InvalidInput
 from almoner.logs.basis import Basis, basis_of, refuse_unknown_skips
 from almoner.logs.log import Log
 from almoner.logs.plans import Curve, trace_prices
-from almoner.logs.sums import Rows, Sums, folds_of, statistics_of, sum_rows, weigh_rows
-from almoner.lp import solve
+from almoner.logs.sums import (
+    Model,
+    Sums,
+    WeightedRows,
+    folds_of,
+    model_of,
+    sum_rows,
+    weigh_rows,
+)
 from almoner.types import Floats
 
 __all__ = ["LogFrontier", "LogFrontierPoint", "log_frontier"]
@@ -129,8 +136,10 @@ def log_frontier(
     rows = weigh_rows(log, cells.codes, len(cells.labels), folds_of(log, FOLDS, seed))
     sums = sum_rows(rows)
     ratios = [amount / len(log) for amount in amounts]
-    curve = _curve(sums, log.skip_reward)
-    deviations = _deviations(rows, ratios, log.skip_reward, bootstraps, seed)
+    model = _cross_fitted(sums, log.skip_reward)
+    known = log.skip_reward is not None
+    curve = trace_prices(sums, model, skip_known=known)
+    deviations = _deviations(rows, model, ratios, known, bootstraps, seed)
     return LogFrontier(
         _point(log, sums, curve, budget, float(stderr) * len(log))
         for budget, stderr in zip(amounts, deviations, strict=True)
@@ -144,47 +153,35 @@ def _listed(budgets: Any) -> list[Any]:
     return values
 
 
-def _curve(sums: Sums, skip_reward: float | None) -> Curve:
-    """Return the cross-fitted curve: plans made on other folds, judged on their own."""
-    model = statistics_of(sums.others(), skip_reward)
-    costs = statistics_of(sums.together(), skip_reward).costs
-    return trace_prices(sums, model._replace(costs=costs), skip_known=skip_reward is not None)
+def _cross_fitted(sums: Sums, skip_reward: float | None) -> Model:
+    """Return a model for each fold, fitted on the other folds; costs are those of all rows."""
+    costs = model_of(sums.together(), skip_reward).costs
+    return model_of(sums.others(), skip_reward)._replace(costs=costs)
 
 
 def _deviations(
-    rows: Rows, ratios: list[float], skip_reward: float | None, bootstraps: int, seed: int
+    rows: WeightedRows, model: Model, ratios: list[float], known: bool, bootstraps: int, seed: int
 ) -> Floats:
     """Return the standard deviation of the value at each ratio over bootstrapped rows.
 
-    Every row counts as often as a Poisson draw of mean 1 says, in its own fold, and plans are made
-    anew.
+    Every row counts as often as a Poisson draw of mean 1 says. The plans stay as they are: a fold
+    judges plans that others have made, so that its rows are as new to them.
     """
     draws = np.random.default_rng((seed, 1))
     values = np.empty((bootstraps, len(ratios)))
     for i in range(bootstraps):
-        curve = _curve(sum_rows(rows, draws.poisson(1.0, len(rows.places)) * 1.0), skip_reward)
+        copies = draws.poisson(1.0, len(rows.places)).astype(np.float64)
+        curve = trace_prices(sum_rows(rows, copies), model, skip_known=known)
         values[i] = [curve.at(ratio)[0] for ratio in ratios]
-    return values.std(axis=0, ddof=1)
-
-
-class _Model(NamedTuple):
-    """The statistics of all rows, for the LP."""
-
-    context_probs: Floats
-    reward_means: Floats
-    costs: Floats
-    default_rewards: Floats
-    ratio: float
+    deviations: Floats = values.std(axis=0, ddof=1)
+    return deviations
 
 
 def _point(log: Log, sums: Sums, curve: Curve, budget: float, stderr: float) -> LogFrontierPoint:
     ratio, count = budget / len(log), len(log)
     value, snips = (count * each for each in curve.at(ratio))
-    model = statistics_of(sums.together(), log.skip_reward)
-    means, costs = model.means[0], model.costs
-    plan = solve(_Model(model.shares[0], means[:, 1:], costs[:, 1:], means[:, 0], ratio))
-    chosen = np.column_stack([1.0 - plan.probabilities.sum(axis=1), plan.probabilities])
-    chosen = chosen.clip(0.0, 1.0)
+    model = model_of(sums.together(), log.skip_reward)
+    chosen, price = model.plan(0, ratio)
     return LogFrontierPoint(
         budget=budget,
         value=value,
@@ -192,8 +189,8 @@ def _point(log: Log, sums: Sums, curve: Curve, budget: float, stderr: float) -> 
         high=value + LEVEL * stderr,
         stderr=stderr,
         snips=snips,
-        price=plan.price,
-        spend=count * float(model.shares[0] @ (plan.probabilities * costs[:, 1:]).sum(axis=1)),
+        price=price,
+        spend=count * float(model.shares[0] @ (chosen * model.costs).sum(axis=1)),
         arrivals=count,
         shares={
             context: dict(zip(("skipped", *log.actions), row, strict=True))

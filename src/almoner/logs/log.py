@@ -163,9 +163,9 @@ class Log:
             return product((), len(self))
         cells = product(self.columns, len(self))
         if len(self.columns) > 1 and len(cells.labels) * ROWS_PER_CONTEXT > len(self):
-            from almoner.logs.splits import rank_splits
+            from almoner.logs.splits import best_split, rank_splits
 
-            return product(self._named(rank_splits(self)[0].columns), len(self))
+            return product(self._named(best_split(rank_splits(self))), len(self))
         return cells
 
     def by(self, *columns: str) -> Log:

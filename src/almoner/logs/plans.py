@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from almoner.logs.sums import Statistics, Sums
+from almoner.logs.sums import Model, Sums
 from almoner.lp import hull_steps
 from almoner.types import Floats, Ints
 
@@ -37,7 +37,7 @@ class Curve(NamedTuple):
         return _read(ratio, self.costs, self.robust), _read(ratio, self.snips_costs, self.snips)
 
 
-def trace_prices(sums: Sums, model: Statistics, *, skip_known: bool) -> Curve:
+def trace_prices(sums: Sums, model: Model, *, skip_known: bool) -> Curve:
     """Return the curve of the plans that the models make, judged by the sums of their folds."""
     rows = float(sums.arrivals.sum())
     means = np.where(np.isfinite(model.means), model.means, 0.0)
@@ -68,7 +68,7 @@ def trace_prices(sums: Sums, model: Statistics, *, skip_known: bool) -> Curve:
     )
 
 
-def _moves(model: Statistics) -> tuple[Floats, Ints, Ints, Ints, Ints]:
+def _moves(model: Model) -> tuple[Floats, Ints, Ints, Ints, Ints]:
     """Return price, fold, context, old and new action of every move, by falling price."""
     prices, places = [], []
     for fold in range(len(model.means)):

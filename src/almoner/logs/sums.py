@@ -7,13 +7,23 @@ from typing import NamedTuple
 import numpy as np
 
 from almoner.logs.log import Log
+from almoner.lp import solve
 from almoner.types import Floats, Ints
 
-__all__ = ["Rows", "Sums", "folds_of", "statistics_of", "sum_rows", "weigh_rows"]
+__all__ = [
+    "Model",
+    "PlanInput",
+    "Sums",
+    "WeightedRows",
+    "folds_of",
+    "model_of",
+    "sum_rows",
+    "weigh_rows",
+]
 
 
-class Rows(NamedTuple):
-    """Rows ready to be summed: the place of each in the sums, and its weighted numbers.
+class WeightedRows(NamedTuple):
+    """WeightedRows ready to be summed: the place of each in the sums, and its weighted numbers.
 
     The weight w of a row is the inverse of its probability. ``shape`` is (folds, contexts, 1 +
     actions), skipping being the first action.
@@ -54,12 +64,12 @@ def folds_of(log: Log, folds: int, seed: int) -> Ints:
     return np.asarray(order % folds, np.int64)
 
 
-def weigh_rows(log: Log, codes: Ints, contexts: int, folds: Ints | None = None) -> Rows:
+def weigh_rows(log: Log, codes: Ints, contexts: int, folds: Ints | None = None) -> WeightedRows:
     """Return the rows of a log, to be summed by fold, context and action."""
     actions, count = len(log.actions) + 1, 1 if folds is None else int(folds.max()) + 1
     arrivals = codes if folds is None else folds * contexts + codes
     weights = 1.0 / log.probabilities
-    return Rows(
+    return WeightedRows(
         places=arrivals * actions + log.taken + 1,
         arrivals=arrivals,
         weights=weights,
@@ -69,7 +79,7 @@ def weigh_rows(log: Log, codes: Ints, contexts: int, folds: Ints | None = None) 
     )
 
 
-def sum_rows(rows: Rows, copies: Floats | None = None) -> Sums:
+def sum_rows(rows: WeightedRows, copies: Floats | None = None) -> Sums:
     """Return the sums of the rows, each counted as often as ``copies`` says."""
     folds, contexts, _ = rows.shape
     size = int(np.prod(rows.shape))
@@ -87,8 +97,18 @@ def sum_rows(rows: Rows, copies: Floats | None = None) -> Sums:
     )
 
 
-class Statistics(NamedTuple):
-    """Estimates for each fold: what `almoner.lp.solve` takes, of one fold.
+class PlanInput(NamedTuple):
+    """Estimates as `almoner.lp.solve` takes them."""
+
+    context_probs: Floats
+    reward_means: Floats
+    costs: Floats
+    default_rewards: Floats
+    ratio: float
+
+
+class Model(NamedTuple):
+    """Estimates for each fold.
 
     ``means`` (folds, contexts, 1 + actions) has skipping first, and minus infinity for an action
     that no row of the context took; ``costs`` (contexts, 1 + actions) are the same for all folds.
@@ -98,8 +118,17 @@ class Statistics(NamedTuple):
     means: Floats
     costs: Floats
 
+    def plan(self, fold: int, ratio: float) -> tuple[Floats, float]:
+        """Return the plan of a fold's model, (contexts, 1 + actions), and its price."""
+        means = self.means[fold]
+        solution = solve(
+            PlanInput(self.shares[fold], means[:, 1:], self.costs[:, 1:], means[:, 0], ratio)
+        )
+        skipped = 1.0 - solution.probabilities.sum(axis=1)
+        return np.column_stack([skipped, solution.probabilities]).clip(0.0, 1.0), solution.price
 
-def statistics_of(sums: Sums, skip_reward: float | None) -> Statistics:
+
+def model_of(sums: Sums, skip_reward: float | None) -> Model:
     """Return the shares of contexts, weighted means of rewards, and mean costs.
 
     A cost that no row has is that of the action in other contexts. The reward of skipping in a
@@ -116,4 +145,4 @@ def statistics_of(sums: Sums, skip_reward: float | None) -> Statistics:
     usual = costs.sum(axis=0) / np.where(weights.sum(axis=0) > 0.0, weights.sum(axis=0), 1.0)
     costs = np.where(weights > 0.0, costs / np.where(weights > 0.0, weights, 1.0), usual)
     rows = sums.arrivals.sum(axis=1, keepdims=True)
-    return Statistics(sums.arrivals / np.where(rows > 0.0, rows, 1.0), means, costs)
+    return Model(sums.arrivals / np.where(rows > 0.0, rows, 1.0), means, costs)
