@@ -32,6 +32,8 @@ from .logs.estimate import frontier as frontier
 from .logs.frontier import LogFrontier as LogFrontier
 from .logs.frontier import LogFrontierPoint as LogFrontierPoint
 from .logs.log import Log as Log
+from .logs.replay import Replay as Replay
+from .logs.replay import replay as replay
 from .lp import Solution as Solution
 from .lp import solve as solve
 from .policy.allocation import AdaptiveLP as AdaptiveLP
