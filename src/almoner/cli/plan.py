@@ -175,7 +175,7 @@ def _sentences(
 
 
 def _total(problem: Problem, reward: float) -> float:
-    """Return a sum over all rounds in the unit of the log that the problem was fitted to, if any."""
+    """Return a sum over all rounds, in the unit of the log if the problem was fitted to one."""
     return reward if problem.fit is None else problem.fit.in_unit(reward, count=problem.horizon)
 
 

@@ -9,7 +9,10 @@ from almoner.logs.log import Log
 from almoner.logs.sums import sum_rows, weigh_rows
 from almoner.types import Floats
 
-__all__ = ["Basis", "basis_of", "refuse_unknown_skips"]
+__all__ = ["LEVEL", "Basis", "basis_of", "refuse_unknown_skips"]
+
+LEVEL = 1.959963984540054
+"""Standard errors of a 95 % interval."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import numpy as np
 from almoner import checks
 from almoner.errors import InvalidInput
 from almoner.fit import Fit, Split
-from almoner.logs.basis import refuse_unknown_skips
+from almoner.logs.basis import LEVEL, refuse_unknown_skips
 from almoner.logs.log import Log
 from almoner.logs.splits import best_split, rank_splits
 from almoner.logs.sums import model_of, sum_rows, weigh_rows
@@ -17,9 +17,6 @@ from almoner.problem import Problem
 from almoner.types import Floats
 
 __all__ = ["fit_problem"]
-
-LEVEL = 1.959963984540054
-"""Standard errors of a 95 % interval."""
 
 
 def fit_problem(

@@ -12,7 +12,7 @@ import numpy as np
 
 from almoner import checks
 from almoner.errors import InvalidInput
-from almoner.logs.basis import Basis, basis_of, refuse_unknown_skips
+from almoner.logs.basis import LEVEL, Basis, basis_of, refuse_unknown_skips
 from almoner.logs.log import Log
 from almoner.logs.plans import Curve, trace_prices
 from almoner.logs.sums import (
@@ -28,8 +28,8 @@ from almoner.types import Floats
 
 __all__ = ["LogFrontier", "LogFrontierPoint", "log_frontier"]
 
-FOLDS, BOOTSTRAPS, LEVEL = 5, 200, 1.959963984540054
-"""Folds of the cross-fitting, bootstrap samples, standard errors of a band (95 %)."""
+FOLDS, BOOTSTRAPS = 5, 200
+"""Folds of the cross-fitting, and bootstrap samples."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,9 +119,9 @@ class LogFrontier(list[LogFrontierPoint]):
 
 def _flat(point: LogFrontierPoint) -> dict[str, Any]:
     record = asdict(point)
-    basis = record.pop("basis")
+    basis: dict[str, Any] = record.pop("basis")
     del record["shares"], basis["warnings"]
-    return record | basis
+    return {**record, **basis}
 
 
 def log_frontier(

@@ -46,6 +46,8 @@ class Log:
         The file or the kind of table that it comes from.
     notes
         Sentences on what to keep in mind: empty rewards, missing overlap.
+    exact
+        Whether contexts are the product of all columns even if that leaves few rows for each.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Log:
     skip_reward: float | None
     source: str
     notes: tuple[str, ...]
+    exact: bool = False
 
     @classmethod
     def read(
@@ -162,7 +165,8 @@ class Log:
         if not self.columns:
             return product((), len(self))
         cells = product(self.columns, len(self))
-        if len(self.columns) > 1 and len(cells.labels) * ROWS_PER_CONTEXT > len(self):
+        fine = len(cells.labels) * ROWS_PER_CONTEXT > len(self)
+        if fine and len(self.columns) > 1 and not self.exact:
             from almoner.logs.splits import best_split, rank_splits
 
             return product(self._named(best_split(rank_splits(self))), len(self))
@@ -170,7 +174,7 @@ class Log:
 
     def by(self, *columns: str) -> Log:
         """Return the log with contexts by some of its columns only."""
-        return replace(self, columns=self._named(columns))
+        return replace(self, columns=self._named(columns), exact=True)
 
     def _named(self, names: Sequence[str]) -> tuple[Column, ...]:
         known = {column.name: column for column in self.columns}
@@ -220,10 +224,11 @@ class Log:
         return fit_problem(self, budget=budget, horizon=horizon, context=context)
 
     def indices(self, rows: Ints) -> Log:
-        """Return the log of some rows, with the same contexts."""
+        """Return the log of some rows, with contexts of the same columns."""
         return replace(
             self,
-            columns=tuple(column.rows(rows) for column in self.columns),
+            exact=True,
+            columns=tuple(column.rows(rows) for column in self._named(self.split)),
             taken=self.taken[rows],
             rewards=self.rewards[rows],
             costs=self.costs[rows],

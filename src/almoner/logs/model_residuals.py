@@ -1,6 +1,6 @@
 """Value of a policy by a model and its residuals, for horizons that a log is too short for.
 
-Means fitted on one half of the log are the world of a simulation, on contexts of the other half. The
+Means fitted on one half of a log are the world of a simulation, on contexts of the other half. The
 average of what the policy does there in each context, π̄, is an ordinary policy; the weighted
 residuals of the other half, π̄(a|x)/p · (r − m(x, a)), correct the error of the means. Both halves
 take both parts.
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from almoner.logs.basis import basis_of
+from almoner.logs.halves import fitted_problem, halves_of
 from almoner.logs.log import Log
-from almoner.logs.rejection import fitted_problem, halves_of
 from almoner.logs.replay import Replay
 from almoner.policy.base import Policy
 from almoner.problem import Problem

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from almoner import checks
-from almoner.logs.basis import Basis, refuse_unknown_skips
+from almoner.logs.basis import LEVEL, Basis, refuse_unknown_skips
 from almoner.logs.log import Log
 from almoner.policy.base import Policy
 from almoner.policy.recipes import recipe
 from almoner.simulation.python_policy import PlainPolicy, check_methods
 
 __all__ = ["Replay", "replay"]
-
-LEVEL = 1.959963984540054
-"""Standard errors of a 95 % interval."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +119,7 @@ def replay(
     ...     "action": ["coupon", "", "coupon", ""] * 500,
     ...     "reward": [1, 0, 1, 1] * 500}, design="uniform")
     >>> result = replay(log, "thrifty", budget=600)
-    >>> result.horizon, result.budget, bool(result.spend <= result.budget)
+    >>> result.horizon, round(result.budget, 1), bool(result.spend <= result.budget)
     (932, 279.6, True)
     """
     from almoner.logs.model_residuals import simulate_model

@@ -86,7 +86,7 @@ def sum_rows(rows: WeightedRows, copies: Floats | None = None) -> Sums:
 
     def total(values: Floats) -> Floats:
         each = values if copies is None else values * copies
-        return np.bincount(rows.places, each, size).reshape(rows.shape)
+        return np.asarray(np.bincount(rows.places, each, size), np.float64).reshape(rows.shape)
 
     arrived = np.bincount(rows.arrivals, copies, folds * contexts).reshape(folds, contexts)
     return Sums(
