@@ -8,9 +8,8 @@ import numpy as np
 
 from almoner.errors import InvalidInput
 from almoner.logs.log import Log
-from almoner.types import Mask
 
-__all__ = ["acceptance_notes", "horizon_of", "refuse_certainty", "with_all_actions"]
+__all__ = ["acceptance_notes", "horizon_of", "refuse_certainty", "smallest_of", "with_all_actions"]
 
 MARGIN = 3.0
 """Standard deviations by which the horizon falls short of the rows to be accepted on average."""
@@ -22,7 +21,17 @@ RARE = 0.01
 """Share of the rows that may be left out because their contexts lack an action."""
 
 
+def smallest_of(log: Log) -> float:
+    """Return the smallest probability of what a replay must find in the log.
+
+    Skips of a known reward need not be found.
+    """
+    needed = log.taken >= (0 if log.skip_reward is not None else -1)
+    return float(log.probabilities[needed].min())
+
+
 def refuse_certainty(log: Log) -> None:
+    """Refuse a log in which nothing was drawn at random."""
     if np.all(log.probabilities == 1.0):
         raise InvalidInput(
             f"{log.source}: replay needs actions that were drawn at random, and every row has "
@@ -36,7 +45,8 @@ def with_all_actions(log: Log) -> tuple[Log, list[str]]:
     pairs = np.zeros((len(log.contexts), len(log.actions) + 1), np.bool_)
     codes = log.cells.codes
     pairs[codes, log.taken + 1] = True
-    lacking: Mask = ~pairs.all(axis=1)
+    pairs[:, 0] |= log.skip_reward is not None
+    lacking = np.asarray(~pairs.all(axis=1), np.bool_)
     if not lacking.any():
         return log, []
     rows = np.flatnonzero(~lacking[codes])

@@ -13,6 +13,7 @@ from almoner.logs.conditions import (
     acceptance_notes,
     horizon_of,
     refuse_certainty,
+    smallest_of,
     with_all_actions,
 )
 from almoner.logs.halves import fitted_problem, halves_of, knows_statistics
@@ -35,16 +36,16 @@ def replay_by_rejection(
     ratio, total = budget / len(log), len(log)
     log, notes = with_all_actions(log)
     halves = halves_of(log, seed) if knows_statistics(policy) else [(log, log)]
-    smallest = float(log.probabilities.min())
+    smallest = smallest_of(log)
     horizon = min(horizon_of(len(judged), smallest) for _, judged in halves)
     rewards, spends, passed, rounds = [], [], 0, 0
     for fitted, judged in halves:
         problem = fitted_problem(fitted, judged, horizon, ratio)
         for run in range(runs):
             one = accept_rows(judged, problem, policy, smallest, seed, run)
-            rewards.append(judged.rewards[one.rows])
+            rewards.append(one.rewards)
             spends.append(one.spend)
-            passed, rounds = passed + one.passed, rounds + len(one.rows)
+            passed, rounds = passed + one.passed, rounds + len(one.rewards)
     drawn = np.concatenate(rewards)
     accepted = rounds / runs
     chance = float(drawn.std() / math.sqrt(accepted))  # runs use the same rows: they count once
@@ -83,5 +84,5 @@ def _path_noise(
         shuffled = log.indices(order)
         problem = fitted_problem(shuffled, shuffled, horizon, ratio)
         one = accept_rows(shuffled, problem, policy, smallest, seed, shuffle)
-        means.append(shuffled.rewards[one.rows].mean())
+        means.append(one.rewards.mean())
     return float(np.std(means, ddof=1))
