@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from almoner.errors import InvalidInput
-from almoner.types import Floats
+from almoner.types import Floats, Mask
 
 __all__ = ["Table", "is_empty", "open_table"]
 
@@ -54,9 +54,9 @@ class Table:
         values = self._columns[name]
         return ["" if is_empty(value) else str(_plain(value)) for value in values]
 
-    def empty(self, name: str) -> int:
-        """Return the number of empty cells of a column."""
-        return sum(map(is_empty, self._columns[name]))
+    def empty(self, name: str) -> Mask:
+        """Return which cells of a column are empty."""
+        return np.array([is_empty(value) for value in self._columns[name]], np.bool_)
 
 
 def is_empty(value: Any) -> bool:

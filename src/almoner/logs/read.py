@@ -60,7 +60,7 @@ def read_log(
         probabilities = table.column(names["probability"])
     else:
         probabilities = designed(table.source, design, taken, actions, skip)
-    notes = [*_silent(table, names["reward"])]
+    notes = _silent(table, names["reward"], taken, own)
     notes += check_probabilities(table.source, probabilities, taken, actions)
     known = None if skip_reward is None else checks.number("skip_reward", skip_reward)
     if known is None and own:
@@ -196,8 +196,10 @@ def _billed(table: Table, name: str, taken: Ints) -> Floats:
     return costs
 
 
-def _silent(table: Table, name: str | None) -> list[str]:
-    count = table.empty(str(name))
+def _silent(table: Table, name: str | None, taken: Ints, own: bool) -> list[str]:
+    """Return a note on rows without a reward; skips of a campaign need none."""
+    empty = table.empty(str(name))
+    count = int(np.count_nonzero(empty & (taken >= 0) if own else empty))
     return [f"{count:,} rows without a reward count as 0"] if count else []
 
 
