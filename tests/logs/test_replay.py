@@ -11,7 +11,7 @@ from support.logs import WORLD, columns_of, make_log
 
 import almoner as al
 
-RATIO = 0.4
+RATIO = 0.3
 
 
 class Always:
@@ -106,12 +106,12 @@ def test_intervals_cover_the_value_of_a_learner() -> None:
 
 def test_a_model_gives_any_horizon() -> None:
     log = make_log(8_000, 13)
-    result = al.replay(log, "thrifty", budget=20_000, horizon=50_000, runs=2)
+    result = al.replay(log, "thrifty", budget=15_000, horizon=50_000, runs=2)
     problem = WORLD.scaled(50_000, ratio=RATIO)
     expected = al.simulate(problem, "thrifty", runs=5).reward.mean()
     assert result.horizon == 50_000
     assert result.value == pytest.approx(expected, abs=3.5 * result.stderr)
-    assert result.spend <= result.budget == 20_000
+    assert result.spend <= result.budget == 15_000
     assert result.acceptance == 0.0
 
 
@@ -124,9 +124,11 @@ def test_rewards_in_money_are_values_in_money() -> None:
 
 def test_the_same_seed_gives_the_same_replay() -> None:
     log = make_log(3_000, 3)
-    first, second, third = (al.replay(log, "ucb_alp", budget=1_000, seed=s) for s in (1, 1, 2))
+    first, second, third = (
+        al.replay(log, "thrifty", budget=1_000, seed=s, runs=3) for s in (1, 1, 2)
+    )
     assert first == second
-    assert first.value != third.value
+    assert first.stderr != third.stderr
 
 
 def test_contexts_that_lack_an_action_are_left_out_if_rare_and_refused_if_not() -> None:

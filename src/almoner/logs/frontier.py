@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from almoner import checks
 from almoner.errors import InvalidInput
 from almoner.logs.basis import LEVEL, Basis, basis_of, refuse_unknown_skips
 from almoner.logs.log import Log
-from almoner.logs.plans import Curve, trace_prices
+from almoner.logs.plans import Judgement, judge, moves_of
 from almoner.logs.sums import (
     Model,
     Sums,
@@ -138,11 +138,15 @@ def log_frontier(
     ratios = [amount / len(log) for amount in amounts]
     model = _cross_fitted(sums, log.skip_reward)
     known = log.skip_reward is not None
-    curve = trace_prices(sums, model, skip_known=known)
-    deviations = _deviations(rows, model, ratios, known, bootstraps, seed)
+    moves = moves_of(model)
+
+    def judged(sums: Sums) -> list[Judgement]:
+        return [judge(sums, model, moves, ratio, skip_known=known) for ratio in ratios]
+
+    deviations = _deviations(rows, judged, bootstraps, seed)
     return LogFrontier(
-        _point(log, sums, curve, budget, float(stderr) * len(log))
-        for budget, stderr in zip(amounts, deviations, strict=True)
+        _point(log, sums, values, budget, float(stderr) * len(log))
+        for budget, values, stderr in zip(amounts, judged(sums), deviations, strict=True)
     )
 
 
@@ -160,26 +164,30 @@ def _cross_fitted(sums: Sums, skip_reward: float | None) -> Model:
 
 
 def _deviations(
-    rows: WeightedRows, model: Model, ratios: list[float], known: bool, bootstraps: int, seed: int
+    rows: WeightedRows,
+    judged: Callable[[Sums], list[Judgement]],
+    bootstraps: int,
+    seed: int,
 ) -> Floats:
-    """Return the standard deviation of the value at each ratio over bootstrapped rows.
+    """Return the standard deviation of the value at each budget over bootstrapped rows.
 
     Every row counts as often as a Poisson draw of mean 1 says. The plans stay as they are: a fold
     judges plans that others have made, so that its rows are as new to them.
     """
     draws = np.random.default_rng((seed, 1))
-    values = np.empty((bootstraps, len(ratios)))
-    for i in range(bootstraps):
+    values = []
+    for _ in range(bootstraps):
         copies = draws.poisson(1.0, len(rows.places)).astype(np.float64)
-        curve = trace_prices(sum_rows(rows, copies), model, skip_known=known)
-        values[i] = [curve.at(ratio)[0] for ratio in ratios]
-    deviations: Floats = values.std(axis=0, ddof=1)
+        values.append([each.robust for each in judged(sum_rows(rows, copies))])
+    deviations: Floats = np.std(values, axis=0, ddof=1)
     return deviations
 
 
-def _point(log: Log, sums: Sums, curve: Curve, budget: float, stderr: float) -> LogFrontierPoint:
+def _point(
+    log: Log, sums: Sums, values: Judgement, budget: float, stderr: float
+) -> LogFrontierPoint:
     ratio, count = budget / len(log), len(log)
-    value, snips = (count * each for each in curve.at(ratio))
+    value, snips = (count * each for each in values)
     model = model_of(sums.together(), log.skip_reward)
     chosen, price = model.plan(0, ratio)
     return LogFrontierPoint(

@@ -8,22 +8,22 @@ from almoner.errors import InvalidInput
 from almoner.logs.fit_problem import fit_problem
 from almoner.logs.log import Log
 from almoner.policy.base import Policy
-from almoner.policy.contexts import KnownContexts
 from almoner.policy.rewards import KnownRewards
 from almoner.problem import Problem
 from almoner.simulation.python_policy import PlainPolicy
 
-__all__ = ["fitted_problem", "halves_of", "knows_statistics"]
+__all__ = ["fitted_problem", "halves_of", "knows_means"]
 
 
-def knows_statistics(policy: Policy | PlainPolicy) -> bool:
-    """Return whether a policy takes statistics of the problem as known, and has none itself."""
+def knows_means(policy: Policy | PlainPolicy) -> bool:
+    """Return whether a policy takes mean rewards as known, and has none itself.
+
+    Shares of contexts that it takes as known may be those of the rows that judge it: they say
+    nothing of rewards.
+    """
     if not isinstance(policy, Policy):
         return False
-    rewards, contexts = policy.rewards, policy.contexts
-    return (isinstance(rewards, KnownRewards) and rewards.means is None) or (
-        isinstance(contexts, KnownContexts) and contexts.probs is None
-    )
+    return isinstance(policy.rewards, KnownRewards) and policy.rewards.means is None
 
 
 def halves_of(log: Log, seed: int) -> list[tuple[Log, Log]]:
@@ -37,7 +37,7 @@ def fitted_problem(fitted: Log, judged: Log, horizon: int, ratio: float) -> Prob
     """Return the terms of a replay, with the statistics of one half for policies that need them."""
     if fitted.contexts != judged.contexts:
         raise InvalidInput(
-            f"{fitted.source}: replay of known statistics needs every context in both halves of "
+            f"{fitted.source}: replay of known means needs every context in both halves of "
             "the log; use fewer contexts, or a policy that learns"
         )
     columns = fitted.split

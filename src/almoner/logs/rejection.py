@@ -16,7 +16,7 @@ from almoner.logs.conditions import (
     smallest_of,
     with_all_actions,
 )
-from almoner.logs.halves import fitted_problem, halves_of, knows_statistics
+from almoner.logs.halves import fitted_problem, halves_of, knows_means
 from almoner.logs.log import Log
 from almoner.logs.replay import Replay
 from almoner.policy.base import Policy
@@ -35,7 +35,7 @@ def replay_by_rejection(
     refuse_certainty(log)
     ratio, total = budget / len(log), len(log)
     log, notes = with_all_actions(log)
-    halves = halves_of(log, seed) if knows_statistics(policy) else [(log, log)]
+    halves = halves_of(log, seed) if knows_means(policy) else [(log, log)]
     smallest = smallest_of(log)
     horizon = min(horizon_of(len(judged), smallest) for _, judged in halves)
     rewards, spends, passed, rounds = [], [], 0, 0

@@ -92,8 +92,8 @@ def replay(
     Rows are accepted at random where the log did what the policy does, so that the accepted ones
     are arrivals that the policy has served itself: on acceptance it is charged, rewarded, and
     learns. Of n rows about n·m are accepted, m being the smallest probability in the log, and the
-    budget is cut in proportion. A policy that takes statistics as known gets those of one half of
-    the log, and is replayed on the other, and the other way round.
+    budget is cut in proportion. A policy that takes means as known gets those of one half of the
+    log, and is replayed on the other, and the other way round.
 
     Parameters
     ----------

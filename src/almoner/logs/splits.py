@@ -142,7 +142,9 @@ class _Judge:
             means=np.concatenate([skipped, skipped + gains], axis=2),
             costs=model_of(sums.together(), skip_reward).costs,
         )
-        made = [[model.plan(fold, ratio) for fold in range(FOLDS)] for ratio in self.ratios]
+        made = [
+            [model.plan(fold, ratio) for fold in range(len(model.means))] for ratio in self.ratios
+        ]
         return _Plans(
             np.array([[chosen for chosen, _ in each] for each in made]),
             np.array([np.mean([price for _, price in each]) for each in made]),
