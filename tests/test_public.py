@@ -161,7 +161,7 @@ def test_no_docstring_explains_a_missing_parameter_or_attribute(name: str) -> No
 def test_public_functions_take_keywords_beyond_their_subject(name: str) -> None:
     parameters = inspect.signature(getattr(almoner, name)).parameters.values()
     positional = [parameter.name for parameter in parameters if parameter.kind is not KEYWORD]
-    assert set(positional) <= {"problem", "policy", "name"}
+    assert set(positional) <= {"problem", "log", "policy", "name"}
 
 
 RAISED = [value for value in vars(errors).values() if inspect.isclass(value)]

@@ -16,6 +16,8 @@ from .errors import StoreError as StoreError
 from .errors import UnknownCampaign as UnknownCampaign
 from .errors import UnknownDecision as UnknownDecision
 from .errors import UntriedPairs as UntriedPairs
+from .fit import Fit as Fit
+from .fit import Split as Split
 from .live.agent import Agent as Agent
 from .live.async_agent import AsyncAgent as AsyncAgent
 from .live.decision import Decision as Decision
@@ -25,6 +27,13 @@ from .live.terms.pace import Pace as Pace
 from .live.terms.per_person import PerPerson as PerPerson
 from .live.terms.prior import Prior as Prior
 from .live.times.closing_time import ClosingTime as ClosingTime
+from .logs.basis import Basis as Basis
+from .logs.estimate import frontier as frontier
+from .logs.frontier import LogFrontier as LogFrontier
+from .logs.frontier import LogFrontierPoint as LogFrontierPoint
+from .logs.log import Log as Log
+from .logs.replay import Replay as Replay
+from .logs.replay import replay as replay
 from .lp import Solution as Solution
 from .lp import solve as solve
 from .policy.allocation import AdaptiveLP as AdaptiveLP

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from almoner import checks
 from almoner.errors import InvalidProblem
 from almoner.files import read_table
+from almoner.fit import Fit
 from almoner.types import Floats
 
 __all__ = ["FROM_FILE", "Problem"]
@@ -51,6 +52,8 @@ class Problem:
         1 is Bernoulli, 0 is the mean itself every time, anything between is Beta.
     contexts, actions
         Names for people to read.
+    fit
+        The evidence of statistics that were fitted to a log, if they were.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Problem:
     reward_spread: float
     contexts: tuple[str, ...]
     actions: tuple[str, ...]
+    fit: Fit | None
 
     def __init__(
         self,
@@ -90,6 +94,7 @@ class Problem:
         reward_spread: float = 1.0,
         contexts: Sequence[str] = (),
         actions: Sequence[str] = (),
+        fit: Fit | None = None,
     ) -> None:
         probs = checks.probabilities("context_probs", context_probs, error=InvalidProblem)
         means = checks.array(
@@ -126,9 +131,22 @@ class Problem:
             ),
             "contexts": checks.names("contexts", contexts, count=len(probs), error=InvalidProblem),
             "actions": checks.names("actions", actions, count=means.shape[1], error=InvalidProblem),
+            "fit": fit if isinstance(fit, Fit) or fit is None else Fit.from_dict(fit),
         }
         for name, value in valid.items():
             object.__setattr__(self, name, value)  # sets a field of a frozen dataclass
+
+    def prior(self, *, memory: float = 1.0) -> dict[str, Any]:
+        """Return the ``prior`` of a campaign, if the problem was fitted to a log.
+
+        Means are in the unit of the log, and each has the weight of its rows, times ``memory``.
+        """
+        if self.fit is None:
+            raise InvalidProblem(
+                "a prior needs the counts of a log, and this problem has none; make the problem "
+                "with Log.fit, or write al.Prior(means=…, weight=…)"
+            )
+        return self.fit.prior(self.contexts, self.actions, memory=memory)
 
     @property
     def ratio(self) -> float:
@@ -147,6 +165,8 @@ class Problem:
         Costs and default rewards that are the same in every context hold for any number of them.
         """
         names = [field.name for field in fields(self)]
+        if not {"horizon", "budget"} >= changes.keys():
+            changes = {"fit": None, **changes}  # the log says nothing of other statistics
         checks.known_keys("the problem", changes, required=(), optional=names, error=InvalidProblem)
         return replace(self, **(self._shared() | changes))
 
@@ -183,7 +203,7 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """Return lists and numbers under the constructor's names; default values are left out."""
-        table = {
+        table: dict[str, Any] = {
             field.name: value.tolist() if isinstance(value, np.ndarray) else value
             for field in fields(self)
             if (value := getattr(self, field.name)) is not None
@@ -196,6 +216,8 @@ class Problem:
             del table["defaults_known"]
         if self.reward_spread == 1:
             del table["reward_spread"]
+        if self.fit is not None:
+            table["fit"] = self.fit.to_dict()
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in table.items()
@@ -224,10 +246,9 @@ class Problem:
         if path.suffix == ".json":
             text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
         elif path.suffix == ".toml":  # a JSON array, number or string is also TOML
-            text = "".join(
-                f"{name} = {json.dumps(value, ensure_ascii=False)}\n".replace("\x7f", "\\u007f")
-                for name, value in self.to_dict().items()
-            )
+            table = self.to_dict()
+            fit = table.pop("fit", None)
+            text = _toml(table) + ("" if fit is None else f"\n[fit]\n{_toml(fit)}")
         else:
             raise InvalidProblem(f"a problem file must end in .toml or .json, got {path.name!r}")
         path.write_text(text, encoding="utf-8")
@@ -237,3 +258,11 @@ class Problem:
 
     def __hash__(self) -> int:
         return hash(json.dumps(self.to_dict()))
+
+
+def _toml(table: dict[str, Any]) -> str:
+    """Return lines of TOML for values that are no tables."""
+    return "".join(
+        f"{name} = {json.dumps(value, ensure_ascii=False)}\n".replace("\x7f", "\\u007f")
+        for name, value in table.items()
+    )

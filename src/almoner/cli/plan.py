@@ -69,8 +69,8 @@ def plan(
                 "budget": problem.budget,
                 "unusable": usable.unusable,
                 "ratio": problem.ratio,
-                "upper_bound": problem.horizon * solution.value,
-                "price": solution.price,
+                "upper_bound": _total(problem, problem.horizon * solution.value),
+                "price": _price(problem, solution.price),
                 "boundaries": solution.boundaries.tolist(),
                 "boundary_distance": solution.boundary_distance,
                 "probabilities": solution.probabilities.tolist(),
@@ -138,6 +138,7 @@ def _sentences(
     """Yield the sentences below the table of a plan."""
     rounds = counted(problem.horizon, "round")
     idle = problem.horizon * float(problem.context_probs @ problem.default_rewards)
+    idle = _total(problem, idle)
     if not usable.affordable.any():
         cheapest = float(problem.costs.min())
         yield (
@@ -146,7 +147,7 @@ def _sentences(
         )
         yield f"To skip everybody brings {amount(idle)} in {rounds}."
         return
-    reward = problem.horizon * solution.value
+    reward = _total(problem, problem.horizon * solution.value)
     spend = problem.horizon * float(
         problem.context_probs @ (solution.probabilities * problem.costs).sum(axis=1)
     )
@@ -168,9 +169,18 @@ def _sentences(
     ]
     if unaffordable:
         yield f"Left out, because dearer than the whole budget: {', '.join(unaffordable)}."
-    yield f"One more unit of budget would bring {solution.price:.4g}."
+    yield f"One more unit of budget would bring {_price(problem, solution.price):.4g}."
     if not unaffordable:  # more budget would bring them in, and change the boundaries
         yield _nearest_boundary(usable.problem, solution)
+
+
+def _total(problem: Problem, reward: float) -> float:
+    """Return a sum over all rounds, in the unit of the log if the problem was fitted to one."""
+    return reward if problem.fit is None else problem.fit.in_unit(reward, count=problem.horizon)
+
+
+def _price(problem: Problem, price: float) -> float:
+    return price if problem.fit is None else problem.fit.in_unit(price, count=0)
 
 
 def _nearest_boundary(problem: Problem, solution: Solution) -> str:

@@ -59,7 +59,7 @@ def load_rows(
     """
     from almoner import checks
     from almoner.simulation.rows.rows import Rows
-    from almoner.simulation.rows.tables import open_table
+    from almoner.tables import open_table
 
     if (budget is None) == (rho is None):
         raise click.UsageError("on rows give --budget, or --rho as the budget per row")

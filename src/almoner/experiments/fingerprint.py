@@ -19,6 +19,7 @@ SOURCES = (
     "checks/*.py",
     "experiments/cells.py",
     "experiments/reproduction/concentration.py",
+    "fit.py",
     "jit.py",
     "kernels/**/*.py",
     "lp.py",
@@ -26,6 +27,7 @@ SOURCES = (
     "policy/*.py",
     "problem.py",
     "simulation/**/*.py",
+    "tables.py",
 )
 """The files that the rows of given settings depend on; a test proves the list complete."""
 

@@ -156,7 +156,11 @@ def test_bad_names_of_columns_are_refused(arguments: dict[str, Any], sentence: s
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("rows.xlsx", "", "a file of rows must end in .csv, .csv.gz and .parquet, got 'rows.xlsx'"),
+        (
+            "rows.xlsx",
+            "",
+            "a file of rows must end in .csv, .csv.gz, .jsonl and .parquet, got 'rows.xlsx'",
+        ),
         ("none.csv", None, "cannot read the rows 'none.csv': No such file or directory; check the"),
         ("bad.parquet", "text", "bad.parquet is not valid Parquet: "),
         ("short.csv", "reward_a,cost_a\n1,2\n1\n", "short.csv: row 2 must have 2 cells as the hea"),

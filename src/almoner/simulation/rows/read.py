@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from almoner.errors import InvalidInput
-from almoner.simulation.rows.tables import Table, open_table
+from almoner.tables import Table, open_table
 from almoner.types import Floats
 
 __all__ = ["read_arrays"]

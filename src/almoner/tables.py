@@ -1,8 +1,9 @@
-"""Columns of numbers from CSV and Parquet files, data frames and mappings."""
+"""Columns of numbers or texts from CSV, JSONL and Parquet files, data frames and mappings."""
 
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from almoner.errors import InvalidInput
-from almoner.types import Floats
+from almoner.types import Floats, Mask
 
-__all__ = ["Table", "open_table"]
+__all__ = ["Table", "is_empty", "open_table"]
 
-SUFFIXES = ".csv, .csv.gz and .parquet"
+SUFFIXES = ".csv, .csv.gz, .jsonl and .parquet"
 
 
 class Table:
@@ -25,8 +26,8 @@ class Table:
         self.names = list(columns)
         self._columns = columns
 
-    def column(self, name: str) -> Floats:
-        """Return a column as finite numbers."""
+    def column(self, name: str, *, missing: float | None = None) -> Floats:
+        """Return a column as finite numbers, with ``missing``, if given, for empty cells."""
         values = self._columns[name]
         try:
             numbers = np.array(values, dtype=np.float64)
@@ -35,6 +36,10 @@ class Table:
         if numbers.ndim != 1:
             raise InvalidInput(f"{self.source}: column {name!r} must be a list of numbers")
         bad = np.flatnonzero(~np.isfinite(numbers))
+        if missing is not None and len(bad):
+            empty = [i for i in bad.tolist() if is_empty(values[i])]
+            numbers[empty] = missing
+            bad = np.flatnonzero(~np.isfinite(numbers))
         if len(bad):
             value = values[int(bad[0])] if hasattr(values, "__getitem__") else numbers[bad[0]]
             shown = "nothing" if value is None or value == "" else repr(_plain(value))
@@ -43,6 +48,20 @@ class Table:
                 f"{bad[0] + 1}; fill it in, or leave the row out"
             )
         return numbers
+
+    def texts(self, name: str) -> list[str]:
+        """Return a column as texts, empty ones where there is no value."""
+        values = self._columns[name]
+        return ["" if is_empty(value) else str(_plain(value)) for value in values]
+
+    def empty(self, name: str) -> Mask:
+        """Return which cells of a column are empty."""
+        return np.array([is_empty(value) for value in self._columns[name]], np.bool_)
+
+
+def is_empty(value: Any) -> bool:
+    """Return whether a cell has no value: an empty text, None, or a NaN."""
+    return value is None or value == "" or bool(value != value)  # noqa: PLR0124  # NaN
 
 
 def open_table(source: Any) -> Table:
@@ -60,6 +79,10 @@ def open_table(source: Any) -> Table:
     if isinstance(source, Mapping):
         return Table("the rows", dict(source))
     columns = getattr(source, "columns", None)
+    if hasattr(source, "column_names") or (
+        columns is None and (hasattr(source, "__arrow_c_stream__") or _exchanges(source))
+    ):
+        return _from_arrow("the rows", _as_arrow(source))
     if columns is not None and hasattr(source, "__getitem__"):
         names = list(columns)
         _refuse_repeated(names, "the rows")
@@ -81,6 +104,9 @@ def _from_path(path: Path) -> Table:
 
         with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as file:
             return _from_csv(str(path), file)
+    if path.suffix == ".jsonl":
+        with path.open(encoding="utf-8-sig") as file:
+            return _from_jsonl(str(path), file)
     raise InvalidInput(f"a file of rows must end in {SUFFIXES}, got {path.name!r}")
 
 
@@ -101,6 +127,20 @@ def _from_csv(source: str, file: Iterable[str]) -> Table:
     return Table(source, dict(zip(names, columns, strict=True)))
 
 
+def _from_jsonl(source: str, file: Iterable[str]) -> Table:
+    """Return the columns of one JSON object a line; absent keys are empty cells."""
+    try:
+        records = [json.loads(line) for line in file if line.strip()]
+    except ValueError as reason:
+        raise InvalidInput(f"{source} is not valid JSONL: {reason}") from None
+    names: dict[str, None] = {}
+    for i, record in enumerate(records):
+        if not isinstance(record, dict):
+            raise InvalidInput(f"{source}: row {i + 1} must be a JSON object; write one a line")
+        names.update(dict.fromkeys(record))
+    return Table(source, {name: [record.get(name) for record in records] for name in names})
+
+
 def _from_parquet(path: Path) -> Table:
     try:
         from pyarrow import ArrowInvalid, parquet
@@ -112,8 +152,33 @@ def _from_parquet(path: Path) -> Table:
         table = parquet.read_table(path)
     except ArrowInvalid as reason:
         raise InvalidInput(f"{path} is not valid Parquet: {reason}") from None
-    _refuse_repeated(table.column_names, str(path))
-    return Table(str(path), _Lazy(table))
+    return _from_arrow(str(path), table)
+
+
+def _from_arrow(source: str, table: Any) -> Table:
+    _refuse_repeated(table.column_names, source)
+    return Table(source, _Lazy(table))
+
+
+def _exchanges(source: Any) -> bool:
+    return hasattr(source, "__dataframe__")
+
+
+def _as_arrow(source: Any) -> Any:
+    """Return the Arrow table of anything that exchanges data as Arrow or ``__dataframe__``."""
+    if hasattr(source, "column_names"):
+        return source
+    try:
+        import pyarrow
+        from pyarrow.interchange import from_dataframe
+    except ImportError:
+        raise InvalidInput(
+            f"a {type(source).__name__} needs pyarrow to be read; install almoner with its extra "
+            "parquet, or give a mapping of columns"
+        ) from None
+    return (
+        pyarrow.table(source) if hasattr(source, "__arrow_c_stream__") else from_dataframe(source)
+    )
 
 
 class _Lazy(dict[str, Any]):

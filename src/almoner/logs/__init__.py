@@ -1,0 +1,1 @@
+"""Estimates from a log of past decisions, before a campaign is launched."""
