@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -84,6 +86,12 @@ class Sample:
 
     values: Floats
 
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
     @property
     def mean(self) -> float:
         """The average."""
@@ -95,6 +103,19 @@ class Sample:
         if len(self.values) < 2:
             return math.nan
         return float(np.std(self.values, ddof=1) / math.sqrt(len(self.values)))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the ends of a confidence interval of the mean, by the normal approximation.
+
+        Examples
+        --------
+        >>> low, high = Sample(np.array([1.0, 2.0, 3.0, 6.0])).interval(0.9)
+        >>> round(low, 2), round(high, 2)
+        (1.22, 4.78)
+        """
+        level = checks.number("level", level, above=0, high=1 - 1e-12)
+        reach = NormalDist().inv_cdf((1 + level) / 2) * self.stderr
+        return self.mean - reach, self.mean + reach
 
     @property
     def max(self) -> float:
