@@ -20,6 +20,7 @@ from almoner.policy.recipe_names import plain_name
 from almoner.policy.recipes_known import alp, ealp, ealp2, flp, pb, rounded
 from almoner.policy.recipes_paper import (
     epsilon_first_alp,
+    epsilon_first_printed,
     ucb_alp,
     ucb_ealp,
     ucb_ealp2,
@@ -44,6 +45,7 @@ __all__ = [
     "ealp",
     "ealp2",
     "epsilon_first_alp",
+    "epsilon_first_printed",
     "flp",
     "greedy",
     "horizon_alp",
@@ -255,7 +257,7 @@ RECIPES: dict[str, Callable[..., Policy]] = {
         alp, flp, pb, ealp, ealp2,
         ucb_alp, ucb_flp, ucb_pb, ucb_ealp, ucb_ealp2,
         rounded, ucb_rounded, kl_ucb_rounded, log_plus_rounded, thompson_rounded,
-        epsilon_first_alp, horizon_alp, wilson_eager, thrifty, greedy, skip_always,
+        epsilon_first_alp, epsilon_first_printed, horizon_alp, wilson_eager, thrifty, greedy, skip_always,
     )
 }  # fmt: skip
 """Every recipe on contexts by name."""

@@ -15,7 +15,7 @@ from almoner import checks
 from almoner.errors import NotComputable
 from almoner.problem import Problem
 from almoner.simulation.oracle import optimal_value, upper_bound
-from almoner.types import Floats
+from almoner.types import Floats, Ints
 
 __all__ = ["Against", "Benchmark", "Estimator", "Sample"]
 
@@ -67,6 +67,12 @@ class Benchmark:
         """Return regret from the losses at the price of the budget, and the budget not spent."""
         unspent = price * (self.problem.budget - spend)
         return loss + unspent - (self.upper_bound - self.value)
+
+    def regret_so_far(self, rounds: Ints, loss: Floats, left: Floats, price: float) -> Floats:
+        """Return regret after some rounds: their share of the benchmark minus their rewards."""
+        share = rounds / self.problem.horizon
+        unspent = price * (left - (1 - share) * self.problem.budget)
+        return loss + unspent - share * (self.upper_bound - self.value)
 
     def raw_regret(self, drawn: Floats) -> Floats:
         """Return regret from the rewards as they were drawn."""
