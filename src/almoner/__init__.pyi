@@ -12,6 +12,7 @@ from .errors import InvalidProblem as InvalidProblem
 from .errors import InvalidTerms as InvalidTerms
 from .errors import NotComputable as NotComputable
 from .errors import NotFound as NotFound
+from .errors import OracleOutOfReach as OracleOutOfReach
 from .errors import StoreError as StoreError
 from .errors import UnknownCampaign as UnknownCampaign
 from .errors import UnknownDecision as UnknownDecision
@@ -54,6 +55,7 @@ from .policy.recipes import alp as alp
 from .policy.recipes import ealp as ealp
 from .policy.recipes import ealp2 as ealp2
 from .policy.recipes import epsilon_first_alp as epsilon_first_alp
+from .policy.recipes import epsilon_first_printed as epsilon_first_printed
 from .policy.recipes import flp as flp
 from .policy.recipes import greedy as greedy
 from .policy.recipes import horizon_alp as horizon_alp
@@ -61,6 +63,7 @@ from .policy.recipes import kl_ucb_rounded as kl_ucb_rounded
 from .policy.recipes import log_plus_rounded as log_plus_rounded
 from .policy.recipes import pb as pb
 from .policy.recipes import recipe as recipe
+from .policy.recipes import recipe_name as recipe_name
 from .policy.recipes import rounded as rounded
 from .policy.recipes import skip_always as skip_always
 from .policy.recipes import thompson_rounded as thompson_rounded
@@ -100,9 +103,12 @@ from .policy.rows import PIDPacing as PIDPacing
 from .policy.rows import Priced as Priced
 from .policy.rows import Unpriced as Unpriced
 from .problem import Problem as Problem
+from .simulation.comparison import Comparison as Comparison
+from .simulation.curve import Curve as Curve
 from .simulation.oracle import exact_value as exact_value
 from .simulation.oracle import optimal_value as optimal_value
 from .simulation.oracle import upper_bound as upper_bound
+from .simulation.own_environment import PlainEnvironment as PlainEnvironment
 from .simulation.python_policy import SKIP as SKIP
 from .simulation.python_policy import Arrival as Arrival
 from .simulation.python_policy import PlainPolicy as PlainPolicy

@@ -16,9 +16,10 @@
     │   └── BrokenLedger                   the log in the store is inconsistent
     └── NotComputable                      the question is sound, but has no exact answer here
 
-and its warning::
+and its warnings::
 
     UserWarning
+    ├── OracleOutOfReach                   regret is against the upper bound instead
     └── UntriedPairs                       exploration ended too soon to have tried everything
 """
 
@@ -35,6 +36,7 @@ __all__ = [
     "InvalidTerms",
     "NotComputable",
     "NotFound",
+    "OracleOutOfReach",
     "StoreError",
     "UnknownCampaign",
     "UnknownDecision",
@@ -121,4 +123,8 @@ class NotComputable(AlmonerError):
 
 
 class UntriedPairs(UserWarning):
-    """Exploration ended before every action was tried in every context; untried ones count as 1."""
+    """Exploration ended before every action was tried in every context."""
+
+
+class OracleOutOfReach(UserWarning):
+    """The exact optimum cannot be computed here, so that regret is against the upper bound."""

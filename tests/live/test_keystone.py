@@ -111,8 +111,10 @@ def last_state(problem: al.Problem, policy: al.Policy) -> State:
     state = new_state(lowered)
     none, table, out = np.empty(0, np.int64), np.empty((0, 2), np.int64), np.empty((1, FIGURES))
     scratch = new_memo(lowered, state), new_hulls(lowered)
-    root, room = root_key(SEED), np.empty((1, 0))
-    play(lowered, environment, state, *scratch, root, 0, none, out, room, table, np.empty((0, 3)))
+    root, room = root_key(SEED), np.empty((1, 0, 2))
+    pairs = np.zeros(environment.worth.shape, np.int64)
+    rounds = table, np.empty((0, 3))
+    play(lowered, environment, state, *scratch, root, 0, none, out, room, pairs, *rounds)
     return state
 
 

@@ -149,11 +149,11 @@ def _compare(
 def _policies(names: Iterable[str], problem: Problem) -> dict[str, Policy]:
     """Return the policies of the option by name, each once; 'all' is every applicable recipe."""
     from almoner.policy.lowering import applicable
-    from almoner.policy.recipes import RECIPES, recipe
+    from almoner.policy.recipes import RECIPES, recipe, recipe_name
 
     policies: dict[str, Policy] = {}
     for name in names:
-        if name == "all":
+        if name.lower() == "all":
             recipes = {each: recipe(each) for each in RECIPES}
             policies |= {
                 each: policy
@@ -161,7 +161,7 @@ def _policies(names: Iterable[str], problem: Problem) -> dict[str, Policy]:
                 if applicable(policy, **problem.terms())
             }
         else:
-            policies[name.replace("-", "_")] = recipe(name)
+            policies[recipe_name(name)] = recipe(name)
     return policies
 
 

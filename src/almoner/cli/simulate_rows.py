@@ -68,19 +68,19 @@ def compare_on_rows(
 
 def _policies(names: Iterable[str], rows: Rows) -> dict[str, Policy]:
     """Return the policies of the option by name; 'all' is every recipe that has its columns."""
-    from almoner.policy.recipes import recipe
+    from almoner.policy.recipes import recipe, recipe_name
     from almoner.policy.recipes_rows import ROW_RECIPES
 
     policies: dict[str, Policy] = {}
     for name in names:
-        if name == "all":
+        if name.lower() == "all":
             policies |= {
                 each: make()
                 for each, make in ROW_RECIPES.items()
                 if (rows.features if each == "linear" else rows.scores) is not None
             }
         else:
-            policies[name.replace("-", "_")] = recipe(name)
+            policies[recipe_name(name)] = recipe(name)
     return policies
 
 

@@ -26,7 +26,7 @@ from almoner.experiments.runner import Progress, run_tasks
 from almoner.files import read_table
 from almoner.policy.base import Policy
 from almoner.policy.lowering import lower
-from almoner.policy.recipes import recipe
+from almoner.policy.recipes import recipe, recipe_name
 from almoner.problem import Problem
 from almoner.scenarios import PREFIX, load
 
@@ -116,7 +116,7 @@ class Sweep:
 
         built = {
             "problems": _built("problems", table["problems"], problem, _problem_name),
-            "policies": _built("policies", table["policies"], policy, _policy_name),
+            "policies": _built("policies", table["policies"], policy, recipe_name),
         }
         return cls(**{**table, **built})
 
@@ -179,10 +179,6 @@ def _built(
 
 def _problem_name(source: str) -> str:
     return source.removeprefix(PREFIX) if source.startswith(PREFIX) else Path(source).stem
-
-
-def _policy_name(name: str) -> str:
-    return name.replace("-", "_")  # as recipe() reads it
 
 
 def _different(name: str, value: Any, check: Callable[[str, Any], Any]) -> tuple[Any, ...]:

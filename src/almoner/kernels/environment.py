@@ -26,7 +26,8 @@ class Environment(NamedTuple):
     ``probs`` are the context probabilities, ``cuts`` and ``aliases`` (contexts, 2) Walker's alias
     table of them. ``spread`` is the variance of a reward as a share of a Bernoulli reward's.
     ``worth`` and ``losses`` (contexts, 1 + actions, skip first) are the mean reward of an action
-    and its loss against the best one at the price of the budget.
+    and its loss against the best option at the price of the budget; ``wrong`` is the part of that
+    loss by which it is worse than the best action, 0 for skipping.
     """
 
     probs: Floats
@@ -35,6 +36,7 @@ class Environment(NamedTuple):
     spread: float
     worth: Floats
     losses: Floats
+    wrong: Floats
 
 
 class Streams(NamedTuple):
@@ -71,8 +73,10 @@ def make_environment(
         mass[high] -= 1 - mass[low]
         (small if mass[high] < 1 else large).append(high)
     worth = np.column_stack([defaults, means])
+    wrong = losses - losses[:, 1:].min(axis=1, keepdims=True)
+    wrong[:, 0] = 0.0
     return Environment(
-        np.array(context_probs), cuts, aliases, float(spread), worth, np.array(losses)
+        np.array(context_probs), cuts, aliases, float(spread), worth, np.array(losses), wrong
     )
 
 

@@ -15,7 +15,7 @@ from almoner.types import Floats, Ints
 
 __all__ = ["FIGURES", "play"]
 
-FIGURES = 5
+FIGURES = 6
 """Number of columns that `play` writes for each replication."""
 
 
@@ -43,26 +43,28 @@ def play(
     first: int,
     marks: Ints,
     out: Floats,
-    left_at: Floats,
+    noted: Floats,
+    pairs: Ints,
     choices: Ints,
     numbers: Floats,
 ) -> None:
     """Play replications ``first``, ``first + 1``, … and write a row of ``out`` for each.
 
     A row holds the mean reward of the actions taken, the reward drawn, the loss at the price, the
-    spend in units, and the number of pairs left untried at the end of exploration (0 if there is
-    none). ``left_at`` gets the units left before each of the rounds ``marks``. If ``choices`` and
-    ``numbers`` have a row for every round, they get its context and action, and its probability,
-    reward and units left.
+    spend in units, the number of pairs left untried at the end of exploration (0 if there is none),
+    and the part of the loss by wrong actions. ``noted`` gets the units left and the loss so far
+    before each of the rounds ``marks``. ``pairs`` (contexts, 1 + actions, skip first) is added to:
+    how often each action was taken. If ``choices`` and ``numbers`` have a row for every round, they
+    get its context and action, and its probability, reward and units left.
     """
     for row in range(out.shape[0]):
         reset(policy, state, memo)
         streams = streams_of(root, first + row)
-        expected, drawn, loss, mark, untried = 0.0, 0.0, 0.0, 0, 0
+        expected, drawn, loss, wrong, mark, untried = 0.0, 0.0, 0.0, 0.0, 0, 0
         coming = draw_context(environment, round_key(streams.contexts, 0))
         for t in range(policy.horizon):
             while mark < len(marks) and marks[mark] == t + 1:
-                left_at[row, mark] = state.progress[LEFT]
+                noted[row, mark, 0], noted[row, mark, 1] = state.progress[LEFT], loss
                 mark += 1
             # Drawn a round ahead: it is ready when the processor has mispredicted a branch.
             context, coming = coming, draw_context(environment, round_key(streams.contexts, t + 1))
@@ -75,6 +77,8 @@ def play(
                 untried = untried_pairs(policy, environment, state)
             expected += environment.worth[context, action + 1]
             loss += environment.losses[context, action + 1]
+            wrong += environment.wrong[context, action + 1]
+            pairs[context, action + 1] += 1
             drawn += reward
             if len(choices) > 0:
                 choices[t, 0], choices[t, 1] = context, action
@@ -82,3 +86,4 @@ def play(
                 numbers[t, 2] = state.progress[LEFT]
         out[row, 0], out[row, 1], out[row, 2] = expected, drawn, loss
         out[row, 3], out[row, 4] = policy.budget - state.progress[LEFT], untried
+        out[row, 5] = wrong

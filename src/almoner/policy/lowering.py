@@ -79,7 +79,7 @@ class LoweredPolicy(NamedTuple):
     actions), with the ``cheapest`` and the ``dearest`` of them and the cheapest above 0,
     ``cheapest_paid`` (the last two are 1 if all are free). ``context_weights`` are the known
     probabilities, or ones; ``prior`` is the value of a pair before its first reward: its known gain
-    over skipping, or 1. ``defaults`` are the known rewards of skipping for a policy that learns the
+    over skipping, or 1 (an explore-first policy may have another number). ``defaults`` are the known rewards of skipping for a policy that learns the
     other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ
     or are 0, skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is
     fitted, ``proof`` the log-likelihood ratio that it must reach to be used, and ``insurance`` has
@@ -143,7 +143,7 @@ def lower(
     grid = usable_grid(horizon, budget, costs)
     defaults = np.zeros(contexts) if default_rewards is None else default_rewards
     default_mode = _default_mode(defaults, known=defaults_known, learn=learn_defaults)
-    prior = np.ones(costs.shape)
+    prior = np.full(costs.shape, getattr(policy.rewards, "untried", 1.0))
     if isinstance(policy.rewards, KnownRewards):
         if learn_defaults:
             raise InvalidPolicy(
@@ -238,7 +238,10 @@ def applicable(policy: Policy, **terms: Any) -> bool:
 
 
 def _exploration(spec: Any, horizon: int, grid: Grid) -> Exploration:
-    cap = (0.1 if spec.rounds is None else 1.0) if spec.cap is None else spec.cap
+    rounds = spec.rounds
+    if spec.factor is not None:
+        rounds = max(1, math.ceil(spec.factor * math.log(horizon)))
+    cap = (0.1 if rounds is None else 1.0) if spec.cap is None else spec.cap
     gaps = [
         abs(int(cost) - int(other))
         for row in np.unique(grid.costs, axis=0)
@@ -247,7 +250,7 @@ def _exploration(spec: Any, horizon: int, grid: Grid) -> Exploration:
         if cost != other
     ]
     return Exploration(
-        rounds=int(cap * horizon) if spec.rounds is None else min(spec.rounds, horizon),
+        rounds=int(cap * horizon) if rounds is None else min(rounds, horizon),
         spend=cap * grid.budget if cap < 1 else float(grid.budget + 1),
         test=EXPLORATION_TESTS.index(spec.test),
         update=int(spec.update),

@@ -16,9 +16,11 @@ from almoner.policy.allocation import AdaptiveLP, EagerRounding, RoundedLP, Skip
 from almoner.policy.base import Policy
 from almoner.policy.contexts import ContextKnowledge, EmpiricalContexts, NoContexts
 from almoner.policy.priors import Pooled
+from almoner.policy.recipe_names import plain_name
 from almoner.policy.recipes_known import alp, ealp, ealp2, flp, pb, rounded
 from almoner.policy.recipes_paper import (
     epsilon_first_alp,
+    epsilon_first_printed,
     ucb_alp,
     ucb_ealp,
     ucb_ealp2,
@@ -43,6 +45,7 @@ __all__ = [
     "ealp",
     "ealp2",
     "epsilon_first_alp",
+    "epsilon_first_printed",
     "flp",
     "greedy",
     "horizon_alp",
@@ -50,6 +53,7 @@ __all__ = [
     "log_plus_rounded",
     "pb",
     "recipe",
+    "recipe_name",
     "rounded",
     "skip_always",
     "thompson_rounded",
@@ -253,23 +257,35 @@ RECIPES: dict[str, Callable[..., Policy]] = {
         alp, flp, pb, ealp, ealp2,
         ucb_alp, ucb_flp, ucb_pb, ucb_ealp, ucb_ealp2,
         rounded, ucb_rounded, kl_ucb_rounded, log_plus_rounded, thompson_rounded,
-        epsilon_first_alp, horizon_alp, wilson_eager, thrifty, greedy, skip_always,
+        epsilon_first_alp, epsilon_first_printed, horizon_alp, wilson_eager, thrifty, greedy, skip_always,
     )
 }  # fmt: skip
 """Every recipe on contexts by name."""
 
 
-def recipe(name: str) -> Policy:
-    """Return the recipe of that name, written with underscores or dashes.
+def recipe_name(name: str) -> str:
+    """Return the name of a recipe, one of `RECIPES` or `ROW_RECIPES`, from any way to write it.
 
-    It is one of `RECIPES`, or one of `ROW_RECIPES` on rows.
+    Case does not matter, nor dashes, spaces or underscores; names of the field are understood.
+
+    Examples
+    --------
+    >>> [recipe_name(name) for name in ("UCB-ALP", "Thompson", "KL-UCB")]
+    ['ucb_alp', 'thompson_rounded', 'kl_ucb_rounded']
     """
     if remedy := checks.uncalled(name):
         rule = "be a Policy or the name of a recipe"
         raise checks.refuse("policy", rule, name, remedy, InvalidPolicy)
-    recipes = {**RECIPES, **ROW_RECIPES}
-    if (known := str(name).replace("-", "_")) not in recipes:
+    recipes = [*RECIPES, *ROW_RECIPES]
+    if (known := plain_name(name, recipes)) not in recipes:
         rule = f"be one of {', '.join(RECIPES)}, or on rows {', '.join(ROW_RECIPES)}"
-        remedy = checks.nearest(str(name), [*recipes])
-        raise checks.refuse("policy", rule, str(name), remedy, InvalidPolicy)
-    return recipes[known]()
+        raise checks.refuse("policy", rule, str(name), checks.nearest(known, recipes), InvalidPolicy)
+    return known
+
+
+def recipe(name: str) -> Policy:
+    """Return the recipe of that name, one of `RECIPES`, or one of `ROW_RECIPES` on rows.
+
+    `recipe_name` says how a name may be written.
+    """
+    return {**RECIPES, **ROW_RECIPES}[recipe_name(name)]()

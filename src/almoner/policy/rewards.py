@@ -182,8 +182,12 @@ class ExploreFirst(RewardKnowledge):
     update
         Whether to go on learning after exploration; the paper does not.
     cap
-        Largest share of the budget for exploration, and of the rounds unless ``rounds`` is given.
-        Left out, a tenth, or everything if ``rounds`` is given.
+        Largest share of the budget for exploration, and of the rounds unless ``rounds`` or
+        ``factor`` is given. Left out, a tenth, or everything if one of them is given.
+    factor
+        Instead of ``rounds``: explore for ⌈factor · log T⌉ rounds, which depends on the horizon.
+    untried
+        The mean of a pair that exploration left untried: 1, so that it is tried; 0 in the paper.
     """
 
     code: ClassVar[int] = 2
@@ -191,8 +195,18 @@ class ExploreFirst(RewardKnowledge):
     test: str = "none"
     update: bool = True
     cap: float | None = None
+    factor: float | None = None
+    untried: float = 1.0
 
     def __post_init__(self) -> None:
+        if self.factor is not None:
+            factor = checks.number("factor", self.factor, above=0, error=InvalidPolicy)
+            object.__setattr__(self, "factor", factor)
+            if self.rounds is not None:
+                rule = "be left out where rounds is given"
+                raise checks.refuse("factor", rule, factor, error=InvalidPolicy)
+        untried = checks.number("untried", self.untried, low=0, high=1, error=InvalidPolicy)
+        object.__setattr__(self, "untried", untried)
         if self.rounds is not None:
             rounds = checks.whole("rounds", self.rounds, error=InvalidPolicy)
             object.__setattr__(self, "rounds", rounds)

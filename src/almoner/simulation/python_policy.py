@@ -20,12 +20,21 @@ from almoner.money import budget_left, usable_grid
 from almoner.problem import Problem
 from almoner.simulation.replications import Totals
 from almoner.simulation.runs import Trace, unusable
+from almoner.simulation.traced import add_pairs, noted_rounds
 from almoner.types import Ints
 
 if TYPE_CHECKING:
     from almoner.kernels.environment import Environment
 
-__all__ = ["SKIP", "Arrival", "PlainPolicy", "check_methods", "play_python", "trace_python"]
+__all__ = [
+    "SKIP",
+    "Arrival",
+    "PlainPolicy",
+    "check_methods",
+    "play_python",
+    "play_rounds",
+    "trace_python",
+]
 
 SKIP = -1
 """The action of doing nothing."""
@@ -97,45 +106,65 @@ def play_python(
     progress: Callable[[int], object],
 ) -> Totals:
     """Play replications 0 to ``runs`` − 1 of a policy in Python."""
-    reward, drawn, loss, spend, untried, left = np.zeros((6, runs))
-    left_at = np.empty((runs, len(marks)))
+    reward, drawn, loss, spend, untried, wrong, left = np.zeros((7, runs))
+    left_at, loss_at = np.empty((2, runs, len(marks)))
+    pairs = np.zeros(environment.worth.shape, np.int64)
     for run in range(runs):
         rounds = trace_python(problem, policy, environment, root, run)
         choices = rounds.contexts, rounds.actions + 1
-        left_before = np.concatenate([[problem.budget], rounds.budget_left])
-        left[run], left_at[run] = left_before[-1], left_before[marks - 1]
+        left[run] = rounds.budget_left[-1]
         reward[run] = environment.worth[choices].sum()
         drawn[run] = rounds.rewards.sum()
-        loss[run] = environment.losses[choices].sum()
+        losses = environment.losses[choices]
+        loss[run], wrong[run] = losses.sum(), environment.wrong[choices].sum()
         spend[run] = problem.budget - left[run]
+        left_at[run], loss_at[run] = noted_rounds(problem, rounds, losses, marks)
+        add_pairs(pairs, rounds)
         progress(1)
-    return Totals(reward, drawn, loss, spend, untried, left, left_at)
+    return Totals(reward, drawn, loss, spend, untried, wrong, left, left_at, loss_at, pairs)
 
 
 def trace_python(
     problem: Problem, policy: PlainPolicy, environment: Environment, root: np.uint64, run: int
 ) -> Trace:
     """Play one replication of a policy in Python on the random streams of the kernels."""
-    from almoner.kernels.draws import round_key
     from almoner.kernels.environment import draw_context, streams_of
     from almoner.kernels.reward_noise import draw_reward
 
-    def key_of(stream: np.uint64, t: int) -> np.uint64:
-        return np.uint64(round_key(np.uint64(stream), t))  # compiled code returns an int
+    streams = streams_of(root, run)
 
+    def reward_of(t: int, context: int, action: int) -> float:
+        if action == SKIP:
+            return float(problem.default_rewards[context])
+        return draw_reward(environment, context, action, _key_of(streams.rewards, t - 1))
+
+    contexts = [
+        draw_context(environment, _key_of(streams.contexts, t)) for t in range(problem.horizon)
+    ]
+    return play_rounds(
+        problem, policy, np.array(contexts, np.int64), reward_of, np.uint64(streams.choices)
+    )
+
+
+def play_rounds(
+    problem: Problem,
+    policy: PlainPolicy,
+    contexts: Ints,
+    reward_of: Callable[[int, int, int], float],
+    choices: np.uint64,
+) -> Trace:
+    """Play given contexts; ``reward_of`` takes round, context and action."""
     policy = copy.deepcopy(policy)
     grid = usable_grid(problem.horizon, problem.budget, problem.costs)
-    streams = streams_of(root, run)
     left = grid.budget
-    choices, numbers = np.empty((problem.horizon, 2), np.int64), np.empty((problem.horizon, 2))
-    for t in range(problem.horizon):
-        context = draw_context(environment, key_of(streams.contexts, t))
+    actions, numbers = np.empty(problem.horizon, np.int64), np.empty((problem.horizon, 2))
+    for t, context in enumerate(contexts.tolist()):
         arrival = Arrival(
             context=context,
             round=t + 1,
             rounds_left=problem.horizon - t,
             budget_left=float(budget_left(problem.budget, grid, np.array(left))),
-            key=key_of(streams.choices, t),
+            key=_key_of(choices, t),
         )
         action = policy.decide(arrival)
         whole = isinstance(action, Integral) and not isinstance(action, bool)
@@ -144,24 +173,29 @@ def trace_python(
                 f"decide must return an action from 0 to {problem.reward_means.shape[1] - 1} or "
                 f"SKIP, got {action!r}"
             )
-        reward = float(problem.default_rewards[context])
+        if action != SKIP and grid.costs[context, action] > left:
+            raise InvalidPolicy(
+                f"decide must return an action that the budget still affords, got action "
+                f"{action} at cost {problem.costs[context, action]:g} with "
+                f"{arrival.budget_left:g} left; look at arrival.budget_left"
+            )
+        reward = reward_of(t + 1, context, int(action))
         if action != SKIP:
-            if grid.costs[context, action] > left:
-                raise InvalidPolicy(
-                    f"decide must return an action that the budget still affords, got action "
-                    f"{action} at cost {problem.costs[context, action]:g} with "
-                    f"{arrival.budget_left:g} left; look at arrival.budget_left"
-                )
             left -= int(grid.costs[context, action])
-            reward = draw_reward(environment, context, action, key_of(streams.rewards, t))
             policy.learn(arrival, action, reward)
-        choices[t], numbers[t] = (context, action), (reward, left)
+        actions[t], numbers[t] = action, (reward, left)
     after = budget_left(problem.budget, grid, numbers[:, 1])
     return Trace(
-        contexts=choices[:, 0],
-        actions=choices[:, 1],
+        contexts=contexts,
+        actions=actions,
         probabilities=np.full(problem.horizon, np.nan),
         rewards=numbers[:, 0],
         budget_left=after,
         unusable=float(unusable(after[-1], problem.costs)),
     )
+
+
+def _key_of(stream: np.uint64, t: int) -> np.uint64:
+    from almoner.kernels.draws import round_key
+
+    return np.uint64(round_key(np.uint64(stream), t))  # compiled code returns an int

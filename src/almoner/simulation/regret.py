@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from almoner import checks
 from almoner.errors import NotComputable
 from almoner.problem import Problem
 from almoner.simulation.oracle import optimal_value, upper_bound
-from almoner.types import Floats
+from almoner.types import Floats, Ints
 
 __all__ = ["Against", "Benchmark", "Estimator", "Sample"]
 
@@ -66,6 +68,12 @@ class Benchmark:
         unspent = price * (self.problem.budget - spend)
         return loss + unspent - (self.upper_bound - self.value)
 
+    def regret_so_far(self, rounds: Ints, loss: Floats, left: Floats, price: float) -> Floats:
+        """Return regret after some rounds: their share of the benchmark minus their rewards."""
+        share = rounds / self.problem.horizon
+        unspent = price * (left - (1 - share) * self.problem.budget)
+        return loss + unspent - share * (self.upper_bound - self.value)
+
     def raw_regret(self, drawn: Floats) -> Floats:
         """Return regret from the rewards as they were drawn."""
         return self.value - drawn
@@ -84,6 +92,12 @@ class Sample:
 
     values: Floats
 
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
     @property
     def mean(self) -> float:
         """The average."""
@@ -95,6 +109,19 @@ class Sample:
         if len(self.values) < 2:
             return math.nan
         return float(np.std(self.values, ddof=1) / math.sqrt(len(self.values)))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the ends of a confidence interval of the mean, by the normal approximation.
+
+        Examples
+        --------
+        >>> low, high = Sample(np.array([1.0, 2.0, 3.0, 6.0])).interval(0.9)
+        >>> round(low, 2), round(high, 2)
+        (1.22, 4.78)
+        """
+        level = checks.number("level", level, above=0, high=1 - 1e-12)
+        reach = NormalDist().inv_cdf((1 + level) / 2) * self.stderr
+        return self.mean - reach, self.mean + reach
 
     @property
     def max(self) -> float:

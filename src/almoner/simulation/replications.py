@@ -27,8 +27,10 @@ class Totals(NamedTuple):
     """Sums over the rounds of each replication, as `almoner.simulation.runs.Runs` holds them.
 
     ``loss`` is the loss against the best action at the price of the budget, ``untried`` the number
-    of pairs that exploration left untried, ``left`` the budget left at the end, and ``left_at``
-    (replications, marks) the budget left before the rounds asked for.
+    of pairs that exploration left untried, ``wrong`` the part of the loss by wrong actions, and
+    ``left`` the budget left at the end. ``left_at`` and ``loss_at`` (replications, marks) are the
+    budget left and the loss so far before the rounds asked for. ``pairs`` (contexts, 1 + actions,
+    skip first) counts the actions taken in all replications.
     """
 
     reward: Floats
@@ -36,8 +38,11 @@ class Totals(NamedTuple):
     loss: Floats
     spend: Floats
     untried: Floats
+    wrong: Floats
     left: Floats
     left_at: Floats
+    loss_at: Floats
+    pairs: Ints
 
 
 def environment_of(problem: Problem) -> tuple[Environment, float]:
@@ -79,29 +84,42 @@ def play_compiled(
     """Play replications 0 to ``runs`` − 1 of a policy on threads."""
     from almoner.kernels.loop import FIGURES
 
-    out, left_at = np.zeros((runs, FIGURES)), np.empty((runs, len(marks)))
+    out, noted = np.zeros((runs, FIGURES)), np.empty((runs, len(marks), 2))
+    pairs = np.zeros(environment.worth.shape, np.int64)
 
-    def play_chunk(chunk: slice) -> int:
+    def play_chunk(chunk: slice) -> tuple[int, Ints]:
+        counts = np.zeros_like(pairs)
         _play(
-            lowered, environment, root, chunk.start, out[chunk], marks=marks, left_at=left_at[chunk]
+            lowered,
+            environment,
+            root,
+            chunk.start,
+            out[chunk],
+            marks=marks,
+            noted=noted[chunk],
+            pairs=counts,
         )
-        return chunk.stop - chunk.start  # type: ignore[no-any-return]
+        return chunk.stop - chunk.start, counts
 
     pool = ThreadPoolExecutor(threads)
     try:
-        for count in pool.map(play_chunk, chunks(runs, lowered.horizon, threads)):
+        for count, counts in pool.map(play_chunk, chunks(runs, lowered.horizon, threads)):
+            pairs += counts
             progress(count)
     finally:
         pool.shutdown(cancel_futures=True)  # on Ctrl-C only the running chunks are finished
-    reward, drawn, loss, units, untried = out.T
+    reward, drawn, loss, units, untried, wrong = out.T
     return Totals(
         reward=reward,
         drawn=drawn,
         loss=loss,
         spend=amounts(lowered, units),
         untried=untried,
+        wrong=wrong,
         left=budget_left(problem.budget, lowered, lowered.budget - units),
-        left_at=budget_left(problem.budget, lowered, left_at),
+        left_at=budget_left(problem.budget, lowered, noted[:, :, 0]),
+        loss_at=noted[:, :, 1],
+        pairs=pairs,
     )
 
 
@@ -133,7 +151,8 @@ def _play(
     out: Floats,
     *,
     marks: Ints = np.empty(0, np.int64),  # noqa: B008  # read only
-    left_at: Floats | None = None,
+    noted: Floats | None = None,
+    pairs: Ints | None = None,
     choices: Ints = np.empty((0, 2), np.int64),  # noqa: B008
     numbers: Floats = np.empty((0, 3)),  # noqa: B008
 ) -> None:
@@ -143,8 +162,6 @@ def _play(
 
     state = new_state(lowered)
     memo = new_memo(lowered, state)
-    if left_at is None:
-        left_at = np.empty((len(out), 0))
     play(
         for_kernels(lowered),
         environment,
@@ -155,7 +172,8 @@ def _play(
         first,
         marks,
         out,
-        left_at,
+        np.empty((len(out), 0, 2)) if noted is None else noted,
+        np.zeros(environment.worth.shape, np.int64) if pairs is None else pairs,
         choices,
         numbers,
     )

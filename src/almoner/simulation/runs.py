@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from almoner.errors import InvalidInput
+from almoner.problem import Problem
+from almoner.simulation.comparison import Comparison, compare
+from almoner.simulation.curve import Curve
 from almoner.simulation.regret import Sample
 from almoner.types import Floats, Ints
 
 __all__ = ["Runs", "Trace", "unusable"]
+
+COLUMNS = (
+    *("reward", "reward_drawn", "spend", "unusable"),
+    *("regret", "regret_actions", "regret_contexts"),
+)
+"""The numbers of each replication, as `Runs.to_frame` has them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -19,11 +31,14 @@ class Runs:
 
     Attributes
     ----------
-    policy, seed, against, estimator
-        The arguments of `simulate`.
+    problem, policy, seed, against, estimator
+        The arguments of `simulate`, ``against`` and ``estimator`` as they were used. On an
+        environment of one's own, ``problem`` is its ``terms``.
+    world
+        The environment of one's own, or None on a problem.
     reward
-        Mean rewards of the actions taken, summed over the rounds, one per replication: the
-        expectation is that of the rewards drawn, with less noise.
+        Mean rewards of the actions taken, summed over the rounds, one per replication, as a
+        `Sample`: the expectation is that of the rewards drawn, with less noise.
     reward_drawn
         The rewards as they were drawn, summed over the rounds.
     spend
@@ -33,19 +48,36 @@ class Runs:
         action could have used it, one per replication; 0 where more was left.
     regret
         The regret of each replication, as a `Sample`.
+    regret_actions, regret_contexts
+        The two parts of it, as in the proof of the paper's Theorem 2: R⁽ᵃ⁾, the loss by taking
+        another action than the best one of the context, Σ (u*_j − u_jk) over the actions taken, and
+        R⁽ᶜ⁾, the rest, by serving other contexts than the benchmark. Where costs differ, the best
+        action is the one with the most reward beyond the price of its cost.
+    curve
+        Regret over the rounds, as a `Curve`.
+    pairs
+        How often each action was taken in each context, and how often each was skipped, on average
+        over the replications: (contexts, actions + 1). The last column, ``pairs[:, SKIP]``, is
+        skipping.
     budget_left
         Budget left before each of the rounds asked for, (replications, marks).
     """
 
+    problem: Problem
     policy: object
     seed: int
     against: str
     estimator: str
-    reward: Floats
+    world: object
+    reward: Sample
     reward_drawn: Floats
     spend: Floats
     unusable: Floats
     regret: Sample
+    regret_actions: Sample
+    regret_contexts: Sample
+    curve: Curve
+    pairs: Floats
     budget_left: Floats
 
     def __len__(self) -> int:
@@ -56,15 +88,60 @@ class Runs:
         return {
             "runs": len(self),
             "seed": self.seed,
-            "reward_mean": float(self.reward.mean()),
+            "reward_mean": self.reward.mean,
             "spend_max": float(self.spend.max()),
             "unusable_mean": float(self.unusable.mean()),
             "regret_mean": self.regret.mean,
             "regret_stderr": self.regret.stderr,
             "regret_q99": self.regret.quantile(0.99),
             "regret_max": self.regret.max,
+            "regret_actions": self.regret_actions.mean,
+            "regret_contexts": self.regret_contexts.mean,
             "against": self.against,
         }
+
+    def compare(self, other: Runs, *, level: float = 0.95) -> Comparison:
+        """Compare with another policy on the same problem and seed, replication by replication.
+
+        Parameters
+        ----------
+        other
+            The runs of the other policy, with as many replications.
+        level
+            The level of the confidence interval of the difference.
+
+        Examples
+        --------
+        >>> import almoner as al
+        >>> from almoner.scenarios import scenario
+        >>> problem = scenario("paper-two").scaled(1000)
+        >>> ucb = al.simulate(problem, "UCB-ALP", runs=200, seed=1)
+        >>> wilson = al.simulate(problem, "wilson_eager", runs=200, seed=1)
+        >>> print(wilson.compare(ucb))
+        regret differs by -18.31, -20.22 to -16.4 at 95 %: the first has less regret
+        """
+        return compare(self, other, level=level)
+
+    def to_frame(self) -> Any:
+        """Return a data frame of pandas, which must be installed, with a row per replication."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise InvalidInput("to_frame needs pandas; install it, or use to_csv instead") from None
+        return pd.DataFrame({name: np.asarray(getattr(self, name)) for name in COLUMNS})
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write a row per replication as CSV."""
+        with Path(path).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["run", *COLUMNS])
+            columns = [np.asarray(getattr(self, name)).tolist() for name in COLUMNS]
+            writer.writerows(enumerate_rows(columns))
+
+
+def enumerate_rows(columns: list[list[float]]) -> list[list[float]]:
+    """Return the rows of some columns, each with its number in front."""
+    return [[number, *row] for number, row in enumerate(zip(*columns, strict=True))]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,14 +1,16 @@
-"""Monte-Carlo simulation: of a problem (`simulate_problem`), or on rows (`rows`)."""
+"""Monte-Carlo simulation: of a problem, of an environment of one's own, or on rows."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
-from typing import overload
+from typing import Any, overload
 
 from almoner import checks
-from almoner.errors import InvalidInput
+from almoner.errors import InvalidInput, OracleOutOfReach
 from almoner.policy.base import Policy
 from almoner.problem import FROM_FILE, Problem
+from almoner.simulation.own_environment import PlainEnvironment, check_environment
 from almoner.simulation.python_policy import PlainPolicy
 from almoner.simulation.regret import Against, Benchmark, Estimator
 from almoner.simulation.rows.row_runs import RowRuns, RowTrace
@@ -16,7 +18,7 @@ from almoner.simulation.rows.rows import Rows
 from almoner.simulation.rows.setting import Order
 from almoner.simulation.rows.simulate_rows import simulate_rows, trace_rows
 from almoner.simulation.runs import Runs, Trace
-from almoner.simulation.simulate_problem import simulate_against, trace_problem
+from almoner.simulation.simulate_problem import check_applies, simulate_against, trace_problem
 
 __all__ = ["simulate", "trace"]
 
@@ -36,6 +38,18 @@ def simulate(
 ) -> Runs: ...
 @overload
 def simulate(
+    problem: PlainEnvironment,
+    policy: Policy | PlainPolicy | str,
+    *,
+    terms: Problem,
+    runs: int = ...,
+    seed: int = ...,
+    against: str = ...,
+    marks: Sequence[int] = ...,
+    progress: Callable[[int], object] | None = ...,
+) -> Runs: ...
+@overload
+def simulate(
     problem: Rows,
     policy: Policy | str,
     *,
@@ -49,9 +63,10 @@ def simulate(
     progress: Callable[[int], object] | None = ...,
 ) -> RowRuns: ...
 def simulate(
-    problem: Problem | Rows,
+    problem: Problem | Rows | PlainEnvironment,
     policy: Policy | PlainPolicy | str,
     *,
+    terms: Problem | None = None,
     budget: float | None = None,
     runs: int | None = None,
     seed: int = 0,
@@ -68,20 +83,26 @@ def simulate(
     Parameters
     ----------
     problem
-        The problem to simulate, or `Rows`.
+        The problem to simulate, or `Rows`, or any object with ``contexts`` and ``reward`` (an
+        environment in Python; see `PlainEnvironment`).
     policy
-        A `Policy`, the name of a recipe, or, on a problem, any object with ``decide`` and ``learn``
-        (slow, same seeds; see `PlainPolicy`).
+        A `Policy`, the name of a recipe, or, except on rows, any object with ``decide`` and
+        ``learn`` (slow, same seeds; see `PlainPolicy`).
+    terms
+        On an environment in Python: the problem that the policy is told of, with horizon, budget
+        and costs, and the statistics for policies that know them. Regret is against its benchmark;
+        an environment that changes makes that a reference, and no optimum.
     budget
         The budget, on rows; a problem has its own.
     runs
-        Number of independent replications: 1,000 if left out, on rows 20. On rows they are shuffles
-        of them.
+        Number of independent replications: 1,000 if left out, on rows and in Python 20. On rows
+        they are shuffles of them.
     seed
         Determines all random draws.
     against
         The benchmark of regret: the exact ``"oracle"``, or the ``"upper bound"`` T·v(B/T); on rows
-        the optimum in ``"hindsight"``.
+        the optimum in ``"hindsight"``. Left out, it is the oracle, or the upper bound with a
+        warning where the oracle cannot be computed.
     estimator
         On a problem: ``"reduced"`` sums the loss of each action at the price of the budget. It has
         the same mean as ``"raw"``, the benchmark minus the rewards as drawn, and less noise: its
@@ -104,6 +125,8 @@ def simulate(
 
     Warns
     -----
+    OracleOutOfReach
+        The exact optimum takes too long, so that regret is against the upper bound.
     UntriedPairs
         A policy that explores first has left a pair untried in some of the runs.
 
@@ -118,7 +141,7 @@ def simulate(
     400.0
     """
     if isinstance(problem, Rows):
-        _refuse_given("rows", estimator=estimator, marks=tuple(marks) or None)
+        _refuse_given("rows", estimator=estimator, marks=tuple(marks) or None, terms=terms)
         checks.choice("against", "hindsight" if against is None else against, ["hindsight"])
         return simulate_rows(
             problem,
@@ -131,13 +154,16 @@ def simulate(
             threads=threads,
             progress=progress,
         )
-    problem = checks.kind("problem", problem, Problem, FROM_FILE)
+    problem, world = _world(problem, terms)
     _refuse_given("a problem", budget=budget, order=order, default=default)
-    against = checks.choice("against", Against.ORACLE if against is None else against, Against)
+    if world is not None:
+        _refuse_given("an environment in Python", estimator=estimator, threads=threads)
+    check_applies(problem, policy)
     return simulate_against(
-        Benchmark(problem, Against(against)),
+        _benchmark(problem, against),
         policy,
-        runs=1000 if runs is None else runs,
+        world=world,
+        runs=(1000 if world is None else 20) if runs is None else runs,
         seed=seed,
         estimator=Estimator.REDUCED if estimator is None else estimator,
         marks=marks,
@@ -152,6 +178,15 @@ def trace(
 ) -> Trace: ...
 @overload
 def trace(
+    problem: PlainEnvironment,
+    policy: Policy | PlainPolicy | str,
+    *,
+    terms: Problem,
+    seed: int = ...,
+    run: int = ...,
+) -> Trace: ...
+@overload
+def trace(
     problem: Rows,
     policy: Policy | str,
     *,
@@ -162,9 +197,10 @@ def trace(
     default: str | None = ...,
 ) -> RowTrace: ...
 def trace(
-    problem: Problem | Rows,
+    problem: Problem | Rows | PlainEnvironment,
     policy: Policy | PlainPolicy | str,
     *,
+    terms: Problem | None = None,
     budget: float | None = None,
     seed: int = 0,
     run: int = 0,
@@ -173,7 +209,8 @@ def trace(
 ) -> Trace | RowTrace:
     """Repeat one replication of `simulate` and return every round of it.
 
-    ``budget``, ``order`` and ``default`` are those of `simulate` on rows.
+    ``terms`` is that of `simulate` on an environment; ``budget``, ``order`` and ``default`` are
+    those on rows.
 
     Examples
     --------
@@ -193,9 +230,37 @@ def trace(
             order=Order.SHUFFLE if order is None else order,
             default=default,
         )
-    problem = checks.kind("problem", problem, Problem, FROM_FILE)
+    problem, world = _world(problem, terms)
     _refuse_given("a problem", budget=budget, order=order, default=default)
-    return trace_problem(problem, policy, seed=seed, run=run)
+    return trace_problem(problem, policy, world=world, seed=seed, run=run)
+
+
+def _world(problem: Any, terms: Problem | None) -> tuple[Problem, PlainEnvironment | None]:
+    """Return the problem, or the terms and the environment in Python."""
+    if isinstance(problem, Problem) or not callable(getattr(problem, "reward", None)):
+        _refuse_given("a problem", terms=terms)
+        return checks.kind("problem", problem, Problem, FROM_FILE), None
+    world = check_environment(problem)
+    if terms is None:
+        raise InvalidInput(
+            "an environment has no horizon, budget and costs of its own; give terms=Problem(…)"
+        )
+    return checks.kind("terms", terms, Problem, FROM_FILE), world
+
+
+def _benchmark(problem: Problem, against: str | None) -> Benchmark:
+    """Return the benchmark asked for, or the oracle's, or the upper bound's with a warning."""
+    if against is not None:
+        return Benchmark(problem, Against(checks.choice("against", against, Against)))
+    benchmark = Benchmark.of(problem)
+    if benchmark.against == Against.UPPER_BOUND:
+        warnings.warn(
+            "the exact optimum of this problem takes too long to compute, so that regret is "
+            'against the upper bound; give against="upper bound" to choose that',
+            OracleOutOfReach,
+            stacklevel=3,
+        )
+    return benchmark
 
 
 def _needed_budget(budget: float | None) -> float:

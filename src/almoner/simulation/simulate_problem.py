@@ -18,6 +18,8 @@ from almoner.policy.base import Policy
 from almoner.policy.lowering import LoweredPolicy, lower
 from almoner.policy.recipes import recipe
 from almoner.problem import Problem
+from almoner.simulation.curve import Curve, curve_rounds
+from almoner.simulation.own_environment import PlainEnvironment
 from almoner.simulation.python_policy import (
     PlainPolicy,
     check_methods,
@@ -32,9 +34,10 @@ from almoner.simulation.replications import (
     trace_compiled,
 )
 from almoner.simulation.runs import Runs, Trace, unusable
+from almoner.simulation.simulate_environment import simulate_environment, trace_environment
 from almoner.types import Ints
 
-__all__ = ["simulate_against", "trace_problem"]
+__all__ = ["check_applies", "simulate_against", "trace_problem"]
 
 LARGEST_SIMULATION, LONGEST_TRACE = 1e13, 25_000_000
 """Rounds in all runs, times the pairs plus 100: some hours. Rounds of a trace: a gigabyte."""
@@ -44,6 +47,7 @@ def simulate_against(
     benchmark: Benchmark,
     policy: Policy | PlainPolicy | str,
     *,
+    world: PlainEnvironment | None = None,
     runs: int = 1000,
     seed: int = 0,
     estimator: str = "reduced",
@@ -57,12 +61,27 @@ def simulate_against(
     runs = checks.whole("runs", runs)
     seed = checks.whole("seed", seed, low=0)
     estimator = checks.choice("estimator", estimator, Estimator)
-    rounds = _marked_rounds(marks, problem.horizon)
+    marked = _marked_rounds(marks, problem.horizon)
     threads = checks.whole("threads", os.cpu_count() or 1 if threads is None else threads)
     progress = progress or (lambda count: None)
-    _refuse_length("simulate", problem, runs, kept=not isinstance(policy, Policy))
+    in_python = world is not None or not isinstance(policy, Policy)
+    _refuse_length("simulate", problem, runs, kept=in_python)
     player = _player(problem, policy)
     benchmark.value  # noqa: B018  # after the policy was checked: the oracle may take a minute
+    rounds = curve_rounds(problem.horizon, runs)
+    if world is not None:
+        return simulate_environment(
+            world,
+            benchmark,
+            policy,
+            player,
+            runs=runs,
+            seed=seed,
+            marks=marked,
+            rounds=rounds,
+            progress=progress,
+        )
+    noted = np.union1d(marked, rounds[:-1] + 1)
     environment, price = environment_of(problem)
     root = root_key(seed)
     if isinstance(player, LoweredPolicy):
@@ -72,41 +91,58 @@ def simulate_against(
             environment,
             root,
             runs=runs,
-            marks=rounds,
+            marks=noted,
             threads=threads,
             progress=progress,
         )
     else:
         totals = play_python(
-            problem, player, environment, root, runs=runs, marks=rounds, progress=progress
+            problem, player, environment, root, runs=runs, marks=noted, progress=progress
         )
-    _warn_of_untried(int(np.count_nonzero(totals.untried)), runs)
-    if estimator == Estimator.REDUCED:
-        regret = benchmark.reduced_regret(totals.loss, totals.spend, price)
-    else:
-        regret = benchmark.raw_regret(totals.drawn)
+    _warn_of_untried(int(np.count_nonzero(totals.untried)), runs, policy)
+    reduced = benchmark.reduced_regret(totals.loss, totals.spend, price)
+    regret = reduced if estimator == Estimator.REDUCED else benchmark.raw_regret(totals.drawn)
+    early = np.searchsorted(noted, rounds[:-1] + 1)
+    curve = np.empty((runs, len(rounds)))
+    curve[:, -1] = reduced
+    curve[:, :-1] = benchmark.regret_so_far(
+        rounds[:-1], totals.loss_at[:, early], totals.left_at[:, early], price
+    )
     return Runs(
+        problem=problem,
         policy=policy,
         seed=seed,
         against=benchmark.against.value,
         estimator=estimator,
-        reward=totals.reward,
+        world=None,
+        reward=Sample(totals.reward),
         reward_drawn=totals.drawn,
         spend=totals.spend,
         unusable=unusable(totals.left, problem.costs),
         regret=Sample(regret),
-        budget_left=totals.left_at,
+        regret_actions=Sample(totals.wrong),
+        regret_contexts=Sample(regret - totals.wrong),
+        curve=Curve(rounds=rounds, values=curve),
+        pairs=np.roll(totals.pairs / runs, -1, axis=1),
+        budget_left=totals.left_at[:, np.searchsorted(noted, marked)],
     )
 
 
 def trace_problem(
-    problem: Problem, policy: Policy | PlainPolicy | str, *, seed: int = 0, run: int = 0
+    problem: Problem,
+    policy: Policy | PlainPolicy | str,
+    *,
+    world: PlainEnvironment | None = None,
+    seed: int = 0,
+    run: int = 0,
 ) -> Trace:
     """Return every round of one replication; see `almoner.trace`."""
     policy = recipe(policy) if isinstance(policy, str) else policy
     seed, run = checks.whole("seed", seed, low=0), checks.whole("run", run, low=0)
     _refuse_length("trace", problem, 1, kept=True)
     player = _player(problem, policy)
+    if world is not None:
+        return trace_environment(world, problem, player, seed=seed, run=run)
     environment, _ = environment_of(problem)
     if isinstance(player, LoweredPolicy):
         return trace_compiled(problem, player, environment, root_key(seed), run)
@@ -131,11 +167,17 @@ def _refuse_length(caller: str, problem: Problem, runs: int, *, kept: bool) -> N
         )
 
 
-def _warn_of_untried(count: int, runs: int) -> None:
-    if count > 0:
+def check_applies(problem: Problem, policy: Policy | PlainPolicy | str) -> None:
+    """Refuse a policy that does not apply to a problem."""
+    _player(problem, recipe(policy) if isinstance(policy, str) else policy)
+
+
+def _warn_of_untried(count: int, runs: int, policy: Policy | PlainPolicy) -> None:
+    if count > 0 and isinstance(policy, Policy):
+        value = getattr(policy.rewards, "untried", 1.0)
         warnings.warn(
             f"in {count:,} of {runs:,} runs exploration ended with a pair untried, which then "
-            "counts as 1; explore for more rounds, or raise the cap",
+            f"counts as {value:g}; explore for more rounds, or raise the cap",
             UntriedPairs,
             stacklevel=4,
         )
