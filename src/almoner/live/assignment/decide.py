@@ -154,7 +154,12 @@ def _record(
             if own:
                 name, cost, reserved = campaign.policy.offers_to(arrival)[action]
             reserves, costs = reserves + reserved, costs + cost
-        available = arrival.available
+        available, detail = arrival.available, None
+        if own or shares is not None:
+            group = None
+            if campaign.terms.holdout > 0 and arrival.visitor is not None and shares is not None:
+                group = arrival.visitor.group
+            detail = detail_of(arrival.own_costs, shares, arrival.row, group)
         event = Event(
             seq,
             DECIDED,
@@ -171,13 +176,8 @@ def _record(
             _REASONS[reason] if running else campaign.status,
             arrival.key,
             None if available is None else json.dumps(available),
+            detail=detail,
         )
-        if own or shares is not None:
-            group = None
-            if campaign.terms.holdout > 0 and arrival.visitor is not None and shares is not None:
-                group = arrival.visitor.group
-            detail = detail_of(arrival.own_costs, shares, arrival.row, group)
-            event = event._replace(detail=detail)
         events.append(event)
         counted += 1
         if campaign.terms.expires and name is not None:

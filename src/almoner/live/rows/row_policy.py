@@ -173,7 +173,7 @@ class RowPolicy(LivePolicy):
         own_costs = arrival.own_costs
         offers = self.offers_to(arrival)
         given.horizon = self._planned(t, horizon, held)
-        self._fill(given, offers)
+        self._write_row(given, offers)
         money, fits = self._money(own_costs), self._scratch.fits
         if blocked is not None:
             fits[:] = [not barred for barred in blocked]
@@ -234,7 +234,7 @@ class RowPolicy(LivePolicy):
         if event[_DETAIL] is None or event[_ACTION] not in (None, *self.actions):
             return
         row, costs = logged_row(event[_DETAIL], None)
-        self._fill(row, self._terms.offers_at(ROWS, self.offers[ROWS], costs))
+        self._write_row(row, self._terms.offers_at(ROWS, self.offers[ROWS], costs))
         action = SKIP if event[_ACTION] is None else self.actions[event[_ACTION]]
         billed = event[_KIND] == SETTLED
         outcome = float((event[_BILL] if billed else event[_REWARD]) or 0)
@@ -277,11 +277,11 @@ class RowPolicy(LivePolicy):
             self.row_state = new_row_state(self._lowered_rows, **self._shape)
 
     def _take(self, given: ArrivalRow, costs: dict[str, int] | None) -> None:
-        self._fill(given, self._terms.offers_at(ROWS, self.offers[ROWS], costs or {}))
+        self._write_row(given, self._terms.offers_at(ROWS, self.offers[ROWS], costs or {}))
         self._scratch.fits[:] = True
         self._call_kernel(given.horizon or 0, self._money(costs), 1)
 
-    def _fill(self, given: ArrivalRow, offers: Sequence[Offer]) -> None:
+    def _write_row(self, given: ArrivalRow, offers: Sequence[Offer]) -> None:
         """Write the row of an arrival, at the costs of offers, for the kernels."""
         scores, features, available = given.scores or {}, given.features, given.available
         scale, names = self._terms.scale, self.actions
