@@ -39,7 +39,7 @@ def main(rows: int = 1_000_000) -> None:
         log = al.Log.read(path)
         read = time.perf_counter()
         points = al.frontier(log, budgets=[share * rows / 1e6 for share in BUDGETS])
-        save_figure(frontier_figure(points.rows), Path(folder) / "frontier.svg")
+        save_figure(frontier_figure(points.rows), Path(folder) / "frontier", formats=["svg"])
         drawn = time.perf_counter()
     print(f"{rows:,} rows: read in {read - start:.1f} s, frontier drawn in {drawn - read:.1f} s")
 

@@ -145,7 +145,7 @@ def documented(text: str, section: str) -> list[str]:
 def test_documented_names_are_parsed() -> None:
     text = inspect.getdoc(almoner.Problem) or ""
     assert documented(text, "Parameters")[:2] == ["context_probs", "reward_means"]
-    assert documented(text, "Parameters")[-2:] == ["contexts", "actions"]
+    assert documented(text, "Parameters")[-2:] == ["actions", "fit"]
     assert documented(text, "Attributes") == []
 
 

@@ -150,7 +150,7 @@ def test_rows_have_their_own_frontier() -> None:
         ({"budgets": 5}, "budgets must be a list of budgets"),
         ({"budgets": [-1]}, "budgets must be at least 0"),
         ({"budgets": [5], "bootstraps": 1}, "bootstraps must be at least 2"),
-        ({"budgets": [5], "runs": 3}, "unknown key 'runs'"),
+        ({"budgets": [5], "runs": 3}, "runs must be given for rows only"),
     ],
 )
 def test_bad_arguments_are_refused(arguments: dict[str, Any], sentence: str) -> None:
@@ -158,6 +158,8 @@ def test_bad_arguments_are_refused(arguments: dict[str, Any], sentence: str) -> 
         al.frontier(make_log(200, 1), **arguments)
     with pytest.raises(al.InvalidInput, match="log must be a Log"):
         al.frontier("lastmonth.csv", budgets=[5])  # type: ignore[call-overload]
+    with pytest.raises(al.InvalidInput, match="bootstraps must be given for a log only"):
+        al.frontier(uplift_rows(9), budgets=[5], bootstraps=9)  # type: ignore[call-overload]
 
 
 def test_all_tiny_logs_of_two_rows_an_arm_keep_to_the_budget() -> None:

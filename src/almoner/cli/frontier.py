@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from almoner.logs.frontier import LogFrontier
 
 __all__ = ["frontier"]
+
+FORMATS = (".svg", ".pdf", ".png")
+"""Endings of figures."""
 
 
 @click.command()
@@ -45,13 +49,13 @@ def frontier(
     """
     from almoner.logs.estimate import frontier as estimate
 
+    if figure is not None and Path(figure).suffix not in FORMATS:
+        raise click.UsageError(f"--figure must end in {', '.join(FORMATS)}, got {figure!r}")
     points = estimate(load_log(file, options), budgets=budgets, seed=seed)
     if table is not None:
         points.to_csv(table)
     if figure is not None:
-        from almoner.plots import frontier_figure, save_figure
-
-        save_figure(frontier_figure(points.rows), figure)
+        _draw(points, Path(figure))
     if as_json:
         print_json([asdict(point) for point in points])
         return
@@ -59,6 +63,13 @@ def frontier(
     _print_shares(points)
     for point in points[-1:]:
         click.echo(f" It rests on {point.basis}.")
+
+
+def _draw(points: LogFrontier, path: Path) -> None:
+    from almoner.plots import frontier_figure, save_figure
+
+    formats = [path.suffix.removeprefix(".")]
+    save_figure(frontier_figure(points.rows), path.with_suffix(""), formats=formats)
 
 
 def _print_points(points: LogFrontier) -> None:

@@ -8,6 +8,7 @@ from typing import Any, overload
 from almoner import checks
 from almoner.logs.frontier import LogFrontier, log_frontier
 from almoner.logs.log import Log
+from almoner.policy.base import Policy
 from almoner.simulation.rows.frontier import Frontier
 from almoner.simulation.rows.rows import Rows
 
@@ -15,11 +16,26 @@ __all__ = ["frontier"]
 
 
 @overload
-def frontier(log: Log, *, budgets: Sequence[float], **options: Any) -> LogFrontier: ...
-@overload
-def frontier(log: Rows, *, budgets: Sequence[float], **options: Any) -> Frontier: ...
 def frontier(
-    log: Log | Rows, *, budgets: Sequence[float], **options: Any
+    log: Log, *, budgets: Sequence[float], bootstraps: int | None = None, seed: int = 0
+) -> LogFrontier: ...
+@overload
+def frontier(
+    log: Rows,
+    *,
+    budgets: Sequence[float],
+    seed: int = 0,
+    policies: Sequence[Policy | str] | None = None,
+    runs: int | None = None,
+) -> Frontier: ...
+def frontier(
+    log: Log | Rows,
+    *,
+    budgets: Sequence[float],
+    bootstraps: int | None = None,
+    seed: int = 0,
+    policies: Sequence[Policy | str] | None = None,
+    runs: int | None = None,
 ) -> LogFrontier | Frontier:
     """Return what several budgets bring, estimated from a log or simulated on rows.
 
@@ -34,9 +50,12 @@ def frontier(
         A `Log`, or `Rows`: then this is `Rows.frontier`.
     budgets
         The budgets of all arrivals together.
-    options
-        Of a log ``bootstraps`` (200), the number of bootstrap samples, and ``seed`` (0); of rows
-        the arguments of `Rows.frontier`.
+    bootstraps
+        Of a log: the number of bootstrap samples, 200 if left out.
+    seed
+        Everything random follows from it.
+    policies, runs
+        Of rows: see `Rows.frontier`, which takes more.
 
     Examples
     --------
@@ -50,9 +69,17 @@ def frontier(
     >>> print(point.basis)
     200 rows, 100 matches, effective sample size 132, smallest probability 0.5
     """
+    simulated: dict[str, Any] = {"policies": policies, "runs": runs}
+    estimated: dict[str, Any] = {"bootstraps": bootstraps}
     if isinstance(log, Rows):
-        return log.frontier(budgets=budgets, **options)
-    remedy = "read one with al.Log.read"
-    checks.kind("log", log, Log, remedy)
-    checks.known_keys("frontier", options, required=(), optional=["bootstraps", "seed"])
-    return log_frontier(log, budgets=budgets, **options)
+        return log.frontier(budgets=budgets, seed=seed, **_given(simulated, estimated, "a log"))
+    checks.kind("log", log, Log, "read one with al.Log.read")
+    return log_frontier(log, budgets=budgets, seed=seed, **_given(estimated, simulated, "rows"))
+
+
+def _given(own: dict[str, Any], other: dict[str, Any], of: str) -> dict[str, Any]:
+    """Return the arguments that were given; refuse those of the other kind of source."""
+    for name, value in other.items():
+        if value is not None:
+            raise checks.refuse(name, f"be given for {of} only", value, "leave it out")
+    return {name: value for name, value in own.items() if value is not None}
