@@ -71,7 +71,7 @@ def test_a_budget_below_one_action_loses_the_whole_upper_bound(
     make: Callable[[float], Problem],
 ) -> None:
     problem = make(0.9)
-    assert simulate(problem, ucb_alp(), runs=2).reward.tolist() == [0, 0]
+    assert simulate(problem, ucb_alp(), runs=2).reward.values.tolist() == [0, 0]
     assert bounds.alp_regret(problem) == pytest.approx(upper_bound(problem))
     assert bounds.ucb_alp_regret(problem) >= upper_bound(problem)
 

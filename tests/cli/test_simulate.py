@@ -153,3 +153,16 @@ def test_simulate_shows_a_table_with_a_row_per_policy() -> None:
         figures = [row["regret_mean"], row["regret_stderr"], row["reward_mean"], row["spend_max"]]
         assert set(rows[row["policy"]]) >= {f"{figure:,.2f}" for figure in figures}
     assert rows["30"][:4] == ["rounds,", "budget", "12,", "3"]
+
+
+def test_tables_are_written_to_files(tmp_path: Path) -> None:
+    files = ["--csv", str(tmp_path / "a.csv"), "--latex", str(tmp_path / "a.tex")]
+    options = ["--horizon", "200", "--policy", "UCB-ALP", "--policy", "Thompson", "--runs", "5"]
+    done = CliRunner().invoke(main, ["simulate", "scenario:paper-two", *options, *files])
+    assert done.exit_code == 0, done.output
+    lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert lines[0].startswith("policy,runs,seed,reward_mean")
+    assert [line.split(",")[0] for line in lines[1:]] == ["ucb_alp", "thompson_rounded"]
+    latex = (tmp_path / "a.tex").read_text()
+    assert latex.startswith(r"\begin{tabular}{lrrrrrr}")
+    assert r"ucb\_alp & " in latex

@@ -62,7 +62,7 @@ def test_threads_and_chunks_change_nothing(name: str, monkeypatch: pytest.Monkey
 def test_more_replications_begin_with_the_same_ones_and_other_seeds_do_not() -> None:
     few, many = (al.simulate(TWO, al.ucb_alp(), runs=runs, seed=2) for runs in (5, 40))
     other = al.simulate(TWO, al.ucb_alp(), runs=40, seed=3)
-    np.testing.assert_array_equal(few.reward, many.reward[:5])
+    np.testing.assert_array_equal(few.reward, many.reward.values[:5])
     assert len(set(many.reward_drawn)) > 5
     assert not np.array_equal(other.reward_drawn, many.reward_drawn)
 
@@ -86,7 +86,7 @@ def test_a_trace_is_the_replication_of_that_number() -> None:
         assert runs.reward_drawn[run] == done.rewards.sum()
         taken = done.actions >= 0
         means = TWO.reward_means[done.contexts[taken], done.actions[taken]]
-        assert runs.reward[run] == pytest.approx(means.sum(), abs=1e-10)
+        assert runs.reward.values[run] == pytest.approx(means.sum(), abs=1e-10)
 
 
 GIVE_UP = ("greedy", "epsilon_first_alp")

@@ -19,6 +19,7 @@ from almoner.cli.output import (
 )
 from almoner.cli.rows import is_rows, load_rows, refuse_horizon, refuse_row_options, row_options
 from almoner.cli.simulate_rows import compare_on_rows
+from almoner.cli.table_files import table_options, write_csv, write_latex
 
 if TYPE_CHECKING:
     from almoner.policy.base import Policy
@@ -61,6 +62,7 @@ COLUMNS = {
     type=click.Choice(["shuffle", "file"]),
     help="On rows: a shuffle for each run, or the order of the file.",
 )
+@table_options
 def simulate(
     file: str,
     horizon: int | None,
@@ -71,6 +73,8 @@ def simulate(
     runs: int | None,
     seed: int,
     against: str | None,
+    csv: str | None,
+    latex: str | None,
     **options: Any,
 ) -> None:
     """Simulate policies many times and compare their regret.
@@ -91,12 +95,14 @@ def simulate(
             order=options["order"] or "shuffle",
             default=options["default"],
             as_json=as_json,
+            files=(csv, latex),
         )
         return
     refuse_row_options(options)
     problem = load_problem(file, horizon, budget, rho)
     runs = 1000 if runs is None else runs
-    _compare(problem, names or ("thrifty",), runs, seed, against, as_json=as_json)
+    files = (csv, latex)
+    _compare(problem, names or ("thrifty",), runs, seed, against, as_json=as_json, files=files)
 
 
 def _compare(
@@ -107,8 +113,9 @@ def _compare(
     against: str | None,
     *,
     as_json: bool,
+    files: tuple[str | None, str | None],
 ) -> None:
-    """Simulate policies on a problem and print their figures."""
+    """Simulate policies on a problem and print their figures; write them to files of CSV, LaTeX."""
     from almoner.errors import UntriedPairs
     from almoner.simulation.regret import Against, Benchmark
     from almoner.simulation.simulate_problem import simulate_against
@@ -139,6 +146,8 @@ def _compare(
         print_json(rows[0] if len(rows) == 1 else rows)
     elif rows:
         _print_runs(problem, rows, against=benchmark.against)
+    write_csv(rows, files[0])
+    write_latex(["policy", *COLUMNS], map(_cells, rows), files[1])
     for line in warnings:
         click.echo(line, err=True)
     if stopped:
@@ -165,10 +174,14 @@ def _policies(names: Iterable[str], problem: Problem) -> dict[str, Policy]:
     return policies
 
 
+def _cells(row: dict[str, Any]) -> list[str]:
+    return [row["policy"], *(amount(row[figure], 2) for figure in COLUMNS.values())]
+
+
 def _print_runs(problem: Problem, rows: list[dict[str, Any]], *, against: str) -> None:
     print_table(
         ["policy", *COLUMNS],
-        ([row["policy"], *(amount(row[figure], 2) for figure in COLUMNS.values())] for row in rows),
+        map(_cells, rows),
         caption=f"{counted(problem.horizon, 'round')}, budget {problem.budget:,g}, "
         f"{counted(rows[0]['runs'], 'run')}; regret against the {against}",
     )

@@ -9,6 +9,7 @@ import click
 
 from almoner.cli.app import INTERRUPTED
 from almoner.cli.output import amount, counted, print_json, print_table, progress
+from almoner.cli.table_files import write_csv, write_latex
 
 if TYPE_CHECKING:
     from almoner.policy.base import Policy
@@ -27,8 +28,9 @@ def compare_on_rows(
     order: str,
     default: str | None,
     as_json: bool,
+    files: tuple[str | None, str | None],
 ) -> None:
-    """Simulate policies on rows and print their figures."""
+    """Simulate policies on rows and print their figures; write them to files of CSV, LaTeX."""
     from almoner.simulation.rows.simulate_rows import simulate_rows
 
     policies = _policies(names, rows)
@@ -61,6 +63,8 @@ def compare_on_rows(
         print_json(found[0] if len(found) == 1 else found)
     elif found:
         _print_runs(rows, found)
+    write_csv([_flat(row) for row in found], files[0])
+    write_latex(_columns(rows), (_cells(row, len(rows)) for row in found), files[1])
     if stopped:
         click.echo(f"Stopped after {len(found)} of {len(policies)} policies.", err=True)
         raise SystemExit(INTERRUPTED)
@@ -84,21 +88,32 @@ def _policies(names: Iterable[str], rows: Rows) -> dict[str, Policy]:
     return policies
 
 
+def _columns(rows: Rows) -> list[str]:
+    return ["policy", "reward per row", "± s.e.", "of the optimum", "most spent", *rows.actions]
+
+
+def _cells(row: dict[str, Any], count: int) -> list[str]:
+    return [
+        row["policy"],
+        f"{row['reward_mean'] / count:.4f}",
+        amount(row["reward_stderr"] / count, 4),
+        f"{100 * row['ratio']:.2f} %",
+        f"{row['spend_max']:,.4g}",
+        *(f"{100 * share:.1f} %" for share in row["shares"].values()),
+    ]
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the figures with a column for the share of each action."""
+    shares = {f"share of {action}": share for action, share in row["shares"].items()}
+    return {name: value for name, value in row.items() if name != "shares"} | shares
+
+
 def _print_runs(rows: Rows, found: list[dict[str, Any]]) -> None:
     count = len(rows)
     print_table(
-        ["policy", "reward per row", "± s.e.", "of the optimum", "most spent", *rows.actions],
-        (
-            [
-                row["policy"],
-                f"{row['reward_mean'] / count:.4f}",
-                amount(row["reward_stderr"] / count, 4),
-                f"{100 * row['ratio']:.2f} %",
-                f"{row['spend_max']:,.4g}",
-                *(f"{100 * share:.1f} %" for share in row["shares"].values()),
-            ]
-            for row in found
-        ),
+        _columns(rows),
+        (_cells(row, count) for row in found),
         caption=f"{counted(count, 'row')}, budget {found[0]['budget']:,.4g}, "
         f"{counted(found[0]['runs'], 'run')} ({found[0]['order']}); the optimum in hindsight "
         f"brings {found[0]['benchmark'] / count:.4f} per row",

@@ -13,16 +13,21 @@ import numpy as np
 
 from almoner import __version__
 from almoner.errors import NotComputable, UntriedPairs
+from almoner.experiments.plain_policies import describe
 from almoner.experiments.rows import RESULTS, Columns, Row
 from almoner.policy.base import Policy
 from almoner.problem import Problem
 from almoner.simulation.oracle import exact_value, has_exact_value, optimal_value, upper_bound
+from almoner.simulation.python_policy import PlainPolicy
 from almoner.simulation.simulate import simulate
 
 __all__ = ["Cell", "run_cell"]
 
 EXACT_WEIGHT = 20
 """Work of an exact cell, in replications of its horizon."""
+
+PYTHON_WEIGHT = 100
+"""Work of a round of a policy in Python, in rounds of a compiled one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +41,7 @@ class Cell:
     problem
         The problem, at its horizon and with its budget.
     policy
-        The policy to simulate on it.
+        The policy to simulate on it, or an object with ``decide`` and ``learn``.
     ratio
         The budget per round as requested, before the budget was rounded.
     runs, seed
@@ -46,7 +51,7 @@ class Cell:
     problem_name: str
     policy_name: str
     problem: Problem
-    policy: Policy
+    policy: Policy | PlainPolicy
     ratio: float
     runs: int
     seed: int
@@ -59,11 +64,13 @@ class Cell:
     @cached_property
     def exact(self) -> bool:
         """Whether the rows are computed exactly, so that they depend on neither runs nor seed."""
-        return has_exact_value(self.problem, self.policy)
+        return isinstance(self.policy, Policy) and has_exact_value(self.problem, self.policy)
 
     @property
     def kind(self) -> str:
         """Kernels that the cell runs; those for unequal costs also learn default rewards."""
+        if not isinstance(self.policy, Policy):
+            return "python"
         if self.exact:
             return "exact" if self._equal_costs else "exact, unequal"
         unpriced = self._equal_costs and not self.problem.default_rewards.any()
@@ -76,7 +83,8 @@ class Cell:
     @property
     def weight(self) -> float:
         """Estimated work, to run the longest cells first."""
-        return self.problem.horizon * (EXACT_WEIGHT if self.exact else self.runs)
+        slower = 1 if isinstance(self.policy, Policy) else PYTHON_WEIGHT
+        return slower * self.problem.horizon * (EXACT_WEIGHT if self.exact else self.runs)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -84,7 +92,7 @@ class Cell:
         table = {
             "version": __version__,
             "problem": [self.problem_name, self.problem.to_dict()],
-            "policy": [self.policy_name, self.policy.to_dict()],
+            "policy": [self.policy_name, describe(self.policy)],
             "ratio": self.ratio,
             "runs": 0 if self.exact else self.runs,
             "seed": 0 if self.exact else self.seed,
@@ -131,6 +139,7 @@ RegretFigures = tuple[float, float | None, float | None, float | None]
 
 
 def _exact(cell: Cell, ceiling: float) -> RegretFigures:
+    assert isinstance(cell.policy, Policy)  # noqa: S101  # for the type checker: it has a value
     return ceiling - exact_value(cell.problem, cell.policy), 0.0, None, None
 
 

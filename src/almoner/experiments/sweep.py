@@ -25,10 +25,11 @@ from almoner.experiments.rows import Row, write_rows
 from almoner.experiments.runner import Progress, run_tasks
 from almoner.files import read_table
 from almoner.policy.base import Policy
-from almoner.policy.lowering import lower
 from almoner.policy.recipes import recipe, recipe_name
 from almoner.problem import Problem
 from almoner.scenarios import PREFIX, load
+from almoner.simulation.python_policy import PlainPolicy
+from almoner.simulation.simulate_problem import check_applies
 
 __all__ = ["Sweep", "run_sweep"]
 
@@ -40,7 +41,8 @@ class Sweep:
     Attributes
     ----------
     problems, policies
-        By their names in rows and figures.
+        By their names in rows and figures. A policy may be any object with ``decide`` and
+        ``learn``.
     horizons
         Rounds; each problem's own if left out.
     ratios
@@ -52,7 +54,7 @@ class Sweep:
     """
 
     problems: Mapping[str, Problem]
-    policies: Mapping[str, Policy]
+    policies: Mapping[str, Policy | PlainPolicy]
     horizons: Sequence[int] = field(default=())
     ratios: Sequence[float] = field(default=())
     runs: int = 1000
@@ -60,8 +62,8 @@ class Sweep:
 
     def __post_init__(self) -> None:
         valid = {
-            "problems": MappingProxyType(_named("problems", self.problems, Problem)),
-            "policies": MappingProxyType(_named("policies", self.policies, Policy)),
+            "problems": MappingProxyType(_named("problems", self.problems, _problem)),
+            "policies": MappingProxyType(_named("policies", self.policies, _policy)),
             "horizons": _different("horizons", self.horizons, checks.whole),
             "ratios": _different("ratios", self.ratios, lambda n, v: checks.number(n, v, low=0)),
             "runs": checks.whole("runs", self.runs),
@@ -80,7 +82,7 @@ class Sweep:
                 for policy_name, policy in self.policies.items():
                     for horizon in self.horizons or (problem.horizon,):
                         scaled = _scaled(problem, horizon, ratio)
-                        lower(policy, **scaled.terms())  # refuses it now, not after an hour
+                        check_applies(scaled, policy)  # refuses it now, not after an hour
                         yield Cell(
                             problem_name=problem_name,
                             policy_name=policy_name,
@@ -97,7 +99,7 @@ class Sweep:
 
         ``problems`` is a list of paths (relative to ``folder``) or ``scenario:NAME``, or a mapping
         from names to such sources or to problems; ``policies`` a list of recipes, or a mapping from
-        names to recipes or policies.
+        names to recipes or policies, objects in Python included.
         """
         if not isinstance(table, Mapping):
             raise InvalidInput("a sweep must be a table of names and values")
@@ -109,10 +111,10 @@ class Sweep:
                 return load(value if value.startswith(PREFIX) else str(Path(folder) / value))
             return value if isinstance(value, Problem) else Problem.from_dict(value)
 
-        def policy(value: Any) -> Policy:
+        def policy(value: Any) -> Policy | PlainPolicy:
             if isinstance(value, str):
                 return recipe(value)
-            return value if isinstance(value, Policy) else Policy.from_dict(value)
+            return Policy.from_dict(value) if isinstance(value, Mapping) else value
 
         built = {
             "problems": _built("problems", table["problems"], problem, _problem_name),
@@ -152,15 +154,24 @@ def _scaled(problem: Problem, horizon: int, ratio: float | None) -> Problem:
     return problem.scaled(horizon, ratio=ratio)
 
 
-def _named(name: str, value: Any, kind: type[Any]) -> dict[str, Any]:
-    """Check a mapping from names to values of a class, at least one."""
+def _named(name: str, value: Any, check: Callable[[str, Any], object]) -> dict[str, Any]:
+    """Check a mapping from names to values, at least one."""
     if not isinstance(value, Mapping) or not value:
         raise checks.refuse(name, "be a table of at least one name", value)
     for key, entry in value.items():
         if not isinstance(key, str) or not key:
             raise checks.refuse(name, "have names", key)
-        checks.kind(f"{name}[{key!r}]", entry, kind)
+        check(f"{name}[{key!r}]", entry)
     return dict(value)
+
+
+def _problem(name: str, value: Any) -> None:
+    checks.kind(name, value, Problem)
+
+
+def _policy(name: str, value: Any) -> None:
+    if not all(callable(getattr(value, method, None)) for method in ("decide", "learn")):
+        checks.kind(name, value, Policy)
 
 
 def _built(

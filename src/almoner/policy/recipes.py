@@ -279,7 +279,9 @@ def recipe_name(name: str) -> str:
     recipes = [*RECIPES, *ROW_RECIPES]
     if (known := plain_name(name, recipes)) not in recipes:
         rule = f"be one of {', '.join(RECIPES)}, or on rows {', '.join(ROW_RECIPES)}"
-        raise checks.refuse("policy", rule, str(name), checks.nearest(known, recipes), InvalidPolicy)
+        raise checks.refuse(
+            "policy", rule, str(name), checks.nearest(known, recipes), InvalidPolicy
+        )
     return known
 
 

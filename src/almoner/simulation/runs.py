@@ -118,7 +118,7 @@ class Runs:
         >>> ucb = al.simulate(problem, "UCB-ALP", runs=200, seed=1)
         >>> wilson = al.simulate(problem, "wilson_eager", runs=200, seed=1)
         >>> print(wilson.compare(ucb))
-        regret differs by -18.31, -20.22 to -16.4 at 95 %: the first has less regret
+        regret differs by -18.34, -19.36 to -17.33 at 95 %: the first has less regret
         """
         return compare(self, other, level=level)
 
