@@ -128,7 +128,7 @@ def test_bad_arguments_are_refused() -> None:
         rows.upper_bound(1, default="b")
 
 
-@pytest.mark.parametrize("gain", [1e-300, 1e-12, 1e12, 1e300])
+@pytest.mark.parametrize("gain", [1e-280, 1e-12, 1e12, 1e280])
 @pytest.mark.parametrize("money", [1e-12, 1.0, 1e12])
 def test_the_optimum_follows_the_units_of_rewards_and_costs(gain: float, money: float) -> None:
     rng = np.random.default_rng(3)
