@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from almoner.types import Floats, Mask
 
 __all__ = ["Table", "is_empty", "open_table"]
 
-SUFFIXES = ".csv, .csv.gz, .jsonl and .parquet"
+SUFFIXES = ".csv, .csv.gz, .jsonl or .parquet"
 
 
 class Table:
@@ -29,10 +30,17 @@ class Table:
     def column(self, name: str, *, missing: float | None = None) -> Floats:
         """Return a column as finite numbers, with ``missing``, if given, for empty cells."""
         values = self._columns[name]
+        if getattr(getattr(values, "dtype", None), "kind", "O") in "mMc":  # dates, complex numbers
+            raise InvalidInput(
+                f"{self.source}: column {name!r} must hold numbers, got {values.dtype} values; "
+                "convert them"
+            )
         try:
             numbers = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             numbers = np.array([_number(value) for value in values])
+        if not numbers.size:
+            raise InvalidInput(f"{self.source}: there must be a row at least, got none")
         if numbers.ndim != 1:
             raise InvalidInput(f"{self.source}: column {name!r} must be a list of numbers")
         bad = np.flatnonzero(~np.isfinite(numbers))
@@ -72,9 +80,10 @@ def open_table(source: Any) -> Table:
         path = Path(source)
         try:
             return _from_path(path)
-        except OSError as reason:
+        except (OSError, EOFError, zlib.error) as reason:  # the last two: of a broken .gz
+            problem = getattr(reason, "strerror", None) or reason
             raise InvalidInput(
-                f"cannot read the rows {str(path)!r}: {reason.strerror}; check the path"
+                f"cannot read the rows {str(path)!r}: {problem}; check the path and the file"
             ) from None
     if isinstance(source, Mapping):
         return Table("the rows", dict(source))
@@ -112,11 +121,13 @@ def _from_path(path: Path) -> Table:
 
 def _from_csv(source: str, file: Iterable[str]) -> Table:
     try:
-        names, *records = list(csv.reader(file)) or [[]]
+        names, *records = [record for record in csv.reader(file) if record] or [[]]
     except (csv.Error, UnicodeDecodeError) as reason:
         raise InvalidInput(f"{source} is not valid CSV: {reason}") from None
+    if not names:
+        raise InvalidInput(f"{source} must have a line with the names of its columns, got none")
+    names = [name.strip() for name in names]
     _refuse_repeated(names, source)
-    records = [record for record in records if record]  # blank lines
     for i, record in enumerate(records):
         if len(record) != len(names):
             raise InvalidInput(
@@ -210,7 +221,7 @@ def _number(value: Any) -> float:
     """Return a value as a float, NaN if it is none."""
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float("nan")
 
 

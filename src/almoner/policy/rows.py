@@ -32,6 +32,12 @@ __all__ = [
 LARGEST = 65_536
 """Rows of a market, at most: a price takes some passes over all of them."""
 
+SCORE_LIMIT = 1e300
+"""The largest magnitude of a score: differences and sums of scores are finite."""
+
+REGRESSOR_LIMIT = 1e100
+"""The largest magnitude of features, rewards and recalibrated scores: their squares are finite."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class GivenScores(RewardKnowledge):

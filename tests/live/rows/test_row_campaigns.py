@@ -400,3 +400,21 @@ def test_the_same_key_returns_the_first_decision(factory: AgentFactory) -> None:
     first = agent.decide(scores={"cheap": 1, "strong": 2}, key="a")
     assert agent.decide(scores={"cheap": 5, "strong": 1}, key="a") == first
     assert agent.ledger.reserved == int(first.reserved * 1e6)
+
+
+@pytest.mark.parametrize(
+    ("terms", "row"),
+    [
+        ({"scores": True}, {"scores": {"mail": 1e308}}),
+        ({"scores": True, "policy": al.priced(trust=20)}, {"scores": {"mail": -1e200}}),
+        ({"features": ["x"]}, {"features": {"x": 1e200}}),
+    ],
+    ids=["scores", "trust", "features"],
+)
+def test_numbers_that_overflow_are_refused_and_change_nothing(
+    terms: dict[str, Any], row: dict[str, Any]
+) -> None:
+    agent = al.Agent.open("memory:", name="d", actions={"mail": 1}, horizon=9, budget=5, **terms)
+    with pytest.raises(al.InvalidInput, match=r"must be between -1e\+[13]00 and 1e\+[13]00, got"):
+        agent.decide(**row)
+    assert agent.report().arrivals == 0

@@ -126,3 +126,15 @@ def test_bad_arguments_are_refused() -> None:
         rows.upper_bound(-1)
     with pytest.raises(al.InvalidInput, match="default must be one of a, got default='b'"):
         rows.upper_bound(1, default="b")
+
+
+@pytest.mark.parametrize("gain", [1e-280, 1e-12, 1e12, 1e280])
+@pytest.mark.parametrize("money", [1e-12, 1.0, 1e12])
+def test_the_optimum_follows_the_units_of_rewards_and_costs(gain: float, money: float) -> None:
+    rng = np.random.default_rng(3)
+    rewards, costs = rng.random((200, 2)), 0.5 + rng.random((200, 2))
+    plain = al.Rows(rewards=rewards, costs=costs).upper_bound(60)
+    other = al.Rows(rewards=rewards * gain, costs=costs * money).upper_bound(60 * money)
+    assert float(other) / gain == pytest.approx(float(plain), rel=1e-9)
+    assert other.price / gain * money == pytest.approx(plain.price, rel=1e-9)
+    assert other.spend <= 60 * money * (1 + 1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,8 @@ def test_bad_columns_are_refused_with_their_row(changes: dict[str, Any], sentenc
         ({"scores": "score_"}, "scores must be a pattern with one star for the name of an action"),
         ({"costs": None}, "costs must be a pattern with one star"),
         ({"features": ["x1", "x9"]}, "the rows: features must name a column, got features='x9'"),
+        ({"features": []}, "features must be a pattern such as 'x*', or a list of the names of"),
+        ({"features": 5}, "features must be a pattern such as 'x*', or a list of the names of"),
         ({"skip_reward": "none"}, "the rows: skip_rewards must name a column, got skip_rewards='n"),
     ],
 )
@@ -159,14 +162,16 @@ def test_bad_names_of_columns_are_refused(arguments: dict[str, Any], sentence: s
         (
             "rows.xlsx",
             "",
-            "a file of rows must end in .csv, .csv.gz, .jsonl and .parquet, got 'rows.xlsx'",
+            "a file of rows must end in .csv, .csv.gz, .jsonl or .parquet, got 'rows.xlsx'",
         ),
         ("none.csv", None, "cannot read the rows 'none.csv': No such file or directory; check the"),
         ("bad.parquet", "text", "bad.parquet is not valid Parquet: "),
         ("short.csv", "reward_a,cost_a\n1,2\n1\n", "short.csv: row 2 must have 2 cells as the hea"),
         ("twice.csv", "reward_a,reward_a\n1,2\n", "twice.csv: column names must be different, got"),
-        ("empty.csv", "", "empty.csv: no column matches rewards='reward_*'; its columns are "),
-        ("head.csv", "reward_a,cost_a\n", "rewards must have shape any×any and not be empty, got"),
+        ("empty.csv", "", "empty.csv must have a line with the names of its columns, got none"),
+        ("blank.csv", "\n\n", "blank.csv must have a line with the names of its columns, got none"),
+        ("text.csv.gz", "text", "cannot read the rows 'text.csv.gz': Not a gzipped file"),
+        ("head.csv", "reward_a,cost_a\n", "head.csv: there must be a row at least, got none"),
     ],
 )
 def test_bad_files_are_refused(
@@ -189,3 +194,31 @@ def test_a_data_frame_with_a_column_twice_is_refused() -> None:
 def test_anything_else_is_refused() -> None:
     with pytest.raises(al.InvalidInput, match="a data frame or a mapping of columns, got a ndarra"):
         al.Rows.read(np.zeros((2, 2)))
+
+
+def test_a_file_cut_off_while_it_was_compressed_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cut.csv.gz"
+    path.write_bytes(gzip.compress(b"reward_a,cost_a\n" + b"1,2\n" * 1000)[:-12])
+    with pytest.raises(al.InvalidInput, match=r"cannot read the rows .*end-of-stream.*the file"):
+        al.Rows.read(path)
+
+
+def test_blank_lines_and_spaces_around_names_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("\nreward_a, cost_a\n\n1, 2\n\n", encoding="utf-8")
+    rows = al.Rows.read(path)
+    assert (rows.rewards.tolist(), rows.costs.tolist()) == ([[1.0]], [[2.0]])
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (np.array(["2026-01-01"], "M8[D]"), "must hold numbers, got datetime64"),
+        (np.array([1 + 2j]), "must hold numbers, got complex128 values; convert them"),
+        ([10**400], "must hold finite numbers, got 1000"),
+        ([], "there must be a row at least, got none"),
+    ],
+)
+def test_columns_of_no_numbers_are_refused(values: Any, sentence: str) -> None:
+    with pytest.raises(al.InvalidInput, match=re.escape(sentence)):
+        al.Rows.read({"reward_a": values, "cost_a": [1] * len(values)})

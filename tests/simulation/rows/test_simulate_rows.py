@@ -235,3 +235,25 @@ def test_a_simulation_of_many_hours_is_refused() -> None:
         al.NotComputable, match="simulate needs fewer rounds, got 600 rows and runs"
     ):
         al.simulate(ROWS, "priced", budget=1.0, runs=10**10)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 7.0, 1e300])
+def test_scores_as_given_need_no_scale(factor: float) -> None:
+    rng = np.random.default_rng(5)
+    scores, costs = rng.random((300, 2)), 0.5 + rng.random((300, 2))
+    plain, other = (
+        al.trace(
+            al.Rows(rewards=scores, costs=costs, scores=scores * f), al.priced(), budget=90, seed=1
+        ).actions
+        for f in (1.0, factor)
+    )
+    assert plain.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("name", ["rewards", "scores", "features"])
+def test_numbers_too_large_to_learn_from_are_refused(name: str) -> None:
+    values = {"rewards": np.ones((9, 1)), "scores": np.ones((9, 1)), "features": np.ones((9, 1))}
+    values[name] = values[name] * 1e200
+    policy = al.linear() if name == "features" else al.priced(trust=20)
+    with pytest.raises(al.InvalidInput, match=f"{name} must be between -1e.100 and 1e.100 to lear"):
+        al.simulate(al.Rows(costs=[1], **values), policy, budget=5, runs=1)

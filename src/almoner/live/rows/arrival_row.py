@@ -11,6 +11,7 @@ from typing import Any
 from almoner import checks
 from almoner.errors import InvalidInput
 from almoner.live.terms.terms import ROWS, SKIP_NAME, Terms
+from almoner.policy.rows import REGRESSOR_LIMIT, SCORE_LIMIT
 
 __all__ = ["ArrivalRow", "known_row", "learned_parts", "logged_row", "row_context"]
 
@@ -108,7 +109,12 @@ def _checked_scores(
             raise InvalidInput(
                 f"scores lack the action {name!r}; give its score, or leave it out of available"
             )
-    return {str(name): checks.number(f"the score of {name!r}", v) for name, v in given.items()}
+    learned = getattr(terms.policy.rewards, "trust", None) is not None
+    most = REGRESSOR_LIMIT if learned else SCORE_LIMIT
+    return {
+        str(name): checks.number(f"the score of {name!r}", score, low=-most, high=most)
+        for name, score in given.items()
+    }
 
 
 def _features(terms: Terms, features: Mapping[Any, Any]) -> dict[str, float]:
@@ -117,7 +123,11 @@ def _features(terms: Terms, features: Mapping[Any, Any]) -> dict[str, float]:
     if numbers is not None and numbers.keys() == terms.feature_names:
         return {name: numbers[name] for name in terms.features}
     checks.known_keys("features", features, required=terms.features, error=InvalidInput)
-    return {name: checks.number(f"the feature {name!r}", features[name]) for name in terms.features}
+    most = REGRESSOR_LIMIT
+    return {
+        name: checks.number(f"the feature {name!r}", features[name], low=-most, high=most)
+        for name in terms.features
+    }
 
 
 def logged_row(detail: str | None, available: str | None) -> tuple[ArrivalRow, dict[str, int]]:

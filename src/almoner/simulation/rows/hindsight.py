@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -92,11 +93,24 @@ def _serving_all(rows: Rows, budget: float, cheapest: Ints, base: Floats) -> Hin
 def _optimum(
     rows: Rows, room: float, costs: Floats, idle: Floats, budget: float
 ) -> HindsightOptimum:
-    solution = solve(_Totals(np.ones(len(rows)), rows.rewards, costs, idle, room))
+    gain, money = _binary_scale(rows.rewards, idle), _binary_scale(costs)
+    solution = solve(
+        _Totals(np.ones(len(rows)), rows.rewards / gain, costs / money, idle / gain, room / money)
+    )
     return HindsightOptimum(
-        value=solution.value,
-        price=solution.price,
+        value=solution.value * gain,
+        price=solution.price * (gain / money),
         probabilities=solution.probabilities,
         spend=float((solution.probabilities * costs).sum()),
         budget=budget,
     )
+
+
+def _binary_scale(*arrays: Floats) -> float:
+    """Return a power of two that brings the largest magnitude to between 1 and 2.
+
+    Rewards and costs may have any unit, and the solver has tolerances; a division by a power of two
+    rounds nothing.
+    """
+    largest = max(float(np.abs(array).max()) for array in arrays)
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0.0 else 1.0

@@ -87,6 +87,11 @@ def _refuse_other_actions(
 def _feature_columns(table: Table, features: str | list[str]) -> list[str]:
     if isinstance(features, str):
         return list(_matches(table, "features", features).values())
+    if not isinstance(features, (list, tuple)) or not features:
+        raise InvalidInput(
+            "features must be a pattern such as 'x*', or a list of the names of columns, got "
+            f"features={features!r}; leave it out where there are none"
+        )
     return [_known(table, "features", name) for name in features]
 
 

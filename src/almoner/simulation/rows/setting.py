@@ -12,7 +12,8 @@ from almoner.errors import InvalidInput, InvalidPolicy
 from almoner.money import Grid, decimal_grid
 from almoner.policy.base import Policy
 from almoner.policy.recipes import recipe
-from almoner.policy.row_lowering import LINEAR, LoweredRows, lower_rows
+from almoner.policy.row_lowering import GIVEN, LINEAR, LoweredRows, lower_rows
+from almoner.policy.rows import REGRESSOR_LIMIT
 from almoner.simulation.replications import root_key
 from almoner.simulation.rows.rows import Rows
 from almoner.types import Ints
@@ -62,6 +63,7 @@ def prepare(
         default=index,
     )
     _refuse_missing(rows, lowered)
+    _refuse_overflow(rows, lowered)
     return Setting(rows, lowered, _world(rows, grid), grid, root, order)
 
 
@@ -98,6 +100,19 @@ def _refuse_missing(rows: Rows, lowered: LoweredRows) -> None:
         raise InvalidInput(
             f"the policy decides by {name}, and the rows have none; give {example} to Rows.read"
         )
+
+
+def _refuse_overflow(rows: Rows, lowered: LoweredRows) -> None:
+    """Refuse numbers whose squares, which the models of rewards are made of, are not finite."""
+    if lowered.model == GIVEN:
+        return
+    learned = rows.features if lowered.model == LINEAR else rows.scores
+    name = "features" if lowered.model == LINEAR else "scores"
+    for what, values in (("rewards", rows.rewards), (name, learned)):
+        largest = 0.0 if values is None else float(np.abs(values).max())
+        if largest > REGRESSOR_LIMIT:
+            rule = f"be between {-REGRESSOR_LIMIT:g} and {REGRESSOR_LIMIT:g} to learn from"
+            raise checks.refuse(what, rule, largest, "give them in another unit")
 
 
 def orders(setting: Setting, first: int, count: int) -> Ints:
