@@ -158,8 +158,7 @@ def test_simulate_shows_a_table_with_a_row_per_policy() -> None:
 def test_tables_are_written_to_files(tmp_path: Path) -> None:
     files = ["--csv", str(tmp_path / "a.csv"), "--latex", str(tmp_path / "a.tex")]
     options = ["--horizon", "200", "--policy", "UCB-ALP", "--policy", "Thompson", "--runs", "5"]
-    done = CliRunner().invoke(main, ["simulate", "scenario:paper-two", *options, *files])
-    assert done.exit_code == 0, done.output
+    assert run("simulate", TWO, *options, *files).exit_code == 0
     lines = (tmp_path / "a.csv").read_text().splitlines()
     assert lines[0].startswith("policy,runs,seed,reward_mean")
     assert [line.split(",")[0] for line in lines[1:]] == ["ucb_alp", "thompson_rounded"]

@@ -249,3 +249,35 @@ def test_the_last_reward_of_exploration_is_learned_from() -> None:
     policy = al.epsilon_first_alp(rounds=2, update=False)
     for seed in range(4):  # either order of the two
         assert set(al.trace(problem, policy, seed=seed).actions[2:].tolist()) == {0}
+
+
+def test_the_printed_algorithm_explores_for_a_multiple_of_log_t() -> None:
+    problem = SMALL.replace(horizon=2000, budget=1500)
+    lowered = lower(al.epsilon_first_printed(factor=10), **problem.terms())
+    assert lowered.exploration.rounds == math.ceil(10 * math.log(2000))
+    assert lowered.exploration.update == 0
+    assert lowered.prior.tolist() == np.zeros_like(problem.costs).tolist()
+
+
+def test_the_printed_algorithm_takes_untried_pairs_for_zero() -> None:
+    """One round of exploration: everything that it did not try is never taken again."""
+    problem = SMALL.replace(context_probs=[0.5, 0.5, 0.0], horizon=60, budget=60)
+    policy = al.Policy(
+        rewards=al.ExploreFirst(rounds=1, update=False, untried=0),
+        contexts=al.KnownContexts(),
+        allocation=al.AdaptiveLP(),
+    )
+    for run in range(10):
+        trace = al.trace(problem, policy, seed=1, run=run)
+        tried = trace.contexts[0], trace.actions[0]
+        taken = {
+            pair for pair in zip(trace.contexts, trace.actions, strict=True) if pair[1] != al.SKIP
+        }
+        assert taken <= {tried}
+    with pytest.warns(al.UntriedPairs, match="which then counts as 0"):
+        al.simulate(problem, policy, runs=5, seed=1)
+
+
+def test_rounds_and_factor_together_are_refused() -> None:
+    with pytest.raises(al.InvalidPolicy, match="factor must be left out"):
+        al.ExploreFirst(rounds=5, factor=2)

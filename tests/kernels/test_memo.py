@@ -39,7 +39,9 @@ POLICIES = {
     "wilson_told": WILSON_TOLD,
     "wilson_frozen": WILSON_FROZEN,
 }
-BRACKETED = sorted(set(POLICIES) - {"thompson_rounded", "epsilon_first_alp"})
+BRACKETED = sorted(
+    set(POLICIES) - {"thompson_rounded", "epsilon_first_alp", "epsilon_first_printed"}
+)
 
 Watch = Callable[[LoweredPolicy, State, Memo, int], None]
 

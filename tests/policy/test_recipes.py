@@ -49,6 +49,11 @@ TABLE: dict[str, tuple[Any, ...]] = {
     "log_plus_rounded": (LogPlus(width=0.25), EmpiricalContexts(), RoundedLP()),
     "thompson_rounded": (Thompson(), EmpiricalContexts(), RoundedLP()),
     "epsilon_first_alp": (ExploreFirst(), KnownContexts(), AdaptiveLP()),
+    "epsilon_first_printed": (
+        ExploreFirst(factor=50, update=False, untried=0),
+        KnownContexts(),
+        AdaptiveLP(),
+    ),
     "horizon_alp": (HorizonUCB(width=0.25), EmpiricalContexts(), AdaptiveLP()),
     "wilson_eager": (Wilson(), EmpiricalContexts(), EagerRounding()),
     "thrifty": (

@@ -78,7 +78,7 @@ def test_parts_of_regret_add_up_and_are_those_of_the_proof() -> None:
 
 
 def test_wrong_actions_at_unequal_costs_are_judged_at_the_price() -> None:
-    """By hand: at price ½ the second action, 0.9 − 3/2, loses 0.6 − 0 against the first, 0.5 − ½."""
+    """By hand: at price ½ the second action brings 0.9 − 3/2, 0.6 less than the first."""
     problem = al.Problem(
         context_probs=[1], reward_means=[[0.5, 0.9]], costs=[1, 3], horizon=10, budget=8
     )

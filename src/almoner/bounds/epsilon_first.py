@@ -15,8 +15,16 @@ from almoner import checks
 from almoner.bounds.unequal_costs import ValueCurve
 from almoner.lp import ROUNDING, TOLERANCE
 from almoner.problem import Problem
+from almoner.types import Floats
 
-__all__ = ["epsilon_first_regret", "exploration_length"]
+__all__ = [
+    "confidence_test_error",
+    "confidence_test_tries",
+    "epsilon_first_regret",
+    "exploration_length",
+    "slope_order_error",
+    "wrong_order_probability",
+]
 
 SMALLEST = 2.0**-1022
 """No cost counts as a smaller share of the dearest: slopes stay finite."""
@@ -91,20 +99,109 @@ def epsilon_first_regret(
         probs @ (curve.steepest * problem.costs - gains).max(axis=1).clip(0)
     )
     exploiting = curve.alp_regret(rest, (problem.budget - most) / rest, problem.budget / rest)
-    mistaken = _wrong_order_probability(problem, rounds, slack)
+    mistaken = wrong_order_probability(problem, rounds, slack=slack)
     return min(everything, rounds * trying + exploiting + mistaken * rest * at_worst)
 
 
-def _wrong_order_probability(problem: Problem, rounds: int, slack: float) -> float:
-    """Bound the probability of a wrong order: a context too rare, or a mean off by Δ/4."""
-    slopes = _Slopes.of(problem)
+def slope_order_error(problem: Problem, rounds: int | None = None, *, slack: float = 0.5) -> float:
+    """Bound the chance that exploration ranks two given slopes wrongly (Lemma 13, first part).
+
+    Σ_j P(context j is too rare) + 4 e^{−nΔ*²/8} after n = ⌊(1−δ)π_min E/K⌋ tries of each action:
+    one of four means must be off by Δ*/4. With E = `exploration_length`, the default, it is
+    (J + 4) T⁻² or less.
+
+    Examples
+    --------
+    >>> problem = Problem(
+    ...     context_probs=[0.5, 0.5], reward_means=[[0.9], [0.3]], costs=[1], horizon=1000,
+    ...     budget=400)
+    >>> f"{slope_order_error(problem, 500):.1g}", slope_order_error(problem) <= 6 / 1000**2
+    ('0.014', True)
+    """
+    rare, off = _rare_and_off(problem, rounds, slack, _Slopes.of(problem).margin)
+    return min(1.0, float(np.sum(rare)) + 4 * float(np.max(off)))
+
+
+def wrong_order_probability(
+    problem: Problem, rounds: int | None = None, *, slack: float = 0.5
+) -> float:
+    """Bound the chance that exploration ranks some slope wrongly (Lemma 13, second part).
+
+    Σ_j P(context j is too rare) + 2K e^{−nΔ²/8}: a mean is off by Δ/4, for the Δ of
+    `epsilon_first_regret`. With E = `exploration_length`, the default, and Δ = Δ* it is
+    (4K + 1) J T⁻² or less, as the paper has it.
+
+    Examples
+    --------
+    >>> problem = Problem(
+    ...     context_probs=[0.5, 0.5], reward_means=[[0.9], [0.3]], costs=[1], horizon=1000,
+    ...     budget=400)
+    >>> wrong_order_probability(problem) <= 5 * 2 / 1000**2
+    True
+    """
+    rare, off = _rare_and_off(problem, rounds, slack, _Slopes.of(problem).safe_margin)
+    return min(1.0, float(np.sum(rare + 2 * _options(problem) * off)))
+
+
+def _rare_and_off(
+    problem: Problem, rounds: int | None, slack: float, margin: float
+) -> tuple[Floats, Floats]:
+    """Bound for each context the chance to come too rarely, and that of a mean off to one side.
+
+    The first is the smaller of Hoeffding's bound, e^{−2(δπ_j)²E}, and Chernoff's, e^{−δ²π_jE/2}.
+    """
+    slack = checks.number("slack", slack, above=0, high=1 - TOLERANCE)
+    if rounds is None:
+        length = exploration_length(problem, slack=slack)
+        rounds = math.ceil(length) if math.isfinite(length) else problem.horizon
+    rounds = checks.whole("rounds", rounds)
     probs = problem.context_probs[problem.context_probs > 0]
+    tries = np.floor((1 - slack) * probs * rounds / _options(problem))
+    exponent = np.maximum(2 * (slack * probs) ** 2, slack**2 * probs / 2) * rounds
+    return np.exp(-exponent), np.exp(-tries * min(margin, WIDEST) ** 2 / 8)
+
+
+def _options(problem: Problem) -> int:
+    """Return how many options exploration tries in a context, skipping included if it must."""
     skipping_is_tried = problem.default_rewards.any() and not problem.defaults_known
-    options = problem.costs.shape[1] + int(skipping_is_tried)
-    tries = np.floor((1 - slack) * probs * rounds / options)
-    rare = np.exp(-(slack**2) * probs * rounds / 2)
-    off = 2 * options * np.exp(-tries * min(slopes.safe_margin, WIDEST) ** 2 / 8)
-    return min(1.0, float(np.sum(rare + off)))
+    return problem.costs.shape[1] + int(skipping_is_tried)
+
+
+def confidence_test_tries(problem: Problem, *, gap: float) -> float:
+    """Return the tries of each action that pass the paper's test at a gap of slopes (Algorithm 6).
+
+    log T / Δ'² with Δ' = ½ Δc · gap, where Δc is the smallest difference of two costs of a context:
+    from there on e^{−2Δ'²C} ≤ T⁻². Costs count as shares of the dearest.
+
+    Examples
+    --------
+    >>> problem = Problem(
+    ...     context_probs=[1], reward_means=[[0.3, 0.5]], costs=[1, 2], horizon=1000, budget=900)
+    >>> round(confidence_test_tries(problem, gap=0.2), 1)
+    2763.1
+    """
+    margin = _Slopes.of(problem).cost_gap * checks.number("gap", gap, above=0) / 2
+    return _over(math.log(problem.horizon), margin**2)
+
+
+def confidence_test_error(problem: Problem, *, tests: int = 1) -> float:
+    """Bound the chance that the paper's test ends exploration with a wrong order: JK² T⁻².
+
+    A comparison passes wrongly with a chance of at most T⁻²: the estimated difference of two slopes
+    is a sum of means over at least C tries each, which exceeds its expectation by the gap with a
+    chance of at most e^{−2Δ'²C}. JK² comparisons are made. The paper counts one test; where it is
+    repeated, ``tests`` times, the chances add up.
+
+    Examples
+    --------
+    >>> problem = Problem(
+    ...     context_probs=[1], reward_means=[[0.3, 0.5]], costs=[1, 2], horizon=1000, budget=900)
+    >>> confidence_test_error(problem)
+    4e-06
+    """
+    contexts, actions = problem.costs.shape
+    repeated = checks.whole("tests", tests)
+    return min(1.0, repeated * contexts * actions**2 / problem.horizon**2)
 
 
 @dataclass(frozen=True, kw_only=True)

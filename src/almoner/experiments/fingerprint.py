@@ -18,6 +18,7 @@ PACKAGE = Path(__file__).parents[1]
 SOURCES = (
     "checks/*.py",
     "experiments/cells.py",
+    "experiments/plain_policies.py",
     "experiments/reproduction/concentration.py",
     "fit.py",
     "jit.py",

@@ -170,7 +170,8 @@ def _problem(name: str, value: Any) -> None:
 
 
 def _policy(name: str, value: Any) -> None:
-    if not all(callable(getattr(value, method, None)) for method in ("decide", "learn")):
+    methods = [getattr(value, method, None) for method in ("decide", "learn")]
+    if checks.uncalled(value) or not all(map(callable, methods)):
         checks.kind(name, value, Policy)
 
 

@@ -79,11 +79,12 @@ class LoweredPolicy(NamedTuple):
     actions), with the ``cheapest`` and the ``dearest`` of them and the cheapest above 0,
     ``cheapest_paid`` (the last two are 1 if all are free). ``context_weights`` are the known
     probabilities, or ones; ``prior`` is the value of a pair before its first reward: its known gain
-    over skipping, or 1 (an explore-first policy may have another number). ``defaults`` are the known rewards of skipping for a policy that learns the
-    other rewards, else zeros. ``priced`` says that decisions need the price, because costs differ
-    or are 0, skipping has a reward, or the policy explores first. ``pooled`` is 1 if a prior is
-    fitted, ``proof`` the log-likelihood ratio that it must reach to be used, and ``insurance`` has
-    the numbers of an insured index. ``windowed`` is 1 if silence is evidence, as rewards come
+    over skipping, or 1 (0 if a policy that explores first says so). ``defaults`` are the known
+    rewards of skipping for a policy that learns the other rewards, else zeros. ``priced`` says
+    that decisions need the price, because costs differ or are 0, skipping has a reward, or the
+    policy explores first. ``pooled`` is 1 if a prior is fitted, ``proof`` the log-likelihood ratio
+    that it must reach to be used, and ``insurance`` has the numbers of an insured index.
+    ``windowed`` is 1 if silence is evidence, as rewards come
     within a window (`almoner.kernels.window`). ``held`` is the share of the budget per round that
     the plan may use; below 1 a live campaign holds it back, for its pace.
     """

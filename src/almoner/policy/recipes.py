@@ -257,7 +257,8 @@ RECIPES: dict[str, Callable[..., Policy]] = {
         alp, flp, pb, ealp, ealp2,
         ucb_alp, ucb_flp, ucb_pb, ucb_ealp, ucb_ealp2,
         rounded, ucb_rounded, kl_ucb_rounded, log_plus_rounded, thompson_rounded,
-        epsilon_first_alp, epsilon_first_printed, horizon_alp, wilson_eager, thrifty, greedy, skip_always,
+        epsilon_first_alp, epsilon_first_printed,
+        horizon_alp, wilson_eager, thrifty, greedy, skip_always,
     )
 }  # fmt: skip
 """Every recipe on contexts by name."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +55,14 @@ class Runs:
         another action than the best one of the context, Σ (u*_j − u_jk) over the actions taken, and
         R⁽ᶜ⁾, the rest, by serving other contexts than the benchmark. Where costs differ, the best
         action is the one with the most reward beyond the price of its cost.
-    curve
-        Regret over the rounds, as a `Curve`.
     pairs
         How often each action was taken in each context, and how often each was skipped, on average
         over the replications: (contexts, actions + 1). The last column, ``pairs[:, SKIP]``, is
         skipping.
     budget_left
         Budget left before each of the rounds asked for, (replications, marks).
+    make_curve
+        The computation of `curve`.
     """
 
     problem: Problem
@@ -76,9 +78,17 @@ class Runs:
     regret: Sample
     regret_actions: Sample
     regret_contexts: Sample
-    curve: Curve
     pairs: Floats
     budget_left: Floats
+    make_curve: Callable[[], Curve] = field(repr=False)
+
+    @cached_property
+    def curve(self) -> Curve:
+        """Regret over the rounds.
+
+        A compiled policy plays the same replications once more for it, when it is first asked for.
+        """
+        return self.make_curve()
 
     def __len__(self) -> int:
         return len(self.reward)

@@ -51,6 +51,7 @@ def simulate_environment(
         add_pairs(pairs, trace)
         progress(1)
     regret = benchmark.value - reward
+    curve = Curve(rounds=rounds, values=benchmark.value * rounds / terms.horizon - so_far)
     return Runs(
         problem=terms,
         policy=policy,
@@ -65,9 +66,9 @@ def simulate_environment(
         regret=Sample(regret),
         regret_actions=Sample(wrong),
         regret_contexts=Sample(regret - wrong),
-        curve=Curve(rounds=rounds, values=benchmark.value * rounds / terms.horizon - so_far),
         pairs=np.roll(pairs / runs, -1, axis=1),
         budget_left=left_at,
+        make_curve=lambda: curve,
     )
 
 

@@ -28,6 +28,7 @@ from almoner.simulation.python_policy import (
 )
 from almoner.simulation.regret import Benchmark, Estimator, Sample
 from almoner.simulation.replications import (
+    Totals,
     environment_of,
     play_compiled,
     root_key,
@@ -81,33 +82,23 @@ def simulate_against(
             rounds=rounds,
             progress=progress,
         )
-    noted = np.union1d(marked, rounds[:-1] + 1)
-    environment, price = environment_of(problem)
-    root = root_key(seed)
-    if isinstance(player, LoweredPolicy):
-        totals = play_compiled(
-            problem,
-            player,
-            environment,
-            root,
-            runs=runs,
-            marks=noted,
-            threads=threads,
-            progress=progress,
-        )
-    else:
-        totals = play_python(
-            problem, player, environment, root, runs=runs, marks=noted, progress=progress
-        )
+    play = _player_of_runs(problem, player, seed, runs, threads)
+    compiled = isinstance(player, LoweredPolicy)
+    noted = marked if compiled else np.union1d(marked, rounds[:-1] + 1)
+    totals, price = play(noted, progress)
     _warn_of_untried(int(np.count_nonzero(totals.untried)), runs, policy)
     reduced = benchmark.reduced_regret(totals.loss, totals.spend, price)
     regret = reduced if estimator == Estimator.REDUCED else benchmark.raw_regret(totals.drawn)
-    early = np.searchsorted(noted, rounds[:-1] + 1)
-    curve = np.empty((runs, len(rounds)))
-    curve[:, -1] = reduced
-    curve[:, :-1] = benchmark.regret_so_far(
-        rounds[:-1], totals.loss_at[:, early], totals.left_at[:, early], price
-    )
+
+    def make_curve() -> Curve:
+        early = rounds[:-1] + 1
+        again, at = (play(early, lambda count: None)[0], early) if compiled else (totals, noted)
+        columns = np.searchsorted(at, early)
+        so_far = benchmark.regret_so_far(
+            rounds[:-1], again.loss_at[:, columns], again.left_at[:, columns], price
+        )
+        return Curve(rounds=rounds, values=np.column_stack([so_far, reduced]))
+
     return Runs(
         problem=problem,
         policy=policy,
@@ -122,10 +113,39 @@ def simulate_against(
         regret=Sample(regret),
         regret_actions=Sample(totals.wrong),
         regret_contexts=Sample(regret - totals.wrong),
-        curve=Curve(rounds=rounds, values=curve),
         pairs=np.roll(totals.pairs / runs, -1, axis=1),
         budget_left=totals.left_at[:, np.searchsorted(noted, marked)],
+        make_curve=make_curve,
     )
+
+
+Play = Callable[[Ints, Callable[[int], object]], tuple[Totals, float]]
+
+
+def _player_of_runs(
+    problem: Problem, player: LoweredPolicy | PlainPolicy, seed: int, runs: int, threads: int
+) -> Play:
+    """Return a function that plays all replications, noting some rounds, and returns the price."""
+    environment, price = environment_of(problem)
+    root = root_key(seed)
+
+    def play(noted: Ints, progress: Callable[[int], object]) -> tuple[Totals, float]:
+        if not isinstance(player, LoweredPolicy):
+            world = problem, player, environment, root
+            return play_python(*world, runs=runs, marks=noted, progress=progress), price
+        totals = play_compiled(
+            problem,
+            player,
+            environment,
+            root,
+            runs=runs,
+            marks=noted,
+            threads=threads,
+            progress=progress,
+        )
+        return totals, price
+
+    return play
 
 
 def trace_problem(
