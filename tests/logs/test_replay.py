@@ -60,7 +60,7 @@ def test_every_kind_of_policy_is_near_its_value(policy: str) -> None:
     log = make_log(30_000, 11)
     result = al.replay(log, policy, budget=RATIO * 30_000, runs=3)
     problem = WORLD.scaled(result.horizon, ratio=RATIO)
-    expected = al.simulate(problem, policy, runs=30).reward.mean()
+    expected = al.simulate(problem, policy, runs=30).reward.mean
     assert result.value == pytest.approx(expected, abs=3.5 * result.stderr)
     assert result.spend <= result.budget == pytest.approx(RATIO * result.horizon)
     assert result.basis.warnings == ()
@@ -96,7 +96,7 @@ def test_intervals_cover_the_value_of_a_learner() -> None:
     """The same for a policy that learns, whose luck differs from log to log."""
     logs, covered = 100, 0
     horizon = al.replay(make_log(6_000, 1), "thrifty", budget=RATIO * 6_000, runs=1).horizon
-    truth = al.simulate(WORLD.scaled(horizon, ratio=RATIO), "thrifty", runs=400).reward.mean()
+    truth = al.simulate(WORLD.scaled(horizon, ratio=RATIO), "thrifty", runs=400).reward.mean
     for seed in range(logs):
         log = make_log(6_000, 7000 + seed)
         result = al.replay(log, "thrifty", budget=RATIO * 6_000, runs=2, seed=seed)
@@ -108,7 +108,7 @@ def test_a_model_gives_any_horizon() -> None:
     log = make_log(8_000, 13)
     result = al.replay(log, "thrifty", budget=15_000, horizon=50_000, runs=2)
     problem = WORLD.scaled(50_000, ratio=RATIO)
-    expected = al.simulate(problem, "thrifty", runs=5).reward.mean()
+    expected = al.simulate(problem, "thrifty", runs=5).reward.mean
     assert result.horizon == 50_000
     assert result.value == pytest.approx(expected, abs=3.5 * result.stderr)
     assert result.spend <= result.budget == 15_000
