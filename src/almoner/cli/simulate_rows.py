@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from almoner.cli.app import INTERRUPTED
-from almoner.cli.output import amount, counted, print_json, print_table, progress
+from almoner.cli.output import amount, counted, money, print_json, print_table, progress
 
 if TYPE_CHECKING:
     from almoner.policy.base import Policy
@@ -94,12 +94,12 @@ def _print_runs(rows: Rows, found: list[dict[str, Any]]) -> None:
                 f"{row['reward_mean'] / count:.4f}",
                 amount(row["reward_stderr"] / count, 4),
                 f"{100 * row['ratio']:.2f} %",
-                f"{row['spend_max']:,.4g}",
+                money(row["spend_max"]),
                 *(f"{100 * share:.1f} %" for share in row["shares"].values()),
             ]
             for row in found
         ),
-        caption=f"{counted(count, 'row')}, budget {found[0]['budget']:,.4g}, "
+        caption=f"{counted(count, 'row')}, budget {money(found[0]['budget'])}, "
         f"{counted(found[0]['runs'], 'run')} ({found[0]['order']}); the optimum in hindsight "
         f"brings {found[0]['benchmark'] / count:.4f} per row",
     )
