@@ -53,7 +53,7 @@ def small_amount(number: float) -> str:
 def money(number: float) -> str:
     """Return an amount with four digits, and all digits of a larger one.
 
-    >>> money(6.0), money(0.00012345), money(300_000.0)
+    >>> money(6.0), money(0.00012346), money(300_000.0)
     ('6', '0.0001235', '300,000')
     """
     return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:,.4g}"

@@ -72,7 +72,8 @@ def _print_sentences(rows: Rows, optimum: HindsightOptimum) -> None:
     count = len(rows)
     click.echo(
         f"\n In hindsight {counted(count, 'row')} bring at best {float(optimum):,.6g} "
-        f"({float(optimum) / count:.4g} each) for {money(optimum.spend)} of {money(optimum.budget)}."
+        f"({float(optimum) / count:.4g} each) for {money(optimum.spend)} of "
+        f"{money(optimum.budget)}."
     )
     if optimum.price > 0.0:
         click.echo(f" One more unit of budget would bring {optimum.price:.4g}.\n")
