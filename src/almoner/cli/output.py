@@ -12,6 +12,7 @@ from typing import Any
 __all__ = [
     "amount",
     "counted",
+    "money",
     "print_json",
     "print_table",
     "progress",
@@ -47,6 +48,15 @@ def small_amount(number: float) -> str:
     ('0.50', '0.0012')
     """
     return amount(number, 2) if number >= 0.01 else f"{number:.2g}"
+
+
+def money(number: float) -> str:
+    """Return an amount with four digits, and all digits of a larger one.
+
+    >>> money(6.0), money(0.00012346), money(300_000.0)
+    ('6', '0.0001235', '300,000')
+    """
+    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:,.4g}"
 
 
 def counted(count: int, noun: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from almoner.cli.output import counted, print_json, print_table, progress
+from almoner.cli.output import counted, money, print_json, print_table, progress
 
 if TYPE_CHECKING:
     from almoner.simulation.rows.frontier import Frontier
@@ -72,7 +72,8 @@ def _print_sentences(rows: Rows, optimum: HindsightOptimum) -> None:
     count = len(rows)
     click.echo(
         f"\n In hindsight {counted(count, 'row')} bring at best {float(optimum):,.6g} "
-        f"({float(optimum) / count:.4g} each) for {optimum.spend:,.4g} of {optimum.budget:,.4g}."
+        f"({float(optimum) / count:.4g} each) for {money(optimum.spend)} of "
+        f"{money(optimum.budget)}."
     )
     if optimum.price > 0.0:
         click.echo(f" One more unit of budget would bring {optimum.price:.4g}.\n")
@@ -85,7 +86,7 @@ def _print_frontier(frontier: Frontier) -> None:
     policies = list(dict.fromkeys(row["policy"] for row in frontier.rows))
     lines: dict[float, list[str]] = {}
     for row in frontier.rows:
-        first = [f"{row['budget']:,.4g}", f"{row['price']:.4g}"]
+        first = [money(row["budget"]), f"{row['price']:.4g}"]
         lines.setdefault(row["budget"], first).append(_value(row))
     runs = max(row["runs"] for row in frontier.rows)
     print_table(

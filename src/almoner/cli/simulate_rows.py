@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from almoner.cli.app import INTERRUPTED
-from almoner.cli.output import amount, counted, print_json, print_table, progress
+from almoner.cli.output import amount, counted, money, print_json, print_table, progress
 from almoner.cli.table_files import write_csv, write_latex
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _cells(row: dict[str, Any], count: int) -> list[str]:
         f"{row['reward_mean'] / count:.4f}",
         amount(row["reward_stderr"] / count, 4),
         f"{100 * row['ratio']:.2f} %",
-        f"{row['spend_max']:,.4g}",
+        money(row['spend_max']),
         *(f"{100 * share:.1f} %" for share in row["shares"].values()),
     ]
 
@@ -114,7 +114,7 @@ def _print_runs(rows: Rows, found: list[dict[str, Any]]) -> None:
     print_table(
         _columns(rows),
         (_cells(row, count) for row in found),
-        caption=f"{counted(count, 'row')}, budget {found[0]['budget']:,.4g}, "
+        caption=f"{counted(count, 'row')}, budget {money(found[0]['budget'])}, "
         f"{counted(found[0]['runs'], 'run')} ({found[0]['order']}); the optimum in hindsight "
         f"brings {found[0]['benchmark'] / count:.4f} per row",
     )

@@ -457,9 +457,9 @@ def tab_to(page: Page, selector: str) -> None:
 def test_a_campaign_is_created_with_the_keyboard_alone(page: Page, url: str) -> None:
     page.get_by_label("Name", exact=True).focus()
     keys = page.keyboard
-    policy, remove, add, reserve, more = "", "", "", "", ""
+    policy, kind, remove, add, reserve, more = "", "", "", "", "", ""
     for typed in [
-        *("typed", policy),
+        *("typed", policy, kind),
         *("new", "3", remove, "old", "1", remove, add),
         *("mail", "2", reserve, more),  # the only action cannot be removed
     ]:

@@ -124,6 +124,13 @@ def test_a_running_campaign_shows_its_price_and_values(
         expect(page.get_by_role("region", name="Price over time")).to_contain_text("The price of")
         expect(page.locator(".figures")).to_contain_text("Value taken")
         expect(page.locator(".figures")).to_contain_text("Spent")
+        for words in (
+            "Planned",
+            "With another budget",
+            "promise",
+            "boundaries",
+        ):  # of plans by context
+            expect(page.get_by_text(words)).to_have_count(0)
         assert overflow(page) == 0
 
 

@@ -252,7 +252,11 @@ def test_scores_as_given_need_no_scale(factor: float) -> None:
 
 @pytest.mark.parametrize("name", ["rewards", "scores", "features"])
 def test_numbers_too_large_to_learn_from_are_refused(name: str) -> None:
-    values = {"rewards": np.ones((9, 1)), "scores": np.ones((9, 1)), "features": np.ones((9, 1))}
+    values: dict[str, Any] = {
+        "rewards": np.ones((9, 1)),
+        "scores": np.ones((9, 1)),
+        "features": np.ones((9, 1)),
+    }
     values[name] = values[name] * 1e200
     policy = al.linear() if name == "features" else al.priced(trust=20)
     with pytest.raises(al.InvalidInput, match=f"{name} must be between -1e.100 and 1e.100 to lear"):

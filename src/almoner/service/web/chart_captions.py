@@ -43,7 +43,7 @@ def ratio_caption(report: Report, *, ratio: float | None) -> str:
     ended = ratio is None or over(report)
     left = "No arrival is to be served any more" if ended else each
     start = f"{rate(report.ratio_start)}{unit} at the start"
-    return f"{left}; it was {start}. {_boundaries(report)}{_aged(report)}"
+    return f"{left}; it was {start}.{_boundaries(report)}{_aged(report)}"
 
 
 def _aged(report: Report) -> str:
@@ -93,12 +93,14 @@ def _compared(report: Report, promised: float, rewards: RewardFormat) -> str:
 
 
 def _boundaries(report: Report) -> str:
+    if report.rows is not None:  # a price decides, and no plan by context
+        return ""
     values = [rate(boundary) for boundary in report.boundaries]
     if not values:
-        return "The plan has no boundary: nothing is worth its cost."
+        return " The plan has no boundary: nothing is worth its cost."
     if len(values) > BOUNDARIES_NAMED:
         return (
-            f"Who is served changes at {len(values)} boundaries, from {values[0]} to {values[-1]}."
+            f" Who is served changes at {len(values)} boundaries, from {values[0]} to {values[-1]}."
         )
     listed = ", ".join(values[:-1]) + (" and " if len(values) > 1 else "") + values[-1]
-    return f"Who is served changes at {listed}: the plan’s boundaries."
+    return f" Who is served changes at {listed}: the plan’s boundaries."

@@ -27,7 +27,7 @@ def chart_data(report: Report, horizon: float, curve: Sequence[CurvePoint]) -> s
         "promised": promised_per_arrival(report, horizon),
         "start": report.ratio_start,
         "amended": [amendment.arrivals for amendment in report.amendments],
-        "boundaries": [_rounded(boundary) for boundary in report.boundaries],
+        "boundaries": [_rounded(boundary) for boundary in report.boundaries if report.rows is None],
         "arrivals": [point.arrivals for point in points],
         "spent": [_rounded(point.spent) for point in points],
         "committed": [_rounded(point.spent + point.planned) for point in points],

@@ -39,11 +39,14 @@ def charts(
     curve: Sequence[CurvePoint],
     money: Money,
 ) -> list[Chart]:
-    """Return the three charts of a campaign; the horizon may be a forecast."""
+    """Return the charts of a campaign; the horizon may be a forecast.
+
+    The plan that promises rewards goes by the means of contexts: a campaign on rows has none.
+    """
     points = _thinned(complete(report, curve))
     drawn = [
         _spend(report, horizon, points, money),
-        _reward(report, horizon, points),
+        *([_reward(report, horizon, points)] if report.rows is None else []),
         _ratio(report, horizon, points),
     ]
     return [replace(chart, changes=len(report.amendments)) for chart in drawn]
@@ -106,7 +109,7 @@ def _ratio(report: Report, horizon: float, points: list[CurvePoint]) -> Chart:
         legend=[
             ("ratio", "budget per arrival to come"),
             ("start", "at the start"),
-            ("boundary", "boundaries of the plan"),
+            *([("boundary", "boundaries of the plan")] if report.rows is None else []),
         ],
         header=["Arrivals", "Budget per arrival to come"],
         rows=[

@@ -18,7 +18,7 @@ _METHODS = {
 }
 
 
-def lift_view(report: FinalReport, money: Money) -> dict[str, Any]:
+def lift_view(report: FinalReport, money: Money, *, on_rows: bool = False) -> dict[str, Any]:
     """Return the values of the panel."""
     lift, groups, unit = report.lift, [], report.reward_unit
     rewards = RewardFormat(report.reward_range, report.currency)
@@ -46,6 +46,7 @@ def lift_view(report: FinalReport, money: Money) -> dict[str, Any]:
                 "extra": "–" if point.multiple == 1 else _signed(point.extra, rewards),
             }
             for point in report.budgets
+            if not on_rows
         ],
     }
 

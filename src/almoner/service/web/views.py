@@ -152,7 +152,7 @@ def campaign_view(
         "rewards_counted": borrowing.rewards_counted,
         "hidden_contexts": len(report.contexts) - len(contexts),
         "hidden_actions": any(row.hidden for row in rows),
-        "lift": None if final is None else lift_view(final, money),
+        "lift": None if final is None else lift_view(final, money, on_rows=report.rows is not None),
         "latest": [_decision(row, rewards, report.currency) for row in latest],
         "amendments": [_amendment(amendment) for amendment in reversed(report.amendments)],
         "open": sentences.open_reserves(report),
