@@ -116,7 +116,7 @@ def slope_order_error(problem: Problem, rounds: int | None = None, *, slack: flo
     ...     context_probs=[0.5, 0.5], reward_means=[[0.9], [0.3]], costs=[1], horizon=1000,
     ...     budget=400)
     >>> f"{slope_order_error(problem, 500):.1g}", slope_order_error(problem) <= 6 / 1000**2
-    ('0.014', True)
+    ('0.01', True)
     """
     rare, off = _rare_and_off(problem, rounds, slack, _Slopes.of(problem).margin)
     return min(1.0, float(np.sum(rare)) + 4 * float(np.max(off)))
