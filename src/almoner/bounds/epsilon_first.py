@@ -163,8 +163,8 @@ def _rare_and_off(
 
 def _options(problem: Problem) -> int:
     """Return how many options exploration tries in a context, skipping included if it must."""
-    skipping_is_tried = problem.default_rewards.any() and not problem.defaults_known
-    return problem.costs.shape[1] + int(skipping_is_tried)
+    skipping_is_tried = bool(problem.default_rewards.any()) and not problem.defaults_known
+    return int(problem.costs.shape[1]) + int(skipping_is_tried)
 
 
 def confidence_test_tries(problem: Problem, *, gap: float) -> float:
@@ -201,7 +201,7 @@ def confidence_test_error(problem: Problem, *, tests: int = 1) -> float:
     """
     contexts, actions = problem.costs.shape
     repeated = checks.whole("tests", tests)
-    return min(1.0, repeated * contexts * actions**2 / problem.horizon**2)
+    return min(1.0, float(repeated * contexts * actions**2 / problem.horizon**2))
 
 
 @dataclass(frozen=True, kw_only=True)

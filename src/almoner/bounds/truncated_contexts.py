@@ -109,7 +109,7 @@ def budget_difference(
     left, since = checks.whole("rounds_left", rounds_left), checks.whole("since", since)
     if since < left:
         raise checks.refuse("since", f"be at least rounds_left={left}", since)
-    return 2 * (left / since) ** (1 - case.sigma)
+    return float(2 * (left / since) ** (1 - case.sigma))
 
 
 def frozen_budget_tail(
