@@ -80,9 +80,8 @@ CLAIMS = (
         says="Just above the boundary, at ρ = 0.41, UCB-ALP even beats UCB-PB by a little.",
         reading=f"its {LESS}",
         criterion=below(TWO, "ucb_alp", "ucb_pb", (0.41,)),
-        remark="The paper does not say how wide the indices of its figure are. With indices twice "
-        "as wide in the square (a width of 1 instead of ½) UCB-ALP passes UCB-PB at about ten "
-        "thousand rounds, and so it does with a width of 2: claim 31.",
+        remark="With wider indices than the paper prints (a width of 1 or 2 under the root instead "
+        "of ½) UCB-ALP passes UCB-PB between ten and twenty thousand rounds already: claim 31.",
     ),
     PaperClaim(
         figure="crossing",

@@ -10,7 +10,7 @@ __all__ = ["Results"]
 
 
 class Results:
-    """Rows of results, looked up by their settings, rows of budgets left, and of contexts served."""
+    """Rows of results by their settings; rows of budgets left, and of contexts served."""
 
     def __init__(
         self, rows: Iterable[Row], budgets: Iterable[Row] = (), served: Iterable[Row] = ()
