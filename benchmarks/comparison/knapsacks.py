@@ -38,6 +38,7 @@ class _UCB:
         return np.where(self.counts > 0, bounds, 1.0)
 
     def learn(self, arrival: al.Arrival, action: int, reward: float) -> None:
+        """Count the reward."""
         self.counts[arrival.context, action] += 1
         self.sums[arrival.context, action] += reward
 
@@ -61,6 +62,7 @@ class LagrangeBwK(_UCB):
         self.rate = math.sqrt(math.log(2) / self.horizon)
 
     def decide(self, arrival: al.Arrival) -> int:
+        """Return the action, and move the weights by its cost."""
         ratio = self.horizon / self.budget
         weight = 1 / (1 + math.exp(-self.log_weight))
         context = arrival.context
@@ -82,6 +84,7 @@ class PrimalDualBwK(_UCB):
         self.ratio = 1.0
 
     def decide(self, arrival: al.Arrival) -> int:
+        """Return the action, and move the weights by its cost."""
         self.seen[arrival.context] += 1
         shares = self.seen / self.seen.sum()
         each = self.budget / self.horizon  # time, in the unit of money

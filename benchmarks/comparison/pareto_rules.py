@@ -20,8 +20,7 @@ WIDTH, RIDGE, STEP, WEIGHT, HIGHEST = 0.5, 1.0, 0.05, 0.05, 5.0
 
 def play(rows: al.Rows, *, budget: float, order: Ints) -> float:
     """Return the reward of one pass over the rows."""
-    assert rows.features is not None
-    features = _standardised(np.asarray(rows.features))
+    features = _standardised(np.asarray(rows.features, np.float64))
     mean_costs = rows.costs.mean(axis=0)
     scale = np.log(mean_costs / mean_costs.min()) / np.log(mean_costs.max() / mean_costs.min())
     models, size = rows.costs.shape[1], features.shape[1]

@@ -62,7 +62,7 @@ def vowpalwabbit() -> Iterator[tuple[str, Round]]:
     import vowpalwabbit as vw
 
     learner = vw.Workspace(f"--cb_explore {ACTIONS} --epsilon 0.05 --quiet")
-    rng = random.Random(1)
+    rng = random.Random(1)  # noqa: S311
 
     def play(context: int, reward_of: Callable[[int], float]) -> None:
         spread = learner.predict(f"| c{context}")
@@ -119,7 +119,7 @@ def measure(play: Round) -> float:
     """Return microseconds of a round: the best of three passes."""
     best = float("inf")
     for _ in range(3):
-        rng = random.Random(7)
+        rng = random.Random(7)  # noqa: S311
         stream = [(rng.randrange(CONTEXTS), rng.random()) for _ in range(ROUNDS)]
         start = time.process_time()
         for context, noise in stream:
