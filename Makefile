@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 PAPER := two-known two-unknown ten-known ten-unknown crossing concentration boundary ratio
 
-.PHONY: help setup run serve test test-fast test-all check bench learner fix docs reference notebook screenshot dist constraints clean
+.PHONY: help setup run serve test test-fast test-all check bench learner fix docs reference notebook screenshot dist constraints clean benchmarks
 
 help:            ## list the tasks
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -86,6 +86,17 @@ bench: $(VENV)/ready ## measure speed against what one would use instead
 
 learner: $(VENV)/ready ## compare the default policy with the one before it, and rewrite docs/learner.md (half an hour)
 	for part in compare frontier router late speed page; do $(BIN)/python -m benchmarks.learner.$$part || exit 1; done
+
+# Peers are installed apart: the package needs none of them. One that does not install is left out.
+build/peers-venv/ready:
+	$(PYTHON) -m venv build/peers-venv
+	for peer in river mabwiser vowpalwabbit obp contextualbandits; do \
+	  build/peers-venv/bin/python -m pip install --quiet --disable-pip-version-check $$peer || echo "$$peer does not install"; \
+	done
+	@touch $@
+
+benchmarks: $(VENV)/ready build/peers-venv/ready ## compare quality and speed with others, and rewrite docs/benchmarks.md (ten minutes)
+	for part in routing learners speed page; do $(BIN)/python -m benchmarks.comparison.$$part || exit 1; done
 
 docs: reference  ## build the documentation as a site, into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet

@@ -63,9 +63,9 @@ def geometric_mean(rows: Sequence[Comparison]) -> tuple[float, float]:
     return mean, mean * float(variance**0.5) / len(rows)
 
 
-def write(name: str, rows: Sequence[Any]) -> Path:
+def write(name: str, rows: Sequence[Any], *, folder: Path = FOLDER) -> Path:
     """Write rows of one class, numbers with five digits, and return the file."""
-    path = FOLDER / f"{name}.csv"
+    path = folder / f"{name}.csv"
     path.parent.mkdir(exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -77,11 +77,11 @@ def write(name: str, rows: Sequence[Any]) -> Path:
     return path
 
 
-def read(name: str, kind: type[Row]) -> list[Row]:
+def read(name: str, kind: type[Row], *, folder: Path = FOLDER) -> list[Row]:
     """Return the rows of a file."""
     parse = {"str": str, "int": int, "float": float}
     types = {field.name: parse[str(field.type)] for field in fields(kind)}  # type: ignore[arg-type]
-    with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return [
             kind(**{name: types[name](text) for name, text in row.items()})
             for row in csv.DictReader(file)

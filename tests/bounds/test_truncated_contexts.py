@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ PROBS = np.array([0.3, 0.5, 0.2])
 MEANS = np.array([[0.9], [0.5], [0.2]])
 HORIZON, BUDGET, UNTIL, ERROR = 240, 96, 12, 0.03
 PROBLEM = al.Problem(context_probs=PROBS, reward_means=MEANS, horizon=HORIZON, budget=BUDGET)
-GIVEN = {"until": UNTIL, "error": ERROR}
+GIVEN: dict[str, Any] = {"until": UNTIL, "error": ERROR}
 SHARES = [
     PROBS + np.array(change)
     for change in ([0.03, -0.03, 0.0], [-0.03, 0.0, 0.03], [-0.03, 0.03, 0.0], [0.0, 0.0, 0.0])
@@ -100,8 +101,9 @@ def test_the_chain_is_that_of_the_policy() -> None:
 
 def test_numbers_worked_by_hand() -> None:
     """J = 3, δ = 0.1: 0.4 lies between 0.3 and 0.8."""
-    error, chance = bounds.frozen_shares_error(PROBLEM, until=1000, error=0.05)
-    assert (error, chance) == (0.05, pytest.approx(6 * math.exp(-2 * 0.0025 * HORIZON)))
+    error, chance = bounds.frozen_shares_error(PROBLEM, until=200, error=0.1)
+    assert error == 0.1
+    assert chance == pytest.approx(6 * math.exp(-2 * 0.01 * 200))
     sigma = 0.03 / 0.23
     assert bounds.coupling_probability(PROBLEM, 5, **GIVEN) == pytest.approx(1 - (1 - sigma) / 5)
     assert bounds.budget_difference(PROBLEM, 50, since=200, **GIVEN) == pytest.approx(

@@ -72,7 +72,7 @@ def coupling_probability(
 ) -> float:
     """Bound the chance that two runs one action apart stay so in a round (Lemma 10).
 
-    1 − (1−σ)/τ. Both are coupled: they serve alike, unless the richer one serves and the other does not.
+    1 − (1−σ)/τ. Both are coupled: they serve alike, unless only the richer one serves.
 
     Examples
     --------
@@ -95,8 +95,8 @@ def budget_difference(
 ) -> float:
     """Bound the difference that one action in round t' makes to E[b_τ] (Lemma 9).
 
-    2(τ/(T−t'))^{1−σ}; ``since`` is T − t', the rounds left after that round. It bounds the product of
-    `coupling_probability` over the rounds between.
+    2(τ/(T−t'))^{1−σ}; ``since`` is T − t', the rounds left after that round. It bounds the product
+    of `coupling_probability` over the rounds between.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def budget_difference(
     left, since = checks.whole("rounds_left", rounds_left), checks.whole("since", since)
     if since < left:
         raise checks.refuse("since", f"be at least rounds_left={left}", since)
-    return 2 * (left / since) ** (1 - case.sigma)
+    return float(2 * (left / since) ** (1 - case.sigma))
 
 
 def frozen_budget_tail(

@@ -54,7 +54,8 @@ def reproduce(
     """Regenerate the paper's figures, ours, and the report on its claims.
 
     FIGURE is one of two-known, two-unknown, ten-known, ten-unknown (the paper's), crossing,
-    concentration, boundary, ratio, unequal, email, routing (ours); all if left out.
+    concentration, boundary, ratio, unequal, email, routing, served, wider, printed (ours); all
+    if left out.
     """
     from almoner.experiments.reproduction.figures import reproduce as run
 

@@ -20,6 +20,7 @@ SOURCES = (
     "experiments/cells.py",
     "experiments/plain_policies.py",
     "experiments/reproduction/concentration.py",
+    "experiments/reproduction/served.py",
     "fit.py",
     "jit.py",
     "kernels/**/*.py",

@@ -15,7 +15,16 @@ from typing import Any
 
 from almoner.errors import InvalidInput
 
-__all__ = ["BUDGETS", "RESULTS", "Columns", "Row", "read_rows", "write_atomically", "write_rows"]
+__all__ = [
+    "BUDGETS",
+    "RESULTS",
+    "SERVED",
+    "Columns",
+    "Row",
+    "read_rows",
+    "write_atomically",
+    "write_rows",
+]
 
 Row = dict[str, Any]
 Columns = Mapping[str, Callable[[str], Any]]
@@ -63,6 +72,22 @@ BUDGETS: Columns = {
     "bound": float,  # the quantile at worst, by the paper's tail bound
 }
 """The columns of a quantile of the budget left, with the parser of each."""
+
+SERVED: Columns = {
+    "version": str,
+    "problem": str,
+    "policy": str,
+    "horizon": int,
+    "ratio": float,
+    "budget": float,
+    "runs": int,
+    "seed": int,
+    "context": int,  # from 0
+    "arrived": float,  # arrivals of the context, on average over the runs
+    "skipped": float,  # those of them that were skipped
+    "planned": float,  # probability of serving the context, by the static LP
+}
+"""The columns of a context that was served or skipped, with the parser of each."""
 
 
 def write_rows(rows: Iterable[Row], path: str | Path, *, columns: Columns = RESULTS) -> None:

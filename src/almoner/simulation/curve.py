@@ -38,7 +38,7 @@ class Curve:
     Examples
     --------
     >>> curve = Curve(rounds=np.array([1, 2]), values=np.array([[0.0, 1.0], [1.0, 4.0]]))
-    >>> curve.mean.tolist(), curve.stderr.tolist(), curve.quantile(0.5).tolist()
+    >>> curve.mean.tolist(), curve.stderr.round(3).tolist(), curve.quantile(0.5).tolist()
     ([0.5, 2.5], [0.5, 1.5], [0.5, 2.5])
     """
 

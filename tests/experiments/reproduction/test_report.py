@@ -192,7 +192,7 @@ def test_rounding_over_all_budgets() -> None:
 
 def test_without_rows_no_claim_is_judged() -> None:
     verdicts = {verdict for *_, verdict in judge(Results([]))}
-    assert verdicts == {Verdict.MISSING, Verdict.UNTESTED}
+    assert verdicts == {Verdict.MISSING}
 
 
 def test_the_page_names_its_version_and_command(tmp_path: Path) -> None:

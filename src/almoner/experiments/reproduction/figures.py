@@ -12,7 +12,8 @@ from almoner import checks
 from almoner.experiments.reproduction import boundaries, paper, unequal
 from almoner.experiments.reproduction.concentration import concentration
 from almoner.experiments.reproduction.report import write_report
-from almoner.experiments.rows import BUDGETS, RESULTS, Columns, Row, read_rows, write_rows
+from almoner.experiments.reproduction.served import served
+from almoner.experiments.rows import BUDGETS, RESULTS, SERVED, Columns, Row, read_rows, write_rows
 from almoner.experiments.runner import Progress, Task, run_tasks
 
 __all__ = ["FIGURES", "FULL_RUNS", "QUICK_RUNS", "draw", "report", "reproduce"]
@@ -107,6 +108,22 @@ FIGURES: dict[str, FigureSpec] = {
         tasks=lambda **options: unequal.routing(**options).cells(),
         draw=("regret_figure", {"": {"against": "upper bound"}}),
     ),
+    "served": FigureSpec(
+        about="contexts served and skipped (numbers only)",
+        tasks=served,
+        draw=("regret_figure", {}),
+        columns=SERVED,
+    ),
+    "wider": FigureSpec(
+        about="UCB-ALP against UCB-PB with wider indices (numbers only)",
+        tasks=lambda **options: paper.wider(**options).cells(),
+        draw=("regret_figure", {}),
+    ),
+    "printed": FigureSpec(
+        about="ε-First exactly as printed, exploring for a·log T rounds (numbers only)",
+        tasks=lambda **options: unequal.printed(**options).cells(),
+        draw=("regret_figure", {}),
+    ),
 }
 """Every figure by name, the paper's four first."""
 
@@ -188,17 +205,20 @@ def report(
 
     The page is ``reproduction.md`` in the same folder, or ``path``, with links to the figures.
     """
-    folder, rows, budgets = Path(folder), [], []
+    folder = Path(folder)
+    rows: list[Row] = []
+    budgets: list[Row] = []
+    served_rows: list[Row] = []
     for name in names:
         columns = FIGURES[checks.choice("figure", name, FIGURES)].columns
         saved = read_rows(folder / f"{name}.csv", columns=columns)
-        if columns is BUDGETS:
-            budgets += saved
-        else:
-            rows += saved
+        kinds = {id(BUDGETS): budgets, id(SERVED): served_rows}
+        kinds.get(id(columns), rows).extend(saved)
     path = folder / "reproduction.md" if path is None else Path(path)
     figures = Path(os.path.relpath(folder, path.parent)).as_posix()
-    return write_report(rows, path, budgets=budgets, command=command, figures=figures)
+    return write_report(
+        rows, path, budgets=budgets, served=served_rows, command=command, figures=figures
+    )
 
 
 def draw(

@@ -7,8 +7,10 @@ comparison.
 from __future__ import annotations
 
 from almoner.experiments.sweep import Sweep
+from almoner.policy.recipes import ucb_alp, ucb_pb
+from almoner.scenarios import scenario
 
-__all__ = ["CROSSING", "PANELS", "crossing", "panels"]
+__all__ = ["CROSSING", "PANELS", "crossing", "panels", "wider"]
 
 RATIOS = {"two": (0.39, 0.40, 0.41), "ten": (0.49, 0.50, 0.51)}
 """The middle one is a boundary: all of the better contexts can be served, and no other."""
@@ -66,4 +68,18 @@ def crossing(*, runs: int, seed: int = 0, quick: bool = False) -> Sweep:
             "runs": runs,
             "seed": seed,
         }
+    )
+
+
+def wider(*, runs: int, seed: int = 0, quick: bool = False) -> Sweep:
+    """Return the sweep of `crossing` with wider indices, which the paper does not have."""
+    policies = {f"ucb_alp_{width}": ucb_alp(width=width) for width in (1, 2)}
+    policies |= {f"ucb_pb_{width}": ucb_pb(width=width) for width in (1, 2)}
+    return Sweep(
+        problems={"paper-two": scenario("paper-two")},
+        policies=policies,
+        horizons=QUICK_LONG_HORIZONS if quick else LONG_HORIZONS[:-1],
+        ratios=(0.41,),
+        runs=max(1, runs // 5),
+        seed=seed,
     )

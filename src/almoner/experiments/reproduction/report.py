@@ -30,6 +30,8 @@ SECTIONS = {
     "concentration": "The budget left",
     "boundary": "Regret at a boundary",
     "ratio": "Regret over the budget",
+    "wider": "Wider indices",
+    "printed": "ε-First as printed",
 }
 """Titles of the sections, by the name of their figure."""
 
@@ -61,6 +63,11 @@ TABLES = {
         ("explore_test", "ucb_alp", "horizon_alp", "wilson_eager", "thrifty", "alp"),
         ("upper bound",),
     ),
+    "printed": (
+        "heterogeneous",
+        ("explore_printed_5", "explore_printed_20", "explore_printed_50", "explore_printed_100"),
+        ("oracle",),
+    ),
 }  # fmt: skip
 """The table of each section: problem, policies, and benchmarks of regret."""
 
@@ -70,6 +77,7 @@ def write_report(
     path: str | Path,
     *,
     budgets: Iterable[Row] = (),
+    served: Iterable[Row] = (),
     command: str = "almoner reproduce",
     figures: str = ".",
 ) -> Path:
@@ -77,14 +85,14 @@ def write_report(
 
     Parameters
     ----------
-    rows, budgets
-        Results, and quantiles of budgets left, as `reproduce` saved them.
+    rows, budgets, served
+        Results, quantiles of budgets left, and contexts served, as `reproduce` saved them.
     command
         The command that computed the rows.
     figures
         Folder of the figures, relative to the page; missing figures are left out.
     """
-    results = Results(rows, budgets)
+    results = Results(rows, budgets, served)
     judged = judge(results)
     path = Path(path)
     drawn = {file.stem for file in (path.parent / figures).glob("*.svg")}
@@ -157,7 +165,9 @@ def _section(
         yield from _numbers(results, *TABLES[name])
     for number, (claim, checks, verdict) in enumerate(judged, start=1):
         if claim.figure == name:
-            yield f"**{number}. {claim.says}** Read as: {claim.reading}. Verdict: **{verdict}**."
+            remark = f" {claim.remark}" if claim.remark else ""
+            reading = f"Read as: {claim.reading}. Verdict: **{verdict}**.{remark}"
+            yield f"**{number}. {claim.says}** {reading}"
             yield ""
             yield from _table(checks)
 

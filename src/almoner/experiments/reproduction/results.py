@@ -10,10 +10,12 @@ __all__ = ["Results"]
 
 
 class Results:
-    """Rows of results, looked up by their settings, and rows of budgets left."""
+    """Rows of results by their settings; rows of budgets left, and of contexts served."""
 
-    def __init__(self, rows: Iterable[Row], budgets: Iterable[Row] = ()) -> None:
-        self.rows, self.budgets = list(rows), list(budgets)
+    def __init__(
+        self, rows: Iterable[Row], budgets: Iterable[Row] = (), served: Iterable[Row] = ()
+    ) -> None:
+        self.rows, self.budgets, self.served = list(rows), list(budgets), list(served)
         self._by_settings = {
             (row["problem"], row["policy"], row["ratio"], row["horizon"], row["against"]): row
             for row in self.rows
@@ -42,3 +44,20 @@ class Results:
                 rows = [row for row in candidates if row is not None]
                 if len(rows) == len(policies):
                     yield ratio, horizon, rows
+
+    def served_rows(self, problem: str, policy: str, ratio: float) -> list[Row]:
+        """Return the rows of contexts served, of all contexts and horizons, horizons rising."""
+        wanted = (problem, policy, ratio)
+        rows = [
+            row for row in self.served if (row["problem"], row["policy"], row["ratio"]) == wanted
+        ]
+        return sorted(rows, key=lambda row: row["horizon"])  # stable: contexts stay in order
+
+    def served_row(
+        self, problem: str, policy: str, ratio: float, horizon: int, context: int
+    ) -> Row | None:
+        """Return the row of one context, if there is one."""
+        for row in self.served_rows(problem, policy, ratio):
+            if (row["horizon"], row["context"]) == (horizon, context):
+                return row
+        return None

@@ -11,6 +11,7 @@ from almoner.policy.base import Policy
 from almoner.policy.recipes import (
     alp,
     epsilon_first_alp,
+    epsilon_first_printed,
     horizon_alp,
     thrifty,
     ucb_alp,
@@ -18,7 +19,7 @@ from almoner.policy.recipes import (
 )
 from almoner.scenarios import scenario
 
-__all__ = ["email", "explore_log", "heterogeneous", "routing"]
+__all__ = ["email", "explore_log", "heterogeneous", "printed", "routing"]
 
 HORIZONS = (1000, 2000, 5000, 10_000)
 QUICK_HORIZONS = (1000, 5000)
@@ -84,6 +85,24 @@ def heterogeneous(*, runs: int, seed: int = 0, quick: bool = False) -> tuple[Cel
         for horizon in sweep.horizons
     ]
     return tuple(cell for each in (sweep, *by_horizon) for cell in each.cells())
+
+
+def printed(*, runs: int, seed: int = 0, quick: bool = False) -> Sweep:
+    """Return the sweep of ε-First exactly as printed, for ε(T) = a·log T.
+
+    The smallest factor leaves pairs untried, which then count as 0.
+    """
+    return Sweep(
+        problems={"heterogeneous": scenario("heterogeneous")},
+        policies={
+            f"explore_printed_{factor}": epsilon_first_printed(factor=factor)
+            for factor in (5, *LOG_FACTORS)
+        },
+        horizons=QUICK_HORIZONS if quick else HORIZONS,
+        ratios=(1.1, 1.2),
+        runs=max(1, runs // 5),
+        seed=seed,
+    )
 
 
 def email(*, runs: int, seed: int = 0, quick: bool = False) -> Sweep:

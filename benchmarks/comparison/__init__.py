@@ -1,0 +1,1 @@
+"""Comparisons with others, in quality and in speed: rows in docs/benchmarks, a page from them."""
