@@ -40,7 +40,7 @@ def cases() -> Iterator[Case]:
 
 def play(case: Case) -> Iterator[Learner]:
     """Play every policy on a problem."""
-    policies = {name: al.recipe(name) for name in COMPILED}
+    policies: dict[str, al.Policy | al.PlainPolicy] = {name: al.recipe(name) for name in COMPILED}
     policies |= {name: make(case.problem) for name, make in IN_PYTHON.items()}
     for name, policy in policies.items():
         with warnings.catch_warnings():

@@ -11,6 +11,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -115,6 +116,10 @@ def contextualbandits() -> Iterator[tuple[str, Round]]:
 PEERS = {each.__name__: each for each in (river, mabwiser, vowpalwabbit, obp, contextualbandits)}
 
 
+def _reward(noise: float, action: int) -> float:
+    return float(noise < 0.1 * (action + 1))
+
+
 def measure(play: Round) -> float:
     """Return microseconds of a round: the best of three passes."""
     best = float("inf")
@@ -123,7 +128,7 @@ def measure(play: Round) -> float:
         stream = [(rng.randrange(CONTEXTS), rng.random()) for _ in range(ROUNDS)]
         start = time.process_time()
         for context, noise in stream:
-            play(context, lambda action, noise=noise: float(noise < 0.1 * (action + 1)))
+            play(context, partial(_reward, noise))
         best = min(best, time.process_time() - start)
     return 1e6 * best / ROUNDS
 

@@ -98,7 +98,7 @@ def _cells(row: dict[str, Any], count: int) -> list[str]:
         f"{row['reward_mean'] / count:.4f}",
         amount(row["reward_stderr"] / count, 4),
         f"{100 * row['ratio']:.2f} %",
-        money(row['spend_max']),
+        money(row["spend_max"]),
         *(f"{100 * share:.1f} %" for share in row["shares"].values()),
     ]
 
