@@ -29,7 +29,7 @@ problem = al.Problem(
     context_probs=[0.4, 0.6], reward_means=[[0.2, 0.8], [0.1, 0.4]], horizon=60, budget=24)
 with np.errstate(over="ignore"):
     played = al.simulate(problem, policy, runs=3, seed=1)
-assert played.spend.max() <= 24 and played.reward.min() > 0
+assert played.spend.max() <= 24 and played.reward.values.min() > 0
 with np.errstate(over="ignore"):
     check_policy(policy, problems={name: TINY[name] for name in ("ordinary", "unequal costs")})
 """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from almoner import checks
@@ -83,15 +82,13 @@ def _scores(
 
 
 def _plain_numbers(table: Mapping[Any, Any]) -> dict[str, float] | None:
-    """Return a copy of a table whose values are all finite floats, None otherwise.
-
-    The sum of floats is finite only if all are, but for sums that overflow.
-    """
+    """Return a copy of a table of floats whose sum is within all limits, None otherwise."""
     numbers = {SKIP_NAME if name is None else name: value for name, value in table.items()}
     if len(numbers) < len(table):
         return None
     values = numbers.values()
-    return numbers if {*map(type, values)} == {float} and isfinite(sum(values)) else None
+    usual = {*map(type, values)} == {float} and sum(map(abs, values)) <= REGRESSOR_LIMIT
+    return numbers if usual else None
 
 
 def _checked_scores(
