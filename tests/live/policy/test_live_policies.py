@@ -43,6 +43,7 @@ VALUES: dict[str, list[Any]] = {
     "test": ["none", "usable"],
     "update": [True, False],
     "cap": [None, 0.5],
+    "factor": [50.0],
 }
 
 CLOSING: dict[str, Any] = {"at": "2099-01-01T00:00:00Z", "arrivals": 100.0}

@@ -130,7 +130,9 @@ def test_the_default_is_settled_rewarded_and_learned(memory: AgentFactory) -> No
     assert agent.report().contexts[1].actions[0].mean == 1.0
 
 
-@pytest.mark.parametrize("policy", sorted({*al.RECIPES} - {"epsilon_first_alp"}))
+@pytest.mark.parametrize(
+    "policy", sorted({*al.RECIPES} - {"epsilon_first_alp", "epsilon_first_printed"})
+)
 def test_every_policy_serves_everybody(memory: AgentFactory, policy: str) -> None:
     """Policies that know rewards are told them; those that need equal costs refuse."""
     chosen = al.recipe(policy)
