@@ -37,8 +37,9 @@ class ActionReport:
     of them all, the estimate that the policy uses; own rewards have a weight of
     rewarded / (rewarded + inherited + borrowed) in it. ``inherited`` is the number of rewards that
     the campaign began with, by its prior or by the campaign before it. ``borrowed`` is None if
-    nothing is borrowed: under policies without a prior, and before the first reward; ``pooled`` is
-    None if nothing is inherited either.
+    nothing is borrowed: under policies without a prior, before the first reward, and while contexts
+    and actions predict each other's rewards too badly; ``pooled`` is None if nothing is inherited
+    either.
 
     Means and intervals are in the unit of rewards. A ``stopped`` action is neither planned with nor
     taken.
