@@ -162,7 +162,7 @@ def epsilon_first_alp(
     )
 
 
-def epsilon_first_printed(*, factor: float = 50.0) -> Policy:
+def epsilon_first_printed(*, factor: float = 50.0, context_probs: Any = None) -> Policy:
     """ε-First ALP exactly as the paper prints it: Algorithm 5 of [1], for unequal costs.
 
     Explores for ε(T) = ⌈factor · log T⌉ rounds, learns nothing afterwards, and takes the mean of a
@@ -174,6 +174,8 @@ def epsilon_first_printed(*, factor: float = 50.0) -> Policy:
     ----------
     factor
         Rounds of exploration per unit of log T.
+    context_probs
+        Context probabilities of a live campaign; a simulation takes those of its problem.
 
     Examples
     --------
@@ -186,6 +188,6 @@ def epsilon_first_printed(*, factor: float = 50.0) -> Policy:
     """
     return Policy(
         rewards=ExploreFirst(factor=factor, update=False, untried=0.0),
-        contexts=KnownContexts(),
+        contexts=KnownContexts(probs=context_probs),
         allocation=AdaptiveLP(),
     )
