@@ -9,6 +9,9 @@
 | `jit_entry` | no | always | yes | yes |
 | `jit_merged` | no | always, before compilation | no, only its ``py_func`` | |
 
+A function of `jit_large` or `jit_callable` that both Python and kernels call is compiled twice: for
+kernels without machine code of its own (`almoner.compilation`).
+
 `specialize` removes the type dispatch of a kernel that Python calls very often, and
 `call_interruptibly` runs a long kernel so that Ctrl-C works.
 
@@ -29,9 +32,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.registry import CPUDispatcher
+
+from almoner.compilation import CacheFile, KernelCompiler, StepCompiler
 
 __all__ = [
     "call_interruptibly",
+    "has_compiled",
     "jit",
     "jit_callable",
     "jit_entry",
@@ -51,7 +58,8 @@ _SETTINGS: Any = numba.config
 
 def _fingerprint() -> str:
     folders = [*(PACKAGE / "kernels").rglob("*.py"), *(PACKAGE / "policy").glob("*.py")]
-    sources = [Path(__file__), PACKAGE / "lp.py", *sorted(folders)]
+    own = [Path(__file__), PACKAGE / "compilation.py", PACKAGE / "lp.py"]
+    sources = [*own, *sorted(folders)]
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 
@@ -77,6 +85,11 @@ def _cache_folder() -> str:
 _FOLDER = _cache_folder()
 
 
+def has_compiled() -> bool:
+    """Return whether any kernel of the present sources was compiled before."""
+    return next(Path(_FOLDER).rglob("*.nbi"), None) is not None
+
+
 def jit(function: Function) -> Function:
     """Compile a kernel on first call; for functions that allocate, or are too large to inline.
 
@@ -91,22 +104,21 @@ def jit_large(function: Function) -> Function:
     Functions that count no references to arrays, such as those of `jit_inline`, may return an array
     only to callers that do not count them either: `jit` would release it once too often.
     """
-    return _compile(function, {"_nrt": False, "no_cfunc_wrapper": True})
+    return _callable_step(function, {"_nrt": False, "no_cfunc_wrapper": True})
 
 
 def jit_inline(function: Function) -> Function:
     """Compile with forced inlining into the calling kernel; for steps that only kernels call.
 
     Steps of a run take tuples of arrays. Passing the tuples, and counting references to each array
-    at each call, would take ten times as long as the steps themselves. Without the wrapper for
-    calls from Python, compilation takes a fifth less time.
+    at each call, would take ten times as long as the steps themselves.
     """
-    return _compile(function, {**_INLINE, "no_cpython_wrapper": True})
+    return _compile(function, {**_INLINE, **_STEP})
 
 
 def jit_callable(function: Function) -> Function:
-    """Compile like `jit_inline`; for steps that Python calls too."""
-    return _compile(function, _INLINE)
+    """Compile like `jit_inline`; for kernels, and for steps that Python calls too."""
+    return _callable_step(function, _INLINE)
 
 
 def jit_entry(function: Function) -> Function:
@@ -123,7 +135,7 @@ def jit_merged(function: Function) -> Function:
     Every other function is compiled by itself, together with all that it calls, before its callers
     are: a step between two large ones would double the time that the lower one takes.
     """
-    return _compile(function, {"inline": "always", "_nrt": False, "no_cpython_wrapper": True})
+    return _compile(function, {"inline": "always", "_nrt": False, **_STEP})
 
 
 def specialize(function: Function, *arguments: Any) -> Function:
@@ -134,10 +146,10 @@ def specialize(function: Function, *arguments: Any) -> Function:
     """
     if _SETTINGS.DISABLE_JIT:
         return function
-    kernel: Any = function
+    kernel: Any = getattr(function, "for_python", function)
     types = tuple(kernel.typeof_pyval(argument) for argument in arguments)
     kernel.compile(types)
-    return kernel.get_overload(types)  # type: ignore[no-any-return]
+    return kernel.get_overload(types)
 
 
 def call_interruptibly(kernel: Callable[..., Result], *arguments: Any) -> Result:
@@ -162,12 +174,38 @@ def call_interruptibly(kernel: Callable[..., Result], *arguments: Any) -> Result
 
 _INLINE = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 
+_STEP = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": StepCompiler}
 
-def _compile(function: Function, options: dict[str, Any]) -> Function:
-    before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, _FOLDER
-    settings = {"cache": True, "nogil": True, "error_model": "numpy", **options}
+
+class _CallableStep(CPUDispatcher):
+    """A step for kernels, with another kernel of the same function for calls from Python."""
+
+    for_python: Any
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the kernel for Python, which is compiled at the first call."""
+        return self.for_python(*arguments)
+
+
+def _callable_step(function: Function, options: dict[str, Any]) -> Function:
+    step: Any = _compile(function, {**options, **_STEP})
+    if not _SETTINGS.DISABLE_JIT:
+        step.__class__ = _CallableStep
+        # In a folder of its own: numba names files in the cache by the function alone.
+        step.for_python = _compile(function, options, folder=str(Path(_FOLDER) / "for_python"))
+    return step
+
+
+def _compile(function: Function, options: dict[str, Any], *, folder: str = _FOLDER) -> Function:
+    before, _SETTINGS.CACHE_DIR = _SETTINGS.CACHE_DIR, folder
+    settings = {
+        **{"cache": True, "nogil": True, "error_model": "numpy"},
+        **{"pipeline_class": KernelCompiler, **options},
+    }
     try:
         result: Any = numba.njit(**settings)(function)
+        if not _SETTINGS.DISABLE_JIT:
+            result._cache._cache_file.__class__ = CacheFile
     finally:
         _SETTINGS.CACHE_DIR = before
-    return result  # type: ignore[no-any-return]
+    return result

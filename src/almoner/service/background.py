@@ -10,7 +10,7 @@ from typing import Any
 
 from almoner.service.agents import AgentPool
 from almoner.service.auth.access import Access
-from almoner.service.health import warm_up
+from almoner.service.warm_up import warm_up
 
 __all__ = ["background_tasks", "refresh_keys", "warm_kernels"]
 

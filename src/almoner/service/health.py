@@ -8,11 +8,10 @@ import time
 from collections.abc import Collection
 
 from almoner.errors import StoreError
-from almoner.live.agent import Agent
 from almoner.service.agents import FAILED, AgentPool
 from almoner.service.errors import Refused
 
-__all__ = ["COMPILING", "PREPARING", "Readiness", "warm_up"]
+__all__ = ["COMPILING", "PREPARING", "Readiness"]
 
 PATIENCE = 5.0
 """Seconds within which the store must answer."""
@@ -63,22 +62,3 @@ class Readiness:
             raise Refused("not_ready", f"the store has not answered for {PATIENCE:g} s") from None
         except StoreError as error:
             raise Refused("not_ready", str(error)) from None
-
-
-def warm_up() -> None:
-    """Compile or load the kernels of the first decisions, for equal and unequal costs."""
-    for costs in ({"one": 1}, {"one": 1, "two": 2}):
-        with Agent.open(
-            "memory:",
-            name="warm-up",
-            contexts=["a", "b"],
-            actions=costs,
-            horizon=8,
-            budget=16,
-            seed=0,
-        ) as agent:
-            for decision in [agent.decide(context) for context in "abab"]:
-                agent.reward(decision.id, 1.0)
-                if not decision.skipped:
-                    agent.settle(decision.id, cost=1)
-            agent.report()

@@ -1,0 +1,113 @@
+"""Compiler of kernels: numba's, without machine code for steps that only other kernels call.
+
+numba compiles every function to machine code by itself, with everything that is inlined into it,
+also those that no one ever calls but another kernel, which inlines them once more. Such a step is
+compiled here as far as LLVM's intermediate code, which is all that its callers need of it. That
+takes a quarter off the compilation of a campaign's kernels, and changes nothing in their code.
+
+The cycle collector waits meanwhile: it would search a heap that grows without garbage. Files of
+the cache are named so that several processes can fill it at the same time.
+
+This module depends on the inside of numba, and `almoner.jit` alone uses it.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from threading import RLock
+from typing import Any
+
+from llvmlite import binding
+from numba.core.caching import IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+from almoner import compile_progress
+
+__all__ = ["CacheFile", "KernelCompiler", "StepCompiler"]
+
+ENVIRONMENT = "_ZN08NumbaEnv"
+"""How the names of numba's variables for the globals of a function begin."""
+
+_lock = RLock()
+_depth = 0
+
+
+@contextmanager
+def _compiling(name: str) -> Iterator[None]:
+    """Report a function while it is compiled, and keep the cycle collector from running."""
+    global _depth  # noqa: PLW0603
+    with _lock:  # numba has a lock of its own around this
+        collects = gc.isenabled()
+        gc.disable()
+        _depth += 1
+        compile_progress.begin(name, within=_depth - 1)
+        try:
+            yield
+        finally:
+            _depth -= 1
+            if _depth == 0:
+                compile_progress.end()
+            if collects:
+                gc.enable()
+
+
+class KernelCompiler(Compiler):
+    """Compiles a kernel that Python calls, and reports it."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        """Compile a function."""
+        with _compiling(func.__name__):
+            return super().compile_extra(func)
+
+
+class StepCompiler(KernelCompiler):
+    """Compiles a step that only kernels call, and gives it no machine code."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        """Compile a function."""
+        library = _StepLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        library.enable_object_caching()
+        self.state.library = library
+        return super().compile_extra(func)
+
+
+class _StepLibrary(JITCodeLibrary):
+    """The code of a step: its callers optimise it, and emit it as machine code."""
+
+    _final_module: Any
+
+    def _optimize_final_module(self) -> None:
+        """Do nothing more: each function was optimised by itself."""
+
+    def _finalize_final_module(self) -> None:
+        """Keep the code for callers; emit only the variables that numba will set."""
+        code = self._final_module
+        self._finalized = True  # as the next line requires
+        self._get_module_for_linking()
+        self._finalized = False
+        names = [v.name for v in code.global_variables if v.name.startswith(ENVIRONMENT)]
+        self._final_module = binding.parse_assembly(
+            f'target triple = "{code.triple}"\ntarget datalayout = "{code.data_layout}"\n'
+            + "".join(f'@"{name}" = common global ptr null\n' for name in names)
+        )
+        self._final_module.name = code.name
+        super()._finalize_final_module()
+
+
+class CacheFile(IndexDataCacheFile):
+    """The files of a function in the cache, each named after the types that it is compiled for.
+
+    numba counts them. Two processes that compile the function for different types at the same time
+    would then write the same file, and load the code of each other.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Save the code for some types, and then add it to the index."""
+        digest = sha256(repr(key).encode()).hexdigest()[:16]
+        name = f"{self._index_name.removesuffix('nbi')}{digest}.nbc"
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})  # a lost entry is compiled again
