@@ -29,14 +29,16 @@ Two contexts, one action each of cost 1, with gains 0.8 and 0.4: at ρ = 0.5 the
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from almoner import checks
-from almoner.jit import jit
+from almoner.jit import jit, specialize
 from almoner.types import Floats, Ints, Mask
 
 __all__ = [
@@ -111,35 +113,122 @@ def solve(problem: Statistics, *, ratio: float | None = None) -> Solution:
     """Solve the allocation problem, at the problem's own ratio or at another one."""
     if not hasattr(problem, "reward_means"):
         raise checks.refuse("problem", "be a Problem", problem)
-    ratio = problem.ratio if ratio is None else checks.number("ratio", ratio, low=0)
-    gains = problem.reward_means - problem.default_rewards[:, None]
-    slopes, weights, steps = hull_steps(problem.context_probs, gains, problem.costs)
-    free = int(np.count_nonzero(np.isinf(slopes)))  # they come first, and have no boundary
-    runs = step_runs(problem.costs, steps)[free:]
-    prices, boundaries, weight_of, group = pieces(slopes[free:], weights[free:], runs)
-
-    starts = np.append(0.0, boundaries)[:-1]  # boundaries − weight_of would cancel
-    room = np.where(ratio > starts * (1 + TOLERANCE), ratio - starts, 0)
-    rate_of = np.clip(room / weight_of, 0, 1)
-    open_prices = prices[ratio < boundaries * (1 - TOLERANCE)]
-
-    probabilities = np.zeros(gains.shape)
-    rates = np.append(np.ones(free), rate_of[group])
-    add_steps(probabilities, steps, rates)
-    probabilities = probabilities.clip(0, 1)  # differences of rates, off by a last bit
+    ratio = float(problem.ratio if ratio is None else checks.number("ratio", ratio, low=0))
+    arrays = problem.context_probs, problem.reward_means, problem.default_rewards, problem.costs
+    context_probs, means, defaults, costs = (
+        np.ascontiguousarray(array, np.float64) for array in arrays
+    )
+    gains = means - defaults[:, None]
+    slopes, weights, steps, chosen = _scratch(gains)
+    collect, fill = _compiled()
+    count = collect(context_probs, gains, costs, chosen, slopes, weights, steps)
+    order = np.argsort(-slopes[:count], kind="stable")
+    probabilities, boundaries = np.zeros(gains.shape), np.empty(count)
+    value, price, found = fill(
+        context_probs, gains, costs, slopes, weights, steps, order, ratio, probabilities, boundaries
+    )
+    boundaries = boundaries[:found]
     probabilities.setflags(write=False)
     boundaries.setflags(write=False)
     return Solution(
         probabilities=probabilities,
-        value=float(
-            problem.context_probs @ problem.default_rewards
-            + _free_gains(problem.context_probs, gains, steps[:free])
-            + (rate_of * weight_of) @ prices
-        ),
-        price=float(open_prices[0]) if len(open_prices) else 0.0,
+        value=value + float(context_probs @ defaults),
+        price=price,
         boundaries=boundaries,
-        ratio=float(ratio),
+        ratio=ratio,
     )
+
+
+@cache
+def _compiled() -> tuple[Callable[..., int], Callable[..., tuple[float, float, int]]]:
+    """Return two kernels without type dispatch, which would take as long as a small problem."""
+    row, table = np.zeros(1), np.zeros((1, 1))
+    step, chosen = np.zeros((1, 3), np.int64), np.zeros(1, np.int64)
+    return (
+        specialize(collect_steps, row, table, table, chosen, row, row, step),
+        specialize(fill_optimum, row, table, table, row, row, step, chosen, 0.0, table, row),
+    )
+
+
+def _scratch(gains: Floats) -> tuple[Floats, Floats, Ints, Ints]:
+    """Return space for the slopes, weights and steps of all hulls, and for one hull."""
+    slopes, weights = np.empty(gains.size), np.empty(gains.size)
+    return slopes, weights, np.empty((gains.size, 3), np.int64), np.empty(gains.shape[1], np.int64)
+
+
+@jit
+def fill_optimum(
+    context_probs: Floats,
+    gains: Floats,
+    costs: Floats,
+    slopes: Floats,
+    weights: Floats,
+    steps: Ints,
+    order: Ints,
+    ratio: float,
+    probabilities: Floats,
+    boundaries: Floats,
+) -> tuple[float, float, int]:
+    """Write the optimum at a ratio and its boundaries; return gain, price and number of boundaries.
+
+    ``order`` is that of the hull steps by falling slope.
+    """
+    count, free, gain = len(order), 0, 0.0
+    while free < count and slopes[order[free]] == math.inf:  # they cost nothing
+        step = order[free]
+        gain += context_probs[steps[step, 0]] * gains[steps[step, 0], steps[step, 2]]
+        add_step(probabilities, steps, step, 1.0)
+        free += 1
+    falling, nearly = np.empty(count - free), np.empty(count - free)
+    for i in range(free, count):
+        step = order[i]
+        falling[i - free] = slopes[step]
+        nearly[i - free] = nearly_equal(slopes[step], step_run(costs, steps, step))
+    first, price, filled, found = first_of_pieces(falling, nearly), 0.0, 0.0, 0
+    for i in range(free, count):
+        if i > free and not first[i - free]:
+            continue  # of the same piece as the step before
+        stop, width = i + 1, weights[order[i]]
+        while stop < count and not first[stop - free]:
+            width += weights[order[stop]]
+            stop += 1
+        room = ratio - filled if ratio > filled * (1.0 + TOLERANCE) else 0.0
+        rate = min(max(room / width, 0.0), 1.0)
+        for j in range(i, stop):
+            add_step(probabilities, steps, order[j], rate)
+        gain += rate * width * falling[i - free]
+        filled += width
+        if price == 0.0 and ratio < filled * (1.0 - TOLERANCE):
+            price = falling[i - free]
+        boundaries[found] = filled
+        found += 1
+    for i in range(count):  # differences of rates may be off by a last bit
+        context, end = steps[order[i], 0], steps[order[i], 2]
+        probabilities[context, end] = min(max(probabilities[context, end], 0.0), 1.0)
+    return gain, price, found
+
+
+@jit
+def add_step(probabilities: Floats, steps: Ints, step: int, rate: float) -> None:
+    """Add the probabilities of actions, given the rate at which a hull step is taken."""
+    context, start = steps[step, 0], steps[step, 1]
+    probabilities[context, steps[step, 2]] += rate
+    if start >= 0:
+        probabilities[context, start] -= rate
+
+
+@jit
+def step_run(costs: Floats, steps: Ints, step: int) -> float:
+    """Return the cost difference of a hull step."""
+    context, start = steps[step, 0], steps[step, 1]
+    run: float = costs[context, steps[step, 2]] - (costs[context, start] if start >= 0 else 0.0)
+    return run
+
+
+@jit
+def nearly_equal(slope: float, run: float) -> float:
+    """Return the difference up to which a slope is that of its piece, for a step of this run."""
+    return max(TOLERANCE * slope, ROUNDING / run)
 
 
 def hull_steps(context_probs: Floats, gains: Floats, costs: Floats) -> tuple[Floats, Floats, Ints]:
@@ -148,9 +237,7 @@ def hull_steps(context_probs: Floats, gains: Floats, costs: Floats) -> tuple[Flo
     ``from`` is −1 where the step starts at skipping. Contexts that never come have no steps. The
     slope of a step that costs nothing is infinite.
     """
-    slopes, weights = np.empty(gains.size), np.empty(gains.size)
-    steps = np.empty((gains.size, 3), np.int64)
-    chosen = np.empty(gains.shape[1], np.int64)
+    slopes, weights, steps, chosen = _scratch(gains)
     count = collect_steps(context_probs, gains, costs, chosen, slopes, weights, steps)
     order = np.argsort(-slopes[:count], kind="stable")
     return slopes[order], weights[order], steps[order]
@@ -162,12 +249,6 @@ def add_steps(probabilities: Floats, steps: Ints, rates: Floats) -> None:
     np.add.at(probabilities, (context, end), rates)
     later = start >= 0
     np.subtract.at(probabilities, (context[later], start[later]), rates[later])
-
-
-def _free_gains(context_probs: Floats, gains: Floats, steps: Ints) -> float:
-    """Return what the steps that cost nothing bring in a round."""
-    context, _, end = steps.T
-    return float(context_probs[context] @ gains[context, end])
 
 
 class Pieces(NamedTuple):

@@ -76,6 +76,20 @@ def test_the_optimum_is_that_of_plain_dynamic_programming_where_the_band_is_narr
         assert al.optimal_value(problem) == pytest.approx(plain(problem), abs=2e-9)
 
 
+@pytest.mark.parametrize("contexts", [12, 60, 500])
+def test_the_optimum_with_many_contexts_is_that_of_plain_dynamic_programming(contexts: int) -> None:
+    """Blocks of budgets then have several lines, or more than there are budgets."""
+    rng = np.random.default_rng(contexts)
+    problem = al.Problem(
+        context_probs=rng.dirichlet(np.ones(contexts)),
+        reward_means=rng.random((contexts, 2)).round(3),
+        horizon=700,
+        budget=300,
+    )
+    assert is_inside(problem)
+    assert al.optimal_value(problem) == pytest.approx(plain(problem), abs=2e-9)
+
+
 PARITY = al.Problem(
     context_probs=[1], reward_means=[[0.5, 0.9]], costs=[1, 3], horizon=1000, budget=2001
 )
@@ -125,9 +139,10 @@ def test_the_bounds_hold_in_every_band(seed: int, horizon: int, equal: bool, rea
 def test_bounds_that_do_not_meet_are_named_instead_of_a_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The first band of this problem leaves them 4e-5 apart, and here there is no second one."""
+    """This band leaves them 4e-5 apart, and here there is no second one."""
     problem = PAPER_TEN(10_000, 0.4801)
     optimum = al.optimal_value(problem)
+    monkeypatch.setattr(Program, "first_reach", 110)
     monkeypatch.setattr(Program, "work", lambda self, reach: reach / self.first_reach)
     with pytest.raises(al.NotComputable, match=": the optimum lies between") as refused:
         al.optimal_value(problem)

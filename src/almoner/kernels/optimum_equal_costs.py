@@ -1,9 +1,11 @@
 """Bounds on the optimal value at equal costs: dynamic programming over a band of budgets.
 
 With D(b) = X(τ, b) − X(τ, b−1) and φ(d) = Σ_j π_j (h_j − d)⁺, h = g − λ, a round adds φ(D(b)) to
-X(b), less m(λ). D falls in b, so φ is linear on runs of b between the h_j, and within a run the
-new X is an average of two neighbours and a constant. A round takes O(w) for w budgets in the band,
-and a search of O(log J) for each run.
+X(b), less m(λ). φ is convex: the largest of J + 1 lines, of which line i serves the i best
+contexts. D falls in b, so that a block of budgets needs only the lines from that of its first D to
+that of its last: usually one, and then the new X is an average of two neighbours and a constant. A
+round takes O(w) for w budgets in the band, with vector instructions where a block needs few lines,
+and a search of O(log J) for each block, or for each budget where the lines are dense.
 """
 
 from __future__ import annotations
@@ -12,14 +14,20 @@ import math
 
 import numpy as np
 
-from almoner.jit import jit
+from almoner.jit import jit, jit_inline, jit_large
 from almoner.kernels.band import Band, Planes, lp_bound, plane_at, window
-from almoner.types import Floats, Ints
+from almoner.types import Floats
 
 __all__ = ["unit_bound"]
 
 NOISE = 1e-15
 """Rounding error by which D may rise in b."""
+
+LONG, SHORT = 128, 32
+"""Budgets in a block with one line, and with several."""
+
+MOST_LINES = 8
+"""Beyond these a block is no faster than its budgets one by one."""
 
 
 @jit
@@ -39,7 +47,9 @@ def unit_bound(
     price, drift = planes.price, planes.drift
     for b in range(band.budget + 1):
         now[b + 1] = -price * b
-    starts = np.zeros(len(gains), np.int64)
+    weights, heights = np.zeros(len(gains) + 1), np.zeros(len(gains) + 1)
+    weights[1:], heights[1:] = mass, worth
+    heights -= drift
     peaks = np.zeros(len(planes.slopes))
     bottom, top = 0, band.budget
     for tau in range(1, band.horizon + 1):
@@ -54,7 +64,7 @@ def unit_bound(
             now[low] = _outside(planes, peaks, low - 1, tau - 1) if above else -math.inf
             if above:
                 _make_concave(now, low, 1, high + 1)
-        _advance(gains, mass, worth, drift, starts, now, after, low, high)
+        _advance(gains, weights, heights, now, after, low, high)
         now, after = after, now
         bottom, top = low, high
         if above and tau == band.wedge:
@@ -62,42 +72,121 @@ def unit_bound(
     return now[band.budget + 1]
 
 
-@jit
+@jit_large
 def _advance(
     gains: Floats,
-    mass: Floats,
-    worth: Floats,
-    drift: float,
-    starts: Ints,
+    weights: Floats,
+    heights: Floats,
     now: Floats,
     after: Floats,
     low: int,
     high: int,
 ) -> None:
-    """Write X with one round more into ``after``; ``starts`` keeps the beginning of each run."""
-    count, i, b = len(gains), 0, low
-    for _ in range(low, high + 1):  # a limit: a run is one budget long or more
+    """Write X with one round more into ``after``, for the budgets from ``low`` to ``high``.
+
+    Line i adds ``heights[i]`` − ``weights[i]`` · D to X.
+    """
+    line, b = 0, low
+    if now[b] == -math.inf:  # no budget below: only skipping is allowed
+        after[b + 1] = now[b + 1] + heights[0]
+        b += 1
+    for _ in range(low, high + 1):  # a limit: a block is one budget long or more
         if b > high:
             break
-        rise = now[b + 1] - now[b]
-        i = _first_at_most(gains, i, rise)
-        stop = high + 1
-        if i < count:
-            stop = min(max(starts[i], b + 1), stop)
-            while stop <= high and now[stop + 1] - now[stop] >= gains[i]:
-                stop += 1
-            while stop > b + 1 and now[stop] - now[stop - 1] < gains[i]:
-                stop -= 1
-            starts[i] = stop
-        here, there = now[b + 1 : stop + 1], after[b + 1 : stop + 1]
-        if i == 0:
-            for cell in range(len(here)):
-                there[cell] = here[cell] - drift
+        line = _first_at_most(gains, line, now[b + 1] - now[b])
+        size = min(LONG, high + 1 - b)
+        last, stop = line, min(len(gains), line + MOST_LINES)
+        if line < len(gains) and now[b + size] - now[b + size - 1] < gains[line]:
+            size = min(SHORT, size)
+            while last < stop and gains[last] > now[b + size] - now[b + size - 1]:
+                last += 1
+        if last == line:
+            _add_line(now, after, b, size, heights[line], weights[line])
+        elif last < line + MOST_LINES:
+            _add_two_lines(now, after, b, size, heights, weights, line, line + 1)
+            for pair in range(line + 2, last + 1, 2):
+                _raise_to_lines(now, after, b, size, heights, weights, pair, min(pair + 1, last))
         else:
-            below, weight, gain = now[b:stop], mass[i - 1], worth[i - 1] - drift
-            for cell in range(len(here)):
-                there[cell] = here[cell] + (gain - weight * (here[cell] - below[cell]))
-        b = stop
+            _add_dense_lines(gains, weights, heights, now, after, b, size, line)
+        line, b = last, b + size
+
+
+@jit_inline
+def _add_line(now: Floats, after: Floats, b: int, size: int, height: float, weight: float) -> None:
+    """Add one line to a block of budgets."""
+    here, below, there = now[b + 1 : b + 1 + size], now[b : b + size], after[b + 1 : b + 1 + size]
+    for cell in range(size):
+        there[cell] = here[cell] + (height - weight * (here[cell] - below[cell]))
+
+
+@jit_inline
+def _add_two_lines(
+    now: Floats,
+    after: Floats,
+    b: int,
+    size: int,
+    heights: Floats,
+    weights: Floats,
+    one: int,
+    other: int,
+) -> None:
+    """Add the larger of two lines to each of a block of budgets."""
+    here, below, there = now[b + 1 : b + 1 + size], now[b : b + size], after[b + 1 : b + 1 + size]
+    height, weight, height_too, weight_too = (
+        heights[one],
+        weights[one],
+        heights[other],
+        weights[other],
+    )
+    for cell in range(size):
+        rise = here[cell] - below[cell]
+        first, second = height - weight * rise, height_too - weight_too * rise
+        there[cell] = here[cell] + (first if first > second else second)
+
+
+@jit_inline
+def _raise_to_lines(
+    now: Floats,
+    after: Floats,
+    b: int,
+    size: int,
+    heights: Floats,
+    weights: Floats,
+    one: int,
+    other: int,
+) -> None:
+    """Raise the new X of a block of budgets to those by two more lines, where these are larger."""
+    here, below, there = now[b + 1 : b + 1 + size], now[b : b + size], after[b + 1 : b + 1 + size]
+    height, weight, height_too, weight_too = (
+        heights[one],
+        weights[one],
+        heights[other],
+        weights[other],
+    )
+    for cell in range(size):
+        rise = here[cell] - below[cell]
+        first, second = height - weight * rise, height_too - weight_too * rise
+        raised = here[cell] + (first if first > second else second)
+        there[cell] = raised if raised > there[cell] else there[cell]
+
+
+@jit_inline
+def _add_dense_lines(
+    gains: Floats,
+    weights: Floats,
+    heights: Floats,
+    now: Floats,
+    after: Floats,
+    b: int,
+    size: int,
+    line: int,
+) -> None:
+    """Find the line of each of a block of budgets, and add it."""
+    for cell in range(b, b + size):
+        rise = now[cell + 1] - now[cell]
+        if line < len(gains) and gains[line] > rise:
+            line = _first_at_most(gains, line + 1, rise)
+        after[cell + 1] = now[cell + 1] + (heights[line] - weights[line] * rise)
 
 
 @jit

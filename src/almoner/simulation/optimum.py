@@ -38,6 +38,10 @@ ROUND = 512
 RUN = 200
 """The time to find one run of budgets between two gains, in array elements."""
 
+WIDER = 1.5
+"""Reach of the band of the upper bound, in those of the lower one: the LP outside it is less tight,
+so that the best policy for the upper bound steers out of a band which holds the best policy."""
+
 WEDGE = 4
 """Width of the wedge at its end, in reaches."""
 
@@ -55,7 +59,9 @@ def optimal_gain(problem: Problem) -> float:
         if program.work(reach) > 1 or program.budget > LARGEST_TABLE:
             raise too_large(problem, program.grid, "the exact oracle", REMEDY, bounds)
         low = program.bound(reach, above=False)
-        high = low if reach >= program.budget else program.bound(reach, above=True)
+        high = low
+        if reach < program.budget:
+            high = program.bound(program.upper_reach(reach), above=True)
         if high - low <= max(ABSOLUTE, RELATIVE * high):
             return (low + high) / 2
         reach *= 2
@@ -145,9 +151,21 @@ class Program:
             reach = min(reach, 12 * variance / self.distance)
         return min(self.budget, int(reach) + 16 * self.dearest)
 
+    def upper_reach(self, reach: int) -> int:
+        """Return half the width of the band of the upper bound, given that of the lower one.
+
+        At a boundary between two pieces much longer than the band, bounds on each of them suffice.
+        """
+        horizon, widths = self.problem.horizon, np.diff(self.corners)
+        corner = int(np.argmin(np.abs(self.corners - self.ratio)))
+        beside = widths[max(0, corner - 1) : corner + 1]
+        if self.distance * horizon <= 1 and beside.min(initial=math.inf) * horizon > 4 * reach:
+            return reach
+        return min(self.budget, int(WIDER * reach))
+
     def work(self, reach: int) -> float:
         """Return the work of a band, as a share of the largest acceptable one."""
-        width = min(self.budget, 2 * reach) + ROUND
+        width = min(self.budget, 2 * self.upper_reach(reach)) + ROUND
         if self.dearest == 1:
             return 2 * (self.problem.horizon * width + RUN * self._runs(reach)) / UNIT_WORK
         return 3 * self.problem.horizon * width * self.grid.costs.size / GRID_WORK
