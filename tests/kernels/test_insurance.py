@@ -16,7 +16,7 @@ from support.problems import PAPER_TEN
 import almoner as al
 from almoner.kernels.indices import exploration_level, kl_bound, kl_divergence, score_bound
 from almoner.kernels.insurance import _price, _set_means, insure
-from almoner.kernels.pair_index import index_of, own_index_of
+from almoner.kernels.pair_index import index_of, own_bracket_of, own_index_of
 from almoner.kernels.state import (
     EVIDENCE,
     LEFT,
@@ -271,6 +271,18 @@ def test_an_insured_mean_that_is_kept_gives_the_same_index(
     kernels[2].insured[:] = math.nan
     kept = [own(kernels, level, renew=False) for level in levels]
     assert kept == pytest.approx([own(kernels, level) for level in levels], rel=0, abs=1e-14)
+
+
+@given(kernels=pairs(), levels=st.lists(LEVELS, min_size=2, max_size=4))
+def test_a_bracket_of_an_own_index_contains_it(kernels: Kernels, levels: list[float]) -> None:
+    """A bracket has the indices for others at its two ends, and may have an insured mean or not."""
+    memo, (low, *_, high) = kernels[2], sorted(levels)
+    for side, level in ((memo.least, low), (memo.most, high)):
+        side[0, 0] = plain(index_of)(*kernels, 0, 0, level, NONE)
+    for kept in (False, True):
+        for level in levels:
+            least, most = plain(own_bracket_of)(*kernels, 0, 0, level)
+            assert least - 1e-14 <= own(kernels, level, renew=not kept) <= most + 1e-14
 
 
 def test_so_does_that_of_a_pair_with_millions_of_perfect_rewards() -> None:

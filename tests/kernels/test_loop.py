@@ -92,8 +92,8 @@ def test_all_recipes_on_all_shapes_run_one_of_two_compiled_loops() -> None:
         for name in applicable(problem):
             al.simulate(problem, al.recipe(name), runs=2, marks=[1, 7], threads=2)
             al.trace(problem, al.recipe(name))
-    dispatcher: Any = play
-    priced = [str(signature[4]) for signature in dispatcher.signatures]
+    step: Any = play
+    priced = [str(signature[4]) for signature in step.for_python.signatures]
     assert sorted(hulls.split("(")[0] for hulls in priced) == ["Hulls", "none"]
 
 

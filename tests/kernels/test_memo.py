@@ -6,16 +6,19 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from support.plain_kernels import plain
 from support.problems import PAPER_TEN, unit_problems
 
 import almoner as al
 from almoner.kernels.indices import clock_level
-from almoner.kernels.pair_index import index_of
+from almoner.kernels.pair_index import index_of, weights_of
+from almoner.kernels.posterior import LIKELY
+from almoner.kernels.ranking import bound_own_value
 from almoner.kernels.state import FROZEN, LEFT, ROUND, Memo, State, new_hulls, new_memo, new_state
-from almoner.kernels.steps import SKIP, decide, learn, take
+from almoner.kernels.steps import SKIP, _clear_share, decide, learn, take
 from almoner.policy.lowering import LoweredPolicy, lower
 
 RARE = al.Problem(
@@ -70,9 +73,13 @@ def drive(
     seed: int,
     *,
     renew: bool = False,
+    mask: bool = False,
     watch: Watch | None = None,
 ) -> list[tuple[int, float]]:
-    """Return actions and probabilities, with one memo or with a new one before every decision."""
+    """Return actions and probabilities, with one memo or with a new one before every decision.
+
+    With a mask every action is said to be available, one by one.
+    """
     rng = np.random.default_rng(seed)
     lowered = lower(policy, **problem.terms())
     state = new_state(lowered)
@@ -81,11 +88,13 @@ def drive(
     contexts = rng.choice(len(probs), size=lowered.horizon, p=probs)
     keys = rng.integers(0, 2**64, size=lowered.horizon, dtype=np.uint64)
     noise = rng.random(lowered.horizon)
+    available = np.ones(lowered.costs.shape[1], np.bool_) if mask else None
     done = []
     for t, (context, key, luck) in enumerate(zip(contexts.tolist(), keys, noise, strict=True)):
         if renew:
             memo = new_memo(lowered, state)
-        action, probability = decide(lowered, state, memo, new_hulls(lowered), context, key)
+        hulls = new_hulls(lowered)
+        action, probability = decide(lowered, state, memo, hulls, context, key, available)
         if watch is not None and state.progress[LEFT] > 0:
             watch(lowered, state, memo, context)
         take(lowered, state, memo, new_hulls(lowered), context, action)
@@ -141,6 +150,44 @@ def exact_level(lowered: LoweredPolicy, state: State, context: int, arrived: boo
     return max(1.0, min(to_come, float(state.progress[LEFT])))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POLICIES)
+def test_brackets_alone_decide_as_indices_do(name: str) -> None:
+    """Given a mask of actions, a decision computes the indices of the context that has arrived."""
+    policy = POLICIES[name]
+
+    @settings(max_examples=4)
+    @given(problem=long_problems(policy), seed=st.integers(0, 2**32))
+    @example(problem=suited(PAPER_TEN(3000, 0.5), policy), seed=5)
+    def check(problem: al.Problem, seed: int) -> None:
+        briefly, fully = drive(problem, policy, seed), drive(problem, policy, seed, mask=True)
+        assert [action for action, _ in briefly] == [action for action, _ in fully]
+        np.testing.assert_allclose(
+            [p for _, p in briefly], [p for _, p in fully], rtol=0, atol=1e-12
+        )
+
+    check()
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("wilson_eager", 0.7), ("kl_ucb_rounded", 0.6), ("thrifty", 0.2)]
+)
+def test_brackets_alone_decide_many_rounds(name: str, least: float) -> None:
+    decided = []
+
+    def watch(lowered: LoweredPolicy, state: State, memo: Memo, context: int) -> None:
+        kernels, t = (lowered, state, memo), int(state.progress[ROUND]) + 1
+        weights, total, arrival = plain(weights_of)(lowered, state, t)
+        weight = weights[context] + arrival, total, arrival
+        level = exact_level(lowered, state, context, arrived=True)
+        low, high, action, candidates = plain(bound_own_value)(*kernels, context, level)
+        share = plain(_clear_share)(*kernels, context, weight, low, high, action)
+        decided.append(share == 0.0 or (share == 1.0 and candidates == 1))
+
+    drive(PAPER_TEN(3000, 0.5), POLICIES[name], 5, watch=watch)
+    assert np.mean(decided) > least
+
+
 def assert_bracketed(lowered: LoweredPolicy, state: State, memo: Memo, present: int) -> None:
     contexts, actions = lowered.costs.shape
     exact_index = plain(index_of)
@@ -164,13 +211,20 @@ def test_brackets_contain_the_exact_values_in_every_round(name: str, problem: al
         drive(suited(problem, policy), policy, seed, watch=assert_bracketed)
 
 
-def test_thompson_s_values_are_not_bracketed_because_they_jump() -> None:
+def test_thompson_s_brackets_hold_with_high_probability() -> None:
+    """A draw is beyond either end with a probability of at most e^-8, by its posterior."""
     lowered = lower(POLICIES["thompson_rounded"], **RARE.terms())
     state = new_state(lowered)
+    rng = np.random.default_rng(1)
+    state.counts[:] = rng.integers(0, 200, lowered.costs.shape)
+    state.sums[:] = np.floor(state.counts * rng.random(lowered.costs.shape))
     memo = new_memo(lowered, state)
     decide(lowered, state, memo, new_hulls(lowered), 0, np.uint64(1))
-    assert np.all(np.isneginf(memo.low))
-    assert np.all(np.isposinf(memo.high))
+    posterior = stats.beta(1 + state.sums, 1 + state.counts - state.sums)
+    assert np.all(posterior.cdf(memo.least) <= LIKELY)
+    assert np.all(posterior.sf(memo.most) <= LIKELY)
+    assert np.array_equal(memo.low, memo.least.max(axis=1))
+    assert np.array_equal(memo.high, memo.most.max(axis=1))
 
 
 @pytest.mark.parametrize("name", BRACKETED)

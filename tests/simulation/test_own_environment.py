@@ -132,6 +132,7 @@ def test_estimates_agree_with_the_problem_itself() -> None:
         ({"contexts": lambda rng, horizon: [2] * horizon}, "numbers from 0 to 1"),
         ({"reward": lambda rng, t, context, action: 1.5}, "a number from 0 to 1, got 1.5"),
         ({"reward": lambda rng, t, context, action: np.nan}, "clip or rescale"),
+        ({"reward": lambda rng, t, context, action: None}, "a number from 0 to 1, got None"),
     ],
 )
 def test_bad_answers_are_refused(change: dict[str, Any], sentence: str) -> None:
@@ -153,3 +154,26 @@ def test_bad_arguments_are_refused() -> None:
         loose(TWO, "ucb_alp", terms=TWO)
     with pytest.raises(al.InvalidInput, match="estimator must be left out on an environment"):
         loose(Coin(), "ucb_alp", terms=TWO, estimator="raw")
+
+
+class Steady:
+    """An environment with a setting."""
+
+    def __init__(self, chance: float) -> None:
+        self.chance = chance
+
+    def contexts(self, rng: np.random.Generator, horizon: int) -> Any:
+        return rng.choice(1, size=horizon)
+
+    def reward(self, rng: np.random.Generator, t: int, context: int, action: int) -> float:
+        return float(rng.random() < self.chance)
+
+
+def test_policies_are_compared_on_equal_environments() -> None:
+    terms = al.Problem(context_probs=[1.0], reward_means=[[0.5]], horizon=40, budget=20)
+    first, second, other = (
+        al.simulate(Steady(chance), "rounded", terms=terms, runs=3) for chance in (0.5, 0.5, 0.6)
+    )
+    assert first.compare(second).difference.mean == 0.0
+    with pytest.raises(al.InvalidInput, match="runs on the same environment, got two"):
+        first.compare(other)

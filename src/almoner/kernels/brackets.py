@@ -13,6 +13,7 @@ import numpy as np
 
 from almoner.jit import jit_inline
 from almoner.kernels.pair_index import index_of, level_at, level_of, weights_of
+from almoner.kernels.posterior import likely_range
 from almoner.kernels.state import (
     LEFT,
     ROUND,
@@ -26,7 +27,7 @@ from almoner.kernels.state import (
 from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import Thompson, Wilson
 
-__all__ = ["refresh", "update_after_arrival", "update_after_reward"]
+__all__ = ["epoch_end", "refresh", "update_after_arrival", "update_after_reward"]
 
 LEVEL_MARGIN = 1.25
 """Factor by which brackets let a level rise: one that falls with time rises as contexts arrive."""
@@ -48,7 +49,7 @@ def refresh(policy: LoweredPolicy, state: State, memo: Memo, context: int, level
     t, left = state.progress[ROUND] + 1, state.progress[LEFT]
     start, stop = context, context
     if not _brackets_hold(policy, memo, t, left):
-        last = t + min(t, policy.horizon - t) // 16
+        last = epoch_end(policy, t)
         memo.validity[VALID_UNTIL], memo.validity[VALID_HORIZON] = last, policy.horizon
         memo.validity[VALID_LEAST] = left - left // BUDGET_MARGIN - (last - t) * policy.dearest
         memo.validity[VALID_MOST] = left + left // BUDGET_MARGIN
@@ -57,6 +58,12 @@ def refresh(policy: LoweredPolicy, state: State, memo: Memo, context: int, level
         stop = context + 1
     for stale in range(start, stop):
         _bracket_context(policy, state, memo, stale)
+
+
+@jit_inline
+def epoch_end(policy: LoweredPolicy, t: int) -> int:
+    """Return the last round of an epoch that begins in round t."""
+    return t + min(t, policy.horizon - t) // 16
 
 
 @jit_inline
@@ -124,8 +131,11 @@ def update_after_reward(
 def _bracket_pair(
     policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
 ) -> None:
-    """Bound the index of one pair at the levels of its context."""
-    least, most = -math.inf, math.inf
+    """Bound the index of one pair at the levels of its context; a draw only with high probability.
+
+    See `almoner.kernels.posterior`.
+    """
+    least, most = likely_range(memo, context, action)
     if policy.reward != _THOMPSON:
         none = np.uint64(0)
         least = index_of(policy, state, memo, context, action, memo.bottom[context], none)

@@ -13,7 +13,8 @@ import math
 
 import numpy as np
 
-from almoner.jit import jit, jit_callable
+from almoner.jit import jit, jit_callable, jit_inline
+from almoner.kernels.normal import normal_quantile
 
 __all__ = [
     "BINARISE_LANE",
@@ -26,10 +27,13 @@ __all__ = [
     "POLICY",
     "REDRAW_LANE",
     "REWARDS",
+    "SECOND_GAMMA_LANE",
     "SERVE_LANE",
     "THOMPSON_LANE",
     "TIE_LANE",
     "beta",
+    "beta_above_one",
+    "comparison_draw",
     "round_key",
     "stream_key",
     "uniform",
@@ -53,7 +57,12 @@ MARKET_LANE = 6
 
 THOMPSON_LANE = 8
 """First of the lanes of Thompson's indices in the stream POLICY: one per pair, then one per context
-for skipping."""
+for skipping. Where costs are equal only the pairs of the context that has arrived are drawn; the
+lane of the first pair of another context compares its best draw with a value."""
+
+SECOND_GAMMA_LANE = 2**64 - 1
+"""Lane of the key of a Thompson index whose own lanes give the second of its two gamma draws; the
+first has the lanes from 1 on."""
 
 REDRAW_LANE = -1
 """Factor from the number of a redraw to its lane in the stream POLICY."""
@@ -123,3 +132,39 @@ def beta(a: float, b: float, key: np.uint64) -> float:
     if x + y == 0.0:  # both shapes near 0: all mass is at 0 and 1
         return 1.0 if uniform(key, 1) * (a + b) < a else 0.0
     return x / (x + y)
+
+
+@jit
+def beta_above_one(a: float, b: float, key: np.uint64) -> float:
+    """Return a Beta(a, b) draw, for a and b of at least 1, as a ratio of two gamma draws."""
+    x = _gamma_above_one(a, key)
+    return x / (x + _gamma_above_one(b, round_key(key, SECOND_GAMMA_LANE)))
+
+
+@jit_inline
+def _gamma_above_one(shape: float, key: np.uint64) -> float:
+    """Return a Gamma(shape, 1) draw, for a shape of at least 1 (Marsaglia and Tsang, 2000).
+
+    Their squeeze spares nearly all logarithms.
+    """
+    d = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * d)
+    for lane in range(1, 1 + 2 * TRIES, 2):
+        x = normal_quantile(uniform(key, lane))
+        v = 1.0 + c * x
+        if v > 0.0:
+            v, square, accept = v * v * v, x * x, 1.0 - uniform(key, lane + 1)
+            if accept < 1.0 - 0.0331 * square * square:
+                return d * v
+            if math.log(accept) < 0.5 * square + d - d * v + d * math.log(v):
+                return d * v
+    return d
+
+
+@jit_inline
+def comparison_draw(key: np.uint64, pair: int) -> float:
+    """Return the uniform draw that compares the best Thompson index of a context with a value.
+
+    ``pair`` is the number of the first pair of the context, which is not drawn for.
+    """
+    return uniform(key, THOMPSON_LANE + pair)

@@ -12,7 +12,8 @@ import math
 import numpy as np
 
 from almoner.jit import jit
-from almoner.kernels.draws import beta
+from almoner.kernels.draws import beta_above_one
+from almoner.kernels.elementary import log
 from almoner.policy.rewards import (
     KLUCB,
     UCB,
@@ -88,15 +89,15 @@ def index(
         return mean + level * root
     if reward == _THOMPSON:
         successes = mean * count
-        return beta(1.0 + successes, 1.0 + count - successes, key)
+        return beta_above_one(1.0 + successes, 1.0 + count - successes, key)
     if count == 0.0:
         return 1.0
     if reward == _KL:
         return kl_bound(mean, level / count)
     if reward == _LOG_PLUS:
-        return mean + math.sqrt(width * max(0.0, level - math.log(count))) * root
+        return mean + math.sqrt(width * max(0.0, level - log(count))) * root
     if reward == _HORIZON_UCB:
-        return mean + math.sqrt(width * math.log(1.0 + level / count)) * root
+        return mean + math.sqrt(width * log(1.0 + level / count)) * root
     if reward in (_WILSON, _INSURED):
         return wilson_bound(mean, count, level)
     return math.nan
@@ -120,7 +121,7 @@ def exploration_level(x: float) -> float:
     g is a fit to the Bayes boundary of the Gaussian one-armed bandit with n plays left (Lai, Annals
     of Statistics 15, 1987), solved numerically.
     """
-    return math.log(1.0 + x / (5.0 + 1.5 * math.log(1.0 + x)))
+    return log(1.0 + x / (5.0 + 1.5 * log(1.0 + x)))
 
 
 @jit
@@ -132,8 +133,8 @@ def score_bound(mean: float, d: float) -> float:
 @jit
 def kl_divergence(p: float, q: float) -> float:
     """Return the Bernoulli divergence kl(p, q), for q between 0 and 1."""
-    divergence = 0.0 if p >= 1.0 else (1.0 - p) * math.log((1.0 - p) / (1.0 - q))
-    return divergence if p <= 0.0 else divergence + p * math.log(p / q)
+    divergence = 0.0 if p >= 1.0 else (1.0 - p) * log((1.0 - p) / (1.0 - q))
+    return divergence if p <= 0.0 else divergence + p * log(p / q)
 
 
 @jit
@@ -143,14 +144,14 @@ def kl_bound(mean: float, level: float) -> float:
         return 1.0
     if level <= 0.0:
         return mean
-    entropy = 0.0 if mean <= 0.0 else mean * math.log(mean)
-    entropy += (1.0 - mean) * math.log(1.0 - mean)
+    entropy = 0.0 if mean <= 0.0 else mean * log(mean)
+    entropy += (1.0 - mean) * log(1.0 - mean)
     low, high = mean, 1.0
     q = min(mean + math.sqrt(0.5 * level), 0.5 * (mean + 1.0))  # Pinsker, kept inside
     for _ in range(64):
-        excess = entropy - (1.0 - mean) * math.log(1.0 - q) - level
+        excess = entropy - (1.0 - mean) * log(1.0 - q) - level
         if mean > 0.0:
-            excess -= mean * math.log(q)
+            excess -= mean * log(q)
         if excess > 0.0:
             high = q
         else:

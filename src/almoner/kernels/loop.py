@@ -8,7 +8,7 @@ from almoner.jit import jit_callable, jit_inline
 from almoner.kernels.draws import round_key
 from almoner.kernels.environment import Environment, draw_context, streams_of
 from almoner.kernels.reward_noise import draw_reward
-from almoner.kernels.state import EXPLORED, LEFT, ROUND, Hulls, Memo, State, reset
+from almoner.kernels.state import EXPLORED, LAST_PRICE, LEFT, ROUND, Hulls, Memo, State, reset
 from almoner.kernels.steps import decide, learn, take
 from almoner.policy.lowering import LoweredPolicy
 from almoner.types import Floats, Ints
@@ -59,6 +59,8 @@ def play(
     """
     for row in range(out.shape[0]):
         reset(policy, state, memo)
+        if hulls is not None:
+            hulls.price[LAST_PRICE] = 0.0  # a run does not depend on the one before it
         streams = streams_of(root, first + row)
         expected, drawn, loss, wrong, mark, untried = 0.0, 0.0, 0.0, 0.0, 0, 0
         coming = draw_context(environment, round_key(streams.contexts, 0))

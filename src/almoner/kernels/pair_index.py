@@ -13,6 +13,7 @@ import numpy as np
 
 from almoner.jit import jit_inline
 from almoner.kernels.draws import THOMPSON_LANE, round_key
+from almoner.kernels.elementary import log
 from almoner.kernels.indices import (
     LAST_AFFINE,
     clock_level,
@@ -21,7 +22,18 @@ from almoner.kernels.indices import (
     kl_bound,
     score_bound,
 )
-from almoner.kernels.state import EVIDENCE, FROZEN, LEVEL, NEW_COUNT, SEEN_SHARE, STAKE, Memo, State
+from almoner.kernels.state import (
+    AT_MOST,
+    EVIDENCE,
+    FROZEN,
+    LARGEST,
+    LEVEL,
+    NEW_COUNT,
+    SEEN_SHARE,
+    STAKE,
+    Memo,
+    State,
+)
 from almoner.policy.contexts import (
     EmpiricalContexts,
     KnownContexts,
@@ -39,6 +51,7 @@ __all__ = [
     "index_of",
     "level_at",
     "level_of",
+    "own_bracket_of",
     "own_index_of",
     "weights_of",
 ]
@@ -121,12 +134,39 @@ def own_index_of(
     """Return the index of one pair at a level, while its own context is decided."""
     if policy.reward != _INSURED:
         return index_of(policy, state, memo, context, action, level, key)
-    share = 1.0 if _borrows(policy, state) else policy.insurance.own
+    share = _own_share(policy, state)
     bound = _shared_bound(policy, state, memo, context, action, level, share)
     margin = state.fit[STAKE] / level
     if state.fit[EVIDENCE] <= 0.0 or margin >= 1.0:
         return bound
     return _insured_bound(policy, state, memo, context, action, bound, margin)
+
+
+@jit_inline
+def own_bracket_of(
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int, level: float
+) -> tuple[float, float]:
+    """Return bounds of `own_index_of` at a level within the bracket of the context.
+
+    The width of a Wilson bound is concave in its level: c times the level widens it by at most c.
+    """
+    low, high = memo.least[context, action], memo.most[context, action]
+    if policy.reward != _INSURED:
+        return low, high
+    mean = memo.means[context, action]
+    high = mean + (high - mean) * (_own_share(policy, state) / policy.insurance.others)
+    margin = state.fit[STAKE] / level
+    if state.fit[EVIDENCE] > 0.0 and margin < 1.0:
+        high = max(high, _insured_at_most(policy, state, memo, context, action) - margin)
+        insured = memo.insured[context, action, LARGEST]
+        low = low if math.isnan(insured) else max(low, insured - margin)
+    return low, high
+
+
+@jit_inline
+def _own_share(policy: LoweredPolicy, state: State) -> float:
+    """Return the share of its level at which a context has its bounds while it is decided."""
+    return 1.0 if _borrows(policy, state) else policy.insurance.own
 
 
 @jit_inline
@@ -145,7 +185,7 @@ def evidence_after(policy: LoweredPolicy, plays: float) -> float:
     many to settle has as many chances to be ruled out by mistake.
     """
     terms = policy.insurance
-    return terms.caution * (terms.start + terms.growth * math.log(1.0 + plays))
+    return terms.caution * (terms.start + terms.growth * log(1.0 + plays))
 
 
 @jit_inline
@@ -186,23 +226,45 @@ def _insured_bound(
     bound: float,
     margin: float,
 ) -> float:
-    """Return the larger of a bound and the largest mean not yet ruled out, less a margin.
+    """Return the larger of a bound and the largest mean not yet ruled out, less a margin."""
+    at_most = _insured_at_most(policy, state, memo, context, action)
+    if at_most - margin <= bound:
+        return bound
+    if math.isnan(memo.insured[context, action, LARGEST]):
+        count, total = state.counts[context, action], state.sums[context, action]
+        if total < count:
+            at_most = kl_bound(total / count, _asked(policy, state, context, action))
+        memo.insured[context, action, LARGEST] = at_most
+    return max(bound, memo.insured[context, action, LARGEST] - margin)
 
-    Only a pair's own rewards rule a mean out: the prior cannot lock an error in. Evidence that is
-    on its way is not bought again: pending rewards lower the evidence asked for.
+
+@jit_inline
+def _insured_at_most(
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
+) -> float:
+    """Return a bound, by Pinsker's inequality, of the largest mean not yet ruled out.
+
+    Only a pair's own rewards rule a mean out: the prior cannot lock an error in. Without a failure
+    they rule out none, and ties are broken as in `almoner.kernels.indices.wilson_bound`.
     """
-    if math.isnan(memo.insured[context, action]):
-        count, largest = state.counts[context, action], 1.0
-        if count > 0.0:
-            mean = min(1.0, state.sums[context, action] / count)
-            asked = min(state.fit[EVIDENCE], evidence_after(policy, count))
-            asked /= count + max(0.0, state.pending[context, action])
-            at_most = mean + math.sqrt(0.5 * asked)  # by Pinsker; with 1 ties are to be broken
-            if mean < 1.0 and at_most - margin <= bound:
-                return bound
-            largest = 1.0 + 1e-9 * count if mean >= 1.0 else kl_bound(mean, asked)
-        memo.insured[context, action] = largest
-    return max(bound, memo.insured[context, action] - margin)
+    if math.isnan(memo.insured[context, action, AT_MOST]):
+        count, total = state.counts[context, action], state.sums[context, action]
+        at_most = 1.0 + 1e-9 * count
+        if total < count:
+            at_most = total / count + math.sqrt(0.5 * _asked(policy, state, context, action))
+        memo.insured[context, action, AT_MOST] = at_most
+    return memo.insured[context, action, AT_MOST]
+
+
+@jit_inline
+def _asked(policy: LoweredPolicy, state: State, context: int, action: int) -> float:
+    """Return the evidence asked for, per reward of a pair.
+
+    Evidence that is on its way is not bought again: pending rewards lower the evidence asked for.
+    """
+    count = state.counts[context, action]
+    asked = min(state.fit[EVIDENCE], evidence_after(policy, count))
+    return asked / (count + max(0.0, state.pending[context, action]))
 
 
 @jit_inline
@@ -228,4 +290,5 @@ def have_same_prior(policy: LoweredPolicy, state: State, memo: Memo, one: int, o
 def expire_insured(policy: LoweredPolicy, memo: Memo, context: int, action: int) -> None:
     """Mark the insured mean of a pair as outdated, after a play, a reward or a cancellation."""
     if policy.reward == _INSURED:
-        memo.insured[context, action] = math.nan
+        memo.insured[context, action, LARGEST] = math.nan
+        memo.insured[context, action, AT_MOST] = math.nan

@@ -2,7 +2,8 @@
 
 Indices are compared by their brackets (`almoner.kernels.brackets`): a round compares those of J
 contexts, and computes an index only where they leave a comparison undecided, a few instead of J·K
-for K actions, with exactly the same decision.
+for K actions, with exactly the same decision. `bound_own_value` and `weight_ahead` compute none;
+where their bounds decide, `choose` and `rank` are not called.
 """
 
 from __future__ import annotations
@@ -18,24 +19,34 @@ from almoner.kernels.pair_index import (
     have_same_prior,
     index_of,
     level_of,
+    own_bracket_of,
     own_index_of,
     weights_of,
 )
+from almoner.kernels.posterior import exceeds
 from almoner.kernels.state import LEFT, ROUND, Memo, State
 from almoner.lp import TOLERANCE
 from almoner.policy.lowering import LoweredPolicy
-from almoner.policy.rewards import InsuredWilson
+from almoner.policy.rewards import InsuredWilson, Thompson
 from almoner.types import Mask
 
-__all__ = ["choose", "is_between", "own_value_of", "rank", "value_of"]
+__all__ = [
+    "bound_own_value",
+    "choose",
+    "is_between",
+    "own_value_of",
+    "rank",
+    "value_of",
+    "weight_ahead",
+]
 
-_INSURED = InsuredWilson.code
+_INSURED, _THOMPSON = InsuredWilson.code, Thompson.code
 
 
 @jit_inline
 def _may_be_best(policy: LoweredPolicy, memo: Memo, context: int, action: int) -> bool:
-    """Return whether a pair may be the best of its context; True where an index is cheap anyway."""
-    if policy.reward <= LAST_AFFINE:
+    """Return whether a pair may be the best of its context; True for a draw, or a cheap index."""
+    if policy.reward <= LAST_AFFINE or policy.reward == _THOMPSON:
         return True
     return memo.most[context, action] >= memo.low[context] - TOLERANCE
 
@@ -66,26 +77,49 @@ def own_value_of(
 
 
 @jit_inline
+def bound_own_value(
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, level: float
+) -> tuple[float, float, int, int]:
+    """Return bounds of the value of a context that is decided, and its candidates.
+
+    They are the actions that brackets leave as the best; returned are the last of them and their
+    number. Their upper bounds are left in the row of the memo, for `choose`.
+    """
+    low, high = -math.inf, -math.inf
+    for action in range(policy.costs.shape[1]):
+        least, most = own_bracket_of(policy, state, memo, context, action, level)
+        low, high = max(low, least), max(high, most)
+        memo.row[action] = most
+    candidate, candidates = 0, 0
+    for action in range(policy.costs.shape[1]):
+        may_be_best = memo.row[action] >= low - TOLERANCE
+        candidate = action if may_be_best else candidate
+        candidates += may_be_best
+    return low, high, candidate, candidates
+
+
+@jit_inline
 def choose(
     policy: LoweredPolicy,
     state: State,
     memo: Memo,
     context: int,
     level: float,
+    floor: float,
     key: np.uint64,
     available: Mask | None,
 ) -> tuple[float, int, int]:
     """Return the value of a context, its best action (ties broken at random), and the ties.
 
-    Only ``available`` actions count, if given.
+    Only ``available`` actions count, if given. Only those count whose bounds in the row of the memo
+    reach ``floor``.
     """
     best, second, chosen = -math.inf, -math.inf, 0
     for action in range(policy.costs.shape[1]):
         value = -math.inf
-        # An insured index is not the one that has brackets.
-        considered = policy.reward == _INSURED or _may_be_best(policy, memo, context, action)
-        if available is not None:  # brackets compare with the best of all actions
-            considered = available[action]
+        considered = floor == -math.inf or memo.row[action] >= floor - TOLERANCE
+        if available is not None:
+            considered = considered and available[action]
         if considered:
             value = own_index_of(policy, state, memo, context, action, level, key)
         memo.row[action] = value
@@ -103,6 +137,24 @@ def choose(
         chosen = action if tied and pick == 0 else chosen
         pick -= tied
     return best, chosen, ties
+
+
+@jit_inline
+def weight_ahead(
+    policy: LoweredPolicy, state: State, memo: Memo, context: int, low: float, high: float
+) -> tuple[float, float]:
+    """Return the least and the most weight that may rank ahead of a context, or level with it.
+
+    ``low`` and ``high`` bound the value of the context, brackets those of the others.
+    """
+    weights, _, _ = weights_of(policy, state, state.progress[ROUND] + 1)
+    above, below = high + TOLERANCE, low - TOLERANCE
+    least, most = 0.0, 0.0
+    for other in range(policy.costs.shape[0]):  # no branches: this loop runs every round
+        weight = weights[other] * (other != context)
+        least += weight * (memo.low[other] > above)
+        most += weight * (memo.high[other] >= below)
+    return least, most
 
 
 @jit_inline
@@ -175,7 +227,14 @@ def is_between(
     last, last_value = -1, 0.0
     for other in range(policy.costs.shape[0]):
         low, high, weight = memo.low[other], memo.high[other], weights[other]
-        if other == context or weight <= 0.0 or low >= below or high <= floor:
+        if other == context or weight <= 0.0:
+            continue
+        if policy.reward == _THOMPSON:
+            above = exceeds(policy, memo, other, below, key)
+            if not above and exceeds(policy, memo, other, floor, key):
+                return True
+            continue
+        if low >= below or high <= floor:
             continue
         exact = low
         if low <= floor or high >= below:

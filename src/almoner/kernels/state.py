@@ -21,6 +21,7 @@ from almoner.types import Floats, Ints
 
 __all__ = [
     "ACTION_SPREAD",
+    "AT_MOST",
     "CONTEXT_SPREAD",
     "EFFECT",
     "EVIDENCE",
@@ -29,6 +30,7 @@ __all__ = [
     "GRAND_MEAN",
     "KEPT_BELOW",
     "KEPT_LEAST",
+    "LARGEST",
     "LAST_CONTEXT",
     "LAST_PRICE",
     "LEFT",
@@ -55,6 +57,7 @@ __all__ = [
     "State",
     "empty_hulls",
     "new_hulls",
+    "new_levels",
     "new_memo",
     "new_state",
     "reset",
@@ -75,6 +78,9 @@ rewards come within a window, the mean of all decisions."""
 EFFECT, LEVEL, NEW_MEAN, NEW_COUNT, NEW_SHARE = 0, 1, 2, 3, 4
 """Rows of ``State.action_fit``: β and the level of each action, and the prior of a context without
 rewards: mean, count, and share of the action in its variance."""
+
+LARGEST, AT_MOST = 0, 1
+"""Indices in ``Memo.insured``: the largest mean of a pair not ruled out, and a bound above it."""
 
 LAST_PRICE, UNIT_PRICE = 0, 1
 """Indices in ``Hulls.price``: the price found last, and the price of one more unit."""
@@ -133,8 +139,8 @@ class Memo(NamedTuple):
     ``levels`` is the level common to all contexts, by round; ``row`` is scratch space for one
     number per action, ``values`` and ``unclear`` for one per context, ``working`` for two per pair
     and ``columns`` for two per action, both of them empty if nothing is refitted. ``insured`` holds
-    the largest mean of each pair that its own rewards have not ruled out, NaN if that is to be
-    computed; it is empty for an index without insurance.
+    the largest mean of each pair that its own rewards have not ruled out, and a bound of that, NaN
+    if they are to be computed; it is empty for an index without insurance.
     """
 
     means: Floats
@@ -262,7 +268,7 @@ def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) 
         means = np.minimum(1.0, (sums + lone * state.fit[OVERALL_MEAN]) / evidence)
         counts = counted = evidence + np.maximum(0.0, state.pending)
         seen = counts > 0
-    memo = Memo(
+    return Memo(
         means=means,
         counts=counts,
         roots=np.where(seen, 1 / np.sqrt(counted), 0.0),
@@ -272,18 +278,22 @@ def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) 
         high=np.full(contexts, np.inf),
         bottom=np.zeros(contexts),
         top=np.full(contexts, -1.0),
-        levels=np.empty(min(policy.horizon, TABLE) + 1) if levels is None else levels,
+        levels=new_levels(policy) if levels is None else levels,
         row=np.empty(actions),
         values=np.empty(contexts),
         unclear=np.empty(contexts, np.uint32),
         validity=np.zeros(4, np.int64),
         working=np.empty((contexts if refitted else 0, actions, 2)),
         columns=np.empty((2, actions * policy.pooled)),
-        insured=np.full((contexts if insured else 0, actions), np.nan),
+        insured=np.full((contexts if insured else 0, actions, 2), np.nan),
     )
-    if levels is None:
-        fill_levels(policy.reward, policy.width, memo.levels)
-    return memo
+
+
+def new_levels(policy: LoweredPolicy) -> Floats:
+    """Return the level common to all contexts, by round."""
+    levels = np.empty(min(policy.horizon, TABLE) + 1)
+    fill_levels(policy.reward, policy.width, levels)
+    return levels
 
 
 @jit_inline

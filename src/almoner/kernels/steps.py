@@ -2,8 +2,8 @@
 
 `decide` changes nothing but caches; `take` records the round, the arrival and the cost; `learn`
 records a reward, which may come much later or never. For equal costs a decision compares J contexts
-and computes few indices (`almoner.kernels.ranking`); otherwise it solves the LP with a price
-(`almoner.kernels.priced`).
+and computes few indices, none where brackets decide (`almoner.kernels.ranking`); otherwise it
+solves the LP with a price (`almoner.kernels.priced`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,18 @@ from almoner.kernels.brackets import refresh, update_after_arrival, update_after
 from almoner.kernels.draws import BINARISE_LANE, SERVE_LANE, uniform
 from almoner.kernels.explore_first import exploration_over, least_tried
 from almoner.kernels.freezing import freeze_due
+from almoner.kernels.indices import LAST_AFFINE
 from almoner.kernels.pair_index import expire_insured, level_at, level_of, weights_of
+from almoner.kernels.posterior import draws_above
 from almoner.kernels.priced import SKIP, allocate
-from almoner.kernels.ranking import choose, is_between, own_value_of, rank
+from almoner.kernels.ranking import (
+    bound_own_value,
+    choose,
+    is_between,
+    own_value_of,
+    rank,
+    weight_ahead,
+)
 from almoner.kernels.refit import refit, refit_due, update_mean
 from almoner.kernels.state import EXPLORED, FROZEN, LEFT, ROUND, VALID_UNTIL, Hulls, Memo, State
 from almoner.lp import TOLERANCE
@@ -40,6 +49,9 @@ __all__ = ["SKIP", "count_in_window", "decide", "learn", "ratio_of", "serve_shar
 
 REWARDS_PER_PENDING = 4.0
 """Rewards of a pair that must have come for each pending one, before it is served eagerly."""
+
+SUMMATION = 1e-9
+"""Share of the weight of all contexts by which sums of weights may differ by rounding, at most."""
 
 _ADAPTIVE, _FIXED, _PROCRASTINATE = AdaptiveLP.code, FixedLP.code, Procrastinate.code
 _ROUNDED, _EAGER, _SKIP = RoundedLP.code, EagerRounding.code, SkipAlways.code
@@ -91,11 +103,19 @@ def serve_or_skip(
     own = weights[context] + arrival
     common = level_at(policy, memo, t)
     level = level_of(policy, common, own / total, t, float(left))
+    weight = (own, total, arrival)
     refresh(policy, state, memo, context, level)
-    value, action, ties = choose(policy, state, memo, context, level, key, available)
+    floor = -math.inf
+    if _has_brackets(policy) and available is None and spread is None:
+        floor, ceiling, action, candidates = bound_own_value(policy, state, memo, context, level)
+        share = _clear_share(policy, state, memo, context, weight, floor, ceiling, action)
+        if share == 0.0:
+            return SKIP, 1.0
+        if share == 1.0 and candidates == 1 and floor > 0.0:
+            return action, 1.0
+    value, action, ties = choose(policy, state, memo, context, level, floor, key, available)
     if value <= 0.0:  # an action without a gain is not worth its cost
         return SKIP, 1.0
-    weight = (own, total, arrival)
     if spread is not None:
         for tied in range(policy.costs.shape[1]):
             if memo.row[tied] >= value - TOLERANCE:
@@ -105,6 +125,12 @@ def serve_or_skip(
     if uniform(key, SERVE_LANE) < share:
         return action, share / ties
     return SKIP, 1.0 - share
+
+
+@jit_inline
+def _has_brackets(policy: LoweredPolicy) -> bool:
+    """Return whether brackets bound indices: others are computed as fast, or drawn."""
+    return policy.reward > LAST_AFFINE and policy.reward != _THOMPSON
 
 
 @jit_inline
@@ -129,20 +155,76 @@ def _share(
     own, total, arrival = weight
     common = level_at(policy, memo, t)
     level = level_of(policy, common, own / total, t, float(left))
-    ahead, tied = rank(policy, state, memo, context, value, common, key)
+    if available is None and _has_brackets(policy):
+        share = _clear_share(policy, state, memo, context, weight, value, value, action)
+        if not math.isnan(share):
+            return share
+    budgeted, tied = ratio_of(policy, left, remaining) * total, 0.0
+    if policy.reward == _THOMPSON:
+        limit = math.nan
+        if policy.rule == _ROUNDED and available is None:  # it asks only for enough room
+            limit = math.inf if policy.held * left >= remaining else budgeted - 0.5 * own
+        ahead = draws_above(policy, state, memo, context, value, limit, key)
+    else:
+        ahead, tied = rank(policy, state, memo, context, value, common, key)
     if available is not None and _ranks_lower(policy, state, memo, context, level, key, value):
-        counted = memo.low[context] > value + TOLERANCE
+        counted = policy.reward != _THOMPSON and memo.low[context] > value + TOLERANCE
         ahead += arrival if counted else own
         own = 0.0
-    room = ratio_of(policy, left, remaining) * total - ahead
-    if policy.rule == _EAGER and _awaits_rewards(state, context, action):
-        share = _adaptive_share(room, own, tied)
-    else:
-        share = serve_share(policy, policy.held * left >= remaining, room, own, ahead, tied)
+    room = budgeted - ahead
+    share = _pair_share(policy, state, context, action, room, own, ahead, tied)
     if policy.rule == _EAGER and share == 0.0 and room > TOLERANCE * total:
         floor = _best_mean(policy, state, memo, context, available)
         share = 1.0 if is_between(policy, state, memo, context, floor, value, common, key) else 0.0
     return share
+
+
+@jit_inline
+def _clear_share(
+    policy: LoweredPolicy,
+    state: State,
+    memo: Memo,
+    context: int,
+    weight: tuple[float, float, float],
+    low: float,
+    high: float,
+    action: int,
+) -> float:
+    """Return the probability of serving a context where brackets alone say that it is 0 or 1.
+
+    Otherwise it is NaN. ``low`` and ``high`` bound the index of ``action``, its best. The
+    probability falls with the weight ranked ahead: it is clear if it is the same with the least
+    weight that may be ahead as with the most.
+    """
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
+    own, total, _ = weight
+    least, most = weight_ahead(policy, state, memo, context, low, high)
+    room = ratio_of(policy, left, policy.horizon - t + 1) * total
+    more, less = room - least + SUMMATION * total, room - most - SUMMATION * total
+    share = _pair_share(policy, state, context, action, more, own, least, 0.0)
+    if policy.rule == _EAGER and share == 0.0 and more > 0.0:
+        return math.nan  # contexts that rank lower count, too
+    lowest = _pair_share(policy, state, context, action, less, own, most, 0.0)
+    return share if share == lowest and share in (0.0, 1.0) else math.nan
+
+
+@jit_inline
+def _pair_share(
+    policy: LoweredPolicy,
+    state: State,
+    context: int,
+    action: int,
+    room: float,
+    own: float,
+    ahead: float,
+    tied: float,
+) -> float:
+    """Return `serve_share` for a pair, whose rewards may be pending."""
+    if policy.rule == _EAGER and _awaits_rewards(state, context, action):
+        return _adaptive_share(room, own, tied)
+    t, left = state.progress[ROUND] + 1, state.progress[LEFT]
+    plentiful = policy.held * left >= policy.horizon - t + 1
+    return serve_share(policy, plentiful, room, own, ahead, tied)
 
 
 @jit_inline

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,12 +65,32 @@ def compare(first: Runs, second: Runs, *, level: float = 0.95) -> Comparison:
             f"a paired comparison needs as many runs of both, got {len(first)} and {len(second)}; "
             "give both the same runs="
         )
-    if first.problem.to_dict() != second.problem.to_dict() or first.world is not second.world:
+    if first.problem.to_dict() != second.problem.to_dict():
         raise InvalidInput(
             "a paired comparison needs runs on the same problem, got two problems; "
             "simulate both policies on one"
+        )
+    if not _same_world(first.world, second.world):
+        raise InvalidInput(
+            "a paired comparison needs runs on the same environment, got two; make one object of "
+            "it, and simulate both policies on that"
         )
     difference = Sample(first.regret.values - second.regret.values)
     low, high = difference.interval(level)
     better = float(np.mean(difference.values < 0))
     return Comparison(difference=difference, low=low, high=high, level=level, better=better)
+
+
+def _same_world(one: Any, other: Any) -> bool:
+    """Return whether two environments are one object, or of one class with equal attributes."""
+    if one is other or type(one) is not type(other):
+        return one is other
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same_world(one[k], other[k]) for k in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_same_world, one, other))
+    if hasattr(one, "__dict__") and not callable(one):
+        return _same_world(vars(one), vars(other))
+    return bool(one == other)

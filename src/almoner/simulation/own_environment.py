@@ -8,6 +8,7 @@ round.
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -64,7 +65,7 @@ class PlainEnvironment(Protocol):
 
 def check_environment(environment: Any) -> PlainEnvironment:
     """Return the environment if it has both methods; refuse it if not."""
-    rule = "be a Problem, Rows, or an object with contexts and reward"
+    rule = "be a Problem, Rows, a Log, or an object with contexts and reward"
     if remedy := checks.uncalled(environment):
         raise checks.refuse("problem", rule, environment, remedy)
     for method in ("contexts", "reward"):
@@ -99,10 +100,13 @@ class OwnRounds:
             return 0.0
         self._restart(REWARDS, t)
         drawn: Any = self._environment.reward(self._rng, t, context, action)
-        reward = float(drawn)
+        try:
+            reward = float(drawn)
+        except (TypeError, ValueError):
+            reward = math.nan
         if not 0.0 <= reward <= 1.0:
             raise InvalidInput(
-                f"reward must return a number from 0 to 1, got {reward!r} in round {t} for context "
+                f"reward must return a number from 0 to 1, got {drawn!r} in round {t} for context "
                 f"{context} and action {action}; clip or rescale it"
             )
         return reward

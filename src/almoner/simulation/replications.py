@@ -11,6 +11,7 @@ import numpy as np
 from almoner.money import amounts, budget_left
 from almoner.policy.lowering import LoweredPolicy, for_kernels
 from almoner.problem import Problem
+from almoner.simulation.lanes import play_in_lanes, replications_at_once
 from almoner.simulation.runs import Trace, unusable
 from almoner.types import Floats, Ints
 
@@ -86,24 +87,18 @@ def play_compiled(
 
     out, noted = np.zeros((runs, FIGURES)), np.empty((runs, len(marks), 2))
     pairs = np.zeros(environment.worth.shape, np.int64)
+    together = replications_at_once(lowered, runs)
 
     def play_chunk(chunk: slice) -> tuple[int, Ints]:
-        counts = np.zeros_like(pairs)
-        _play(
-            lowered,
-            environment,
-            root,
-            chunk.start,
-            out[chunk],
-            marks=marks,
-            noted=noted[chunk],
-            pairs=counts,
-        )
+        counts, rows, notes = np.zeros_like(pairs), out[chunk], noted[chunk]
+        terms = lowered, environment, root, chunk.start, rows
+        if together == 1 or not play_in_lanes(*terms, marks, notes, counts):
+            _play(*terms, marks=marks, noted=notes, pairs=counts)
         return chunk.stop - chunk.start, counts
 
     pool = ThreadPoolExecutor(threads)
     try:
-        for count, counts in pool.map(play_chunk, chunks(runs, lowered.horizon, threads)):
+        for count, counts in pool.map(play_chunk, chunks(runs, lowered.horizon, threads, together)):
             pairs += counts
             progress(count)
     finally:
@@ -179,7 +174,8 @@ def _play(
     )
 
 
-def chunks(runs: int, horizon: int, threads: int) -> Iterator[slice]:
-    """Yield the replications that a thread plays at once."""
+def chunks(runs: int, horizon: int, threads: int, together: int = 1) -> Iterator[slice]:
+    """Yield the replications that a thread plays before it reports; a multiple of ``together``."""
     size = max(1, min(CHUNK_ROUNDS // horizon, -(-runs // threads)))
+    size = -(-size // together) * together
     return (slice(first, min(first + size, runs)) for first in range(0, runs, size))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 from almoner import checks
 from almoner.errors import InvalidInput, OracleOutOfReach
@@ -20,14 +20,22 @@ from almoner.simulation.rows.simulate_rows import simulate_rows, trace_rows
 from almoner.simulation.runs import Runs, Trace
 from almoner.simulation.simulate_problem import check_applies, simulate_against, trace_problem
 
-__all__ = ["simulate", "trace"]
+__all__ = ["Recorded", "simulate", "trace"]
+
+
+class Recorded(Protocol):
+    """Protocol of recorded decisions, such as a `Log`, that a problem can be estimated from."""
+
+    def as_problem(self, *, budget: float) -> Problem:
+        """Return the problem of these arrivals with a budget."""
 
 
 @overload
 def simulate(
-    problem: Problem,
+    problem: Problem | Recorded,
     policy: Policy | PlainPolicy | str,
     *,
+    budget: float | None = ...,
     runs: int = ...,
     seed: int = ...,
     against: str = ...,
@@ -63,7 +71,7 @@ def simulate(
     progress: Callable[[int], object] | None = ...,
 ) -> RowRuns: ...
 def simulate(
-    problem: Problem | Rows | PlainEnvironment,
+    problem: Problem | Rows | Recorded | PlainEnvironment,
     policy: Policy | PlainPolicy | str,
     *,
     terms: Problem | None = None,
@@ -83,8 +91,9 @@ def simulate(
     Parameters
     ----------
     problem
-        The problem to simulate, or `Rows`, or any object with ``contexts`` and ``reward`` (an
-        environment in Python; see `PlainEnvironment`).
+        The problem to simulate, or `Rows`, or a `Log`: then the problem that is fitted to it, or
+        any object with ``contexts`` and ``reward`` (an environment in Python; see
+        `PlainEnvironment`).
     policy
         A `Policy`, the name of a recipe, or, except on rows, any object with ``decide`` and
         ``learn`` (slow, same seeds; see `PlainPolicy`).
@@ -93,7 +102,7 @@ def simulate(
         and costs, and the statistics for policies that know them. Regret is against its benchmark;
         an environment that changes makes that a reference, and no optimum.
     budget
-        The budget, on rows; a problem has its own.
+        The budget, on rows and on a log; a problem has its own.
     runs
         Number of independent replications: 1,000 if left out, on rows and in Python 20. On rows
         they are shuffles of them.
@@ -154,8 +163,8 @@ def simulate(
             threads=threads,
             progress=progress,
         )
-    problem, world = _world(problem, terms)
-    _refuse_given("a problem", budget=budget, order=order, default=default)
+    problem, world = _world(problem, terms, budget)
+    _refuse_given("a problem", order=order, default=default)
     if world is not None:
         _refuse_given("an environment in Python", estimator=estimator, threads=threads)
     check_applies(problem, policy)
@@ -174,7 +183,12 @@ def simulate(
 
 @overload
 def trace(
-    problem: Problem, policy: Policy | PlainPolicy | str, *, seed: int = ..., run: int = ...
+    problem: Problem | Recorded,
+    policy: Policy | PlainPolicy | str,
+    *,
+    budget: float | None = ...,
+    seed: int = ...,
+    run: int = ...,
 ) -> Trace: ...
 @overload
 def trace(
@@ -197,7 +211,7 @@ def trace(
     default: str | None = ...,
 ) -> RowTrace: ...
 def trace(
-    problem: Problem | Rows | PlainEnvironment,
+    problem: Problem | Rows | Recorded | PlainEnvironment,
     policy: Policy | PlainPolicy | str,
     *,
     terms: Problem | None = None,
@@ -209,8 +223,8 @@ def trace(
 ) -> Trace | RowTrace:
     """Repeat one replication of `simulate` and return every round of it.
 
-    ``terms`` is that of `simulate` on an environment; ``budget``, ``order`` and ``default`` are
-    those on rows.
+    ``terms`` is that of `simulate` on an environment, ``budget`` that on rows and on a log;
+    ``order`` and ``default`` are those on rows.
 
     Examples
     --------
@@ -230,13 +244,20 @@ def trace(
             order=Order.SHUFFLE if order is None else order,
             default=default,
         )
-    problem, world = _world(problem, terms)
-    _refuse_given("a problem", budget=budget, order=order, default=default)
+    problem, world = _world(problem, terms, budget)
+    _refuse_given("a problem", order=order, default=default)
     return trace_problem(problem, policy, world=world, seed=seed, run=run)
 
 
-def _world(problem: Any, terms: Problem | None) -> tuple[Problem, PlainEnvironment | None]:
+def _world(
+    problem: Any, terms: Problem | None, budget: float | None
+) -> tuple[Problem, PlainEnvironment | None]:
     """Return the problem, or the terms and the environment in Python."""
+    if callable(getattr(problem, "as_problem", None)):
+        _refuse_given("a log", terms=terms)
+        fitted: Problem = problem.as_problem(budget=_needed_budget(budget, "logs have"))
+        return fitted, None
+    _refuse_given("a problem", budget=budget)
     if isinstance(problem, Problem) or not callable(getattr(problem, "reward", None)):
         _refuse_given("a problem", terms=terms)
         return checks.kind("problem", problem, Problem, FROM_FILE), None
@@ -263,9 +284,9 @@ def _benchmark(problem: Problem, against: str | None) -> Benchmark:
     return benchmark
 
 
-def _needed_budget(budget: float | None) -> float:
+def _needed_budget(budget: float | None, source: str = "rows have") -> float:
     if budget is None:
-        raise InvalidInput("rows have no budget of their own; give budget=…")
+        raise InvalidInput(f"{source} no budget of their own; give budget=…")
     return budget
 
 

@@ -67,4 +67,4 @@ def test_one_signature_serves_all_policies_with_and_without_features() -> None:
         al.simulate(each, policy, budget=50.0, runs=2, default="small")
         al.trace(each, policy, budget=50.0, order="file")
     kernel: Any = loop.play_rows
-    assert len(kernel.signatures) == 1
+    assert len(kernel.for_python.signatures) == 1

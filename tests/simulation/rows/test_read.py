@@ -109,8 +109,8 @@ def test_what_is_left_out_is_not_there() -> None:
         ),
         (
             {"x1": ["1", "two", "3"]},
-            "the rows: column 'x1' must hold finite numbers, got 'two' in row 2; fill it in, or "
-            "leave the row out",
+            "the rows: column 'x1' must hold finite numbers, got 'two' in row 2; write plain "
+            "numbers",
         ),
         (
             {"x1": [1.0, 2.0]},
@@ -142,6 +142,7 @@ def test_bad_columns_are_refused_with_their_row(changes: dict[str, Any], sentenc
     ("arguments", "sentence"),
     [
         ({"scores": "rating_*"}, "the rows: no column matches scores='rating_*'; its columns are "),
+        ({"rewards": "gain_*"}, "the rows: no column matches rewards='gain_*'; its columns are "),
         ({"scores": "score_"}, "scores must be a pattern with one star for the name of an action"),
         ({"costs": None}, "costs must be a pattern with one star"),
         ({"features": ["x1", "x9"]}, "the rows: features must name a column, got features='x9'"),
@@ -162,7 +163,7 @@ def test_bad_names_of_columns_are_refused(arguments: dict[str, Any], sentence: s
         (
             "rows.xlsx",
             "",
-            "a file of rows must end in .csv, .csv.gz, .jsonl or .parquet, got 'rows.xlsx'",
+            "a file of rows must end in .csv, .tsv, .jsonl (each also with .gz) or .parquet, got ",
         ),
         ("none.csv", None, "cannot read the rows 'none.csv': No such file or directory; check the"),
         ("bad.parquet", "text", "bad.parquet is not valid Parquet: "),

@@ -52,7 +52,7 @@ def observe_outcome(
     _learn(state.models, regression, outcome)
 
 
-@jit_large
+@jit_merged
 def count_visit(policy: LoweredRows, state: RowState, row: Row) -> None:
     """Count an arrival by its features."""
     models, t = state.models, state.progress[ROUND]

@@ -13,8 +13,17 @@ import numpy as np
 
 from almoner.jit import jit_callable, jit_inline
 from almoner.kernels.draws import round_key
-from almoner.kernels.rows.state import LEFT, PRICE, ROUND, UNAVAILABLE, Row, RowState
-from almoner.kernels.rows.steps import decide_row, learn_bill, learn_row, take_row
+from almoner.kernels.live import ACTED, NOT_ALLOWED, PAST_HORIZON, POLICY_SKIP, UNAFFORDABLE
+from almoner.kernels.rows.state import (
+    LEFT,
+    PRICE,
+    ROUND,
+    UNAVAILABLE,
+    Row,
+    RowState,
+    units_of,
+)
+from almoner.kernels.rows.steps import SKIP, decide_row, learn_bill, learn_row, take_row
 from almoner.policy.row_lowering import LoweredRows
 from almoner.types import Floats, Ints, Mask
 
@@ -24,11 +33,13 @@ __all__ = ["LiveScratch", "advance_row", "learn_outcome"]
 class LiveScratch(NamedTuple):
     """The arrays beside the state that a decision writes.
 
-    ``fits`` tells the actions whose reserves the money left can pay, and is left without those that
-    the row does not offer. ``spread`` gets the probability of each action, ``costs`` their expected
-    costs, and ``figures`` the probability of the action and the price of a unit.
+    ``reserves`` are those of the actions. ``fits`` gets the actions that the row offers, and that
+    both the money left and that of the plan can pay; ``spread`` the probability of each action,
+    ``costs`` their expected costs, and ``figures`` the probability of the action, the price of a
+    unit, and why it is skipped.
     """
 
+    reserves: Ints
     fits: Mask
     spread: Floats
     costs: Ints
@@ -43,23 +54,33 @@ def advance_row(
     scratch: LiveScratch,
     stream: np.uint64,
     left: int,
+    payable: int,
     takes: int,
 ) -> int:
-    """Return the action for a row, or SKIP, when ``left`` units are left.
+    """Return the action for a row, or SKIP, when ``left`` units are left for the plan.
 
-    If ``takes`` is 1, the arrival is recorded; the cost of its action is told later.
+    Reserves must not exceed ``payable``. If ``takes`` is 1, the arrival is recorded; the cost of
+    its action is told later.
     """
-    fits, spread, costs, figures = scratch
+    reserves, fits, spread, costs, figures = scratch
     t, key = state.progress[ROUND], round_key(stream, state.progress[ROUND])
     state.progress[LEFT] = left
     for k in range(len(fits)):
-        fits[k] &= row.costs[k] != UNAVAILABLE
-        costs[k], spread[k] = row.costs[k], 0.0
+        costs[k], spread[k] = units_of(row.costs[k]), 0.0
+        fits[k] = costs[k] != UNAVAILABLE and reserves[k] <= payable
     action, figures[0] = decide_row(policy, state, row, fits, key, spread)
-    figures[1] = state.figures[PRICE]
-    if policy.horizon > t:
+    figures[1], figures[2] = math.nan, PAST_HORIZON
+    if t < policy.horizon:
+        figures[1], figures[2] = state.figures[PRICE], NOT_ALLOWED
         for k in range(len(fits)):
+            if costs[k] != UNAVAILABLE and figures[2] == NOT_ALLOWED:
+                figures[2] = UNAFFORDABLE
+            fits[k] = state.hulls.gains[policy.size, k] > -math.inf
+            if fits[k]:
+                figures[2] = POLICY_SKIP
             costs[k] = state.costs[policy.size, k]
+    if action != SKIP:
+        figures[2] = ACTED
     if takes == 1:
         take_row(policy, state, row, 0, key)
         _clear_scratch(policy, state)

@@ -23,6 +23,7 @@ from almoner.kernels.rows.state import (
     FIXED_LEFT,
     FIXED_REMAINING,
     FIXED_ROUND,
+    FRESH,
     LEFT,
     NEXT,
     NOISE,
@@ -33,6 +34,7 @@ from almoner.kernels.rows.state import (
     ROOM,
     ROUND,
     ROWS,
+    START,
     Row,
     RowState,
 )
@@ -89,7 +91,8 @@ def _enter(policy: LoweredRows, state: RowState, row: Row, key: np.uint64) -> No
     due = t >= state.progress[NEXT]
     if due:
         longest = max(LONGEST, policy.size // LARGE)
-        state.progress[NEXT] = t + max(1, min(longest, min(t, remaining) // REFRESHES))
+        since = t - state.progress[START]
+        state.progress[NEXT] = t + max(1, min(longest, min(since, remaining) // REFRESHES))
         if policy.model != GIVEN:
             _refresh(policy, state)
     if policy.rule != _PRICED:
@@ -112,10 +115,12 @@ def _enter(policy: LoweredRows, state: RowState, row: Row, key: np.uint64) -> No
 @jit_merged
 def _place(policy: LoweredRows, state: RowState, key: np.uint64) -> int:
     """Return the place of an arrival in the market, -1 if it gets none."""
-    seen, half = state.progress[ROUND], policy.size // 2
-    if state.progress[ROWS] < policy.size:
-        state.progress[ROWS] += 1
-        return state.progress[ROWS] - 1
+    seen, half = state.progress[ROUND] - state.progress[START], policy.size // 2
+    if state.progress[FRESH] < policy.size:
+        place = state.progress[FRESH]
+        state.progress[FRESH] += 1
+        state.progress[ROWS] = max(state.progress[ROWS], state.progress[FRESH])
+        return place
     if seen % 2 == 0:  # the latest rows
         return (seen // 2) % half
     drawn = int(uniform(key, MARKET_LANE) * (seen + 1))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from almoner.jit import jit_large
+from almoner.jit import jit_inline, jit_large
 from almoner.kernels.state import Hulls
 from almoner.policy.row_lowering import CALIBRATED, GIVEN, LINEAR, LoweredRows
 from almoner.types import Floats, Ints
@@ -26,6 +26,7 @@ __all__ = [
     "FIXED_LEFT",
     "FIXED_REMAINING",
     "FIXED_ROUND",
+    "FRESH",
     "INTEGRAL",
     "LEFT",
     "MEANS",
@@ -42,21 +43,25 @@ __all__ = [
     "SCALE",
     "SPREADS",
     "STANDARD",
+    "START",
     "UNAVAILABLE",
     "Models",
     "Row",
     "RowState",
     "X",
+    "given_cost",
     "new_row_state",
     "reset_models",
     "reset_rows",
+    "units_of",
 ]
 
-ROUND, LEFT, ENTERED, ROWS, NEXT, STANDARD, EARLY, CUT = range(8)
+ROUND, LEFT, ENTERED, ROWS, NEXT, STANDARD, EARLY, CUT, START, FRESH = range(10)
 """Places in ``RowState.progress``: rounds taken, units left, the last round whose row is in the
 market (counted from 1), rows in the market, the round of the next refresh, 1 once features are
 standardised, outcomes that were learned before that, and 1 if a hull lacks an action that was
-dearer than the budget left."""
+dearer than the budget left. The market samples the rounds from ``START`` on, and ``FRESH`` of its
+rows, at most all, are of them: those of before are replaced first."""
 
 PRICE, RATE, ROOM, SCALE, AVERAGE, INTEGRAL, FIXED_ROUND, FIXED_REMAINING, FIXED_LEFT = range(9)
 """Places in ``RowState.figures``: the price of a unit, the rate of the steps at it, the budget per
@@ -82,12 +87,16 @@ MEANS, SPREADS = 0, 1
 UNAVAILABLE = -1
 """Cost of an action that a row does not offer."""
 
+GIVEN_FROM = -2
+"""Code of a cost of 0 that an arrival has given; larger ones count downwards from it."""
+
 
 class Row(NamedTuple):
     """A row as it arrives.
 
     ``values`` has the score of each action, that of skipping, and then the features; ``costs`` are
-    the expected costs in units, as declared, or `UNAVAILABLE`.
+    the expected costs in units, as declared, which a model of bills corrects, or as given by the
+    arrival, which are then coded (`given_cost`), or `UNAVAILABLE`.
     """
 
     values: Floats
@@ -131,6 +140,17 @@ class RowState(NamedTuple):
     standards: Floats
 
 
+def given_cost(units: int) -> int:
+    """Return the code of a cost that an arrival has given."""
+    return GIVEN_FROM - units
+
+
+@jit_inline
+def units_of(cost: int) -> int:
+    """Return the units of a cost, as declared or as given, or `UNAVAILABLE`."""
+    return GIVEN_FROM - cost if cost <= GIVEN_FROM else cost
+
+
 def new_row_state(policy: LoweredRows, *, actions: int, features: int) -> RowState:
     """Return the state before the first round."""
     width = {GIVEN: 0, CALIBRATED: 2, LINEAR: features + 1}[policy.model]
@@ -138,7 +158,7 @@ def new_row_state(policy: LoweredRows, *, actions: int, features: int) -> RowSta
     count = actions + policy.learns_skip + actions * policy.learns_costs
     shape = (policy.size + 1, actions)
     state = RowState(
-        progress=np.zeros(8, np.int64),
+        progress=np.zeros(10, np.int64),
         figures=np.zeros(11),
         values=np.zeros((policy.size, actions + 1 + features)),
         declared=np.zeros((policy.size, actions), np.int64),

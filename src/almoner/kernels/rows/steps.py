@@ -1,8 +1,8 @@
 """The steps of a run on rows: `decide_row`, `take_row`, `learn_row` and `learn_bill`.
 
-The simulator and the live agent call the same ones. `decide_row` changes nothing that `take_row`
-would not change too, so that a log can be folded by `take_row` alone; only the price controllers
-for comparison take their scale from decisions.
+The simulator and the live agent call the same ones. `decide_row` adds the row to the market, and
+`take_row` follows it, in a fold of a log too; to decide again about the same row changes nothing
+but the scale of the price controllers for comparison.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def decide_row(
     key: np.uint64,
     spread: Floats,
 ) -> tuple[int, float]:
-    """Return the action for a row, or SKIP, and its probability.
+    """Add a row to the market; return its action, or SKIP, and the probability of that.
 
     ``fits`` tells the actions whose reserve the money left can pay. ``spread``, unless it is empty,
     receives the probability of every action; the rest is that of skipping.
@@ -72,8 +72,7 @@ def decide_row(
 
 @jit_merged
 def take_row(policy: LoweredRows, state: RowState, row: Row, cost: int, key: np.uint64) -> None:
-    """Record a decision: the round, the row, and the units that it takes from the budget."""
-    enter(policy, state, row, key)
+    """Record the decision on a row: the round, and the units that it takes from the budget."""
     if policy.model != GIVEN:
         count_visit(policy, state, row)
     state.progress[ROUND] += 1

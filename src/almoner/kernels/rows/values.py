@@ -22,6 +22,7 @@ from almoner.kernels.rows.state import (
     Row,
     RowState,
     X,
+    units_of,
 )
 from almoner.policy.row_lowering import CALIBRATED, GIVEN, LINEAR, LoweredRows
 from almoner.types import Floats, Ints
@@ -74,14 +75,15 @@ def value_row(policy: LoweredRows, state: RowState, row: Row, place: int) -> Non
         if policy.learns_skip == 1:
             idle = _bound(models, actions, arrivals)
     for action in range(actions):
-        cost, value = row.costs[action], row.values[action]
+        declared, value = row.costs[action], row.values[action]
+        cost = units_of(declared)
         if cost == UNAVAILABLE:
             state.costs[place, action], state.hulls.gains[place, action] = 0, -math.inf
             continue
         if not as_given:
             if policy.model == CALIBRATED:
                 standardise(policy, state, row, action)
-            elif policy.learns_costs == 1 and cost > 0:
+            elif policy.learns_costs == 1 and declared > 0:
                 cost = _expected_cost(state, action, cost)
             plays = min(arrivals, state.figures[FIXED_LEFT] / cost) if cost > 0 else arrivals
             value = _bound(models, action, plays)
