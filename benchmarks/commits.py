@@ -21,6 +21,10 @@ __all__ = ["postgres", "sqlite"]
 
 CALLERS, NAIVE_CALLERS = 64, 16
 SQLITE_BAR, POSTGRES_BAR = 20.0, 5.0
+TASKS_BAR = 0.8
+"""Rate of as many tasks over that of one caller with batches of the same size, on SQLite."""
+THREADS_BAR, BATCHES_BAR = 20_000, 35_000
+"""Decisions per second on PostgreSQL."""
 ROUNDS, SECONDS = 7, 0.7
 """Measurements of each program, alternating, of which the median counts; disks are noisy."""
 
@@ -62,6 +66,13 @@ def sqlite() -> list[Row]:
             remark="AsyncAgent, on asyncio's own event loop",
         ),
         Row(
+            what=f"SQLite, {CALLERS} tasks, over one caller's batches",
+            figure=f"{awaited / (CALLERS * batches):.2f}",
+            bar=f"≥ {TASKS_BAR}",
+            met=awaited >= TASKS_BAR * CALLERS * batches,
+            remark="the rest is the event loop",
+        ),
+        Row(
             what=f"SQLite, one caller, {CALLERS} a commit",
             figure=_rate(CALLERS * batches),
             remark=f"decide_many: {CALLERS * batches / alone:.1f}× a commit each, which is what "
@@ -84,10 +95,35 @@ def postgres() -> list[Row]:
     url = fresh_database(postgres_url())
     with new_campaign(url) as agent, hot_row.postgres(url, connections=NAIVE_CALLERS) as spenders:
         decide = partial(agent.decide, "context 3")
-        shared, naive = _rates(_threads([decide] * CALLERS), _threads(spenders))
+        decide_many = partial(agent.decide_many, ["context 3"] * CALLERS)
+        shared, awaited, batches, naive = _rates(
+            _threads([decide] * CALLERS),
+            partial(_tasks_per_second, agent),
+            _threads([decide_many]),
+            _threads(spenders),
+        )
+    many = CALLERS * batches
     return [
         Row(
-            what=f"PostgreSQL, {CALLERS} callers share commits", figure=_rate(shared), remark=CRASH
+            what=f"PostgreSQL, {CALLERS} threads share commits",
+            figure=_rate(shared),
+            bar=f"≥ {THREADS_BAR:,}/s",
+            met=shared >= THREADS_BAR,
+            remark=CRASH,
+        ),
+        Row(
+            what=f"PostgreSQL, {CALLERS} tasks share commits",
+            figure=_rate(awaited),
+            bar=f"≥ {THREADS_BAR:,}/s",
+            met=awaited >= THREADS_BAR,
+            remark="AsyncAgent, on asyncio's own event loop",
+        ),
+        Row(
+            what=f"PostgreSQL, one caller, {CALLERS} a commit",
+            figure=_rate(many),
+            bar=f"≥ {BATCHES_BAR:,}/s",
+            met=many >= BATCHES_BAR,
+            remark="decide_many",
         ),
         at_least(
             what=f"PostgreSQL, {NAIVE_CALLERS} callers, a hot row",

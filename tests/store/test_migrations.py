@@ -44,6 +44,7 @@ def restored(dump: Path, folder: Path) -> str:
         ("version-3", (25_250_000, 48_000_000, 15_000_000), 63, "visit-9"),
         ("version-4", (70_500_000, 24_000_000, 7_500_000), 66, "visit-9"),
         ("version-5", (9_750_000, 8_000_000, 8_000_000), 43, "visit-9"),
+        ("version-6", (9_000_000, 24_000_000, 7_500_000), 31, "visit-9"),
     ],
 )
 def test_a_log_of_an_older_version_opens_and_goes_on(
@@ -57,7 +58,7 @@ def test_a_log_of_an_older_version_opens_and_goes_on(
         (first,) = [event for event in agent.events() if event.key == key]
         again = agent.decide(first.context or "", key=key)
         assert again.id == first.seq  # the key is remembered
-        sealed_from = 1 if dump in ("version-3", "version-4", "version-5") else None
+        sealed_from = 1 if dump >= "version-3" else None
         assert audit(agent.store, "spring").sealed_from == sealed_from
         assert agent.decide("returning").id == events + 1
         balance = audit(agent.store, "spring")
@@ -147,15 +148,45 @@ def test_a_database_of_others_is_left_alone(kind: str, tmp_path: Path) -> None:
 
 @pytest.fixture
 def old_postgres(postgres_database: str) -> str:
-    """A PostgreSQL store as version 5 left it."""
+    """A PostgreSQL store as version 6 left it."""
     al.Agent.open(postgres_database, name="spring", **TERMS).close()
     alter(
         postgres_database,
-        "DELETE FROM almoner_schema WHERE version = 6",
-        "ALTER TABLE almoner_campaigns DROP COLUMN person_key",
-        "DROP TABLE almoner_persons",
+        "DELETE FROM almoner_schema WHERE version = 7",
+        "DROP INDEX almoner_once",
+        *[str(statement) for statement in MIGRATIONS[3] if "almoner_once ON" in statement],
+        "ALTER TABLE almoner_events ADD FOREIGN KEY (campaign) REFERENCES almoner_campaigns (id)",
     )
     return postgres_database
+
+
+def test_postgres_checks_no_campaign_for_each_event(old_postgres: str) -> None:
+    """A campaign with events still cannot be deleted: the record of its last event refers to it."""
+    constraints = "SELECT conname FROM pg_constraint WHERE conrelid = 'almoner_events'::regclass"
+    query = f"{constraints} AND contype = 'f'"
+    with closing(psycopg.connect(old_postgres)) as connection:
+        assert len(connection.execute(query).fetchall()) == 1
+    with al.Agent.open(old_postgres, name="spring") as agent:
+        taken = agent.decide("new")
+        agent.settle(taken.id, cost=1)
+    with closing(psycopg.connect(old_postgres)) as connection:
+        assert connection.execute(query).fetchall() == []
+        with pytest.raises(psycopg.errors.ForeignKeyViolation):
+            connection.execute("DELETE FROM almoner_campaigns")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_no_event_follows_a_decision_twice(kind: str, tmp_path: Path) -> None:
+    """Whoever writes it: the database refuses a second settlement, and a second event of a seq."""
+    url = fresh_database(postgres_url()) if kind == "postgres" else f"sqlite:///{tmp_path / 'a.db'}"
+    with al.Agent.open(url, name="spring", **TERMS) as agent:
+        agent.settle(agent.decide("new").id, cost=1)
+        decided, settled = agent.events()
+        for event in (settled._replace(seq=3), decided):
+            with pytest.raises(StoreError), agent.store.writing("spring") as writer:
+                writer.append([event])
+        assert [*agent.events()] == [decided, settled]
+        audit(agent.store, "spring")
 
 
 def test_a_migration_may_take_longer_than_other_statements(
@@ -166,7 +197,7 @@ def test_a_migration_may_take_longer_than_other_statements(
     steps = (*MIGRATIONS[:-1], ("SELECT pg_sleep(3)", *MIGRATIONS[-1]))
     with closing(PostgresDatabase(old_postgres)) as database:
         with database.transaction() as transaction:
-            assert migrate(transaction, find=database.find, steps=steps) == 6
+            assert migrate(transaction, find=database.find, steps=steps) == 7
         with (
             pytest.raises(StoreError, match="no answer from the server"),
             database.transaction() as transaction,

@@ -15,7 +15,7 @@ from support.agents import AgentFactory, agent_factory
 from support.postgres_server import fresh_database
 
 from almoner.store import ApiKey, open_store
-from almoner.store.database import Database, Statements
+from almoner.store.database import Database, First, Statements
 from almoner.store.events import DECIDED, REWARDED, Event
 from almoner.store.sql import SqlStore
 from almoner.store.sql_logs import run
@@ -25,7 +25,7 @@ LONG = 5_000
 
 INDEXED = {
     "sqlite": re.compile(
-        r"\((campaign|<expr>)=\? AND (decision=\?|decision>\?.*|key=\?|seq>\?|person=\?)\)"
+        r"\((campaign|<expr>)=\? AND (decision=\?|decision>\?.*|key=\?|seq=\?|seq>\?|person=\?)\)"
     ),
     "postgres": re.compile(r"Index Cond: .*campaign.* = .* AND \(?\(?(decision|key|seq|person) "),
 }
@@ -41,8 +41,8 @@ class Recorder:
         self.database, self.noted = database, dict[str, tuple[Any, ...]]()
 
     @contextmanager
-    def transaction(self, campaign: str = "") -> Iterator[Statements]:
-        with self.database.transaction(campaign) as statements:
+    def transaction(self, campaign: str = "", first: First = ()) -> Iterator[Statements]:
+        with self.database.transaction(campaign, first) as statements:
             yield _Recording(statements, self.noted)
 
     @contextmanager
@@ -58,7 +58,8 @@ class Recorder:
 class _Recording:
     def __init__(self, statements: Statements, noted: dict[str, tuple[Any, ...]]) -> None:
         self._statements, self._noted = statements, noted
-        self.insert, self.begin_migration = statements.insert, statements.begin_migration
+        self.insert, self.enqueue = statements.insert, statements.enqueue
+        self.begin_migration, self.dialect = statements.begin_migration, statements.dialect
 
     def execute(self, statement: str, values: Sequence[Any]) -> Any:
         self._noted[statement] = tuple(values)

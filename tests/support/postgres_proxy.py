@@ -38,15 +38,17 @@ class Message(NamedTuple):
         """Whether it requests or confirms a commit."""
         if self.sender == BACKEND:
             return self.kind == "C" and self.body == b"COMMIT\0"
-        return self._query().startswith(b"COMMIT")
+        if self.kind == "c":  # the end of a COPY, whose query goes on with COMMIT
+            return True
+        return b"COMMIT" in self._query() and b"COPY" not in self._query()
 
     @property
     def writes(self) -> bool:
         """Whether it requests an insertion of rows."""
-        return self._query().startswith((b"COPY", b"INSERT"))
+        return b"COPY" in self._query() or b"INSERT" in self._query()
 
     def _query(self) -> bytes:
-        """Return the statement of a simple query, or of one to be prepared."""
+        """Return the statements of a simple query, or the one to be prepared."""
         if self.sender == BACKEND or self.kind not in {"P", "Q"}:
             return b""
         return (self.body if self.kind == "Q" else self.body.partition(b"\0")[2]).upper()

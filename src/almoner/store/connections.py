@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from almoner.concurrency.mutex import Claim, Mutex, WaitQueue, acquire_any, release
+from almoner.store.database import First
 
 __all__ = ["Driver", "Pool", "PooledTransaction"]
 
@@ -82,18 +83,19 @@ class Pool:
     size
         The largest number of connections.
     begin
-        Begins a transaction on a connection; returns an object that runs statements in it.
+        Begins a transaction on a connection, given its first statements; returns an object that
+        runs statements in it.
     """
 
-    def __init__(self, driver: Driver, size: int, begin: Callable[[Any], Any]) -> None:
+    def __init__(self, driver: Driver, size: int, begin: Callable[[Any, First], Any]) -> None:
         self.driver, self.begin = driver, begin
         self._queue = WaitQueue()
         self._slots = [_Slot(self._queue) for _ in range(size)]
         self._campaigns: dict[str, _CampaignLock] = {}
 
-    def transaction(self, campaign: str = "") -> PooledTransaction:
+    def transaction(self, campaign: str = "", first: First = ()) -> PooledTransaction:
         """Begin a transaction, one at a time for each campaign."""
-        return PooledTransaction(self, self._campaigns.get(campaign) or self._new(campaign))
+        return PooledTransaction(self, self._campaigns.get(campaign) or self._new(campaign), first)
 
     def concurrent_transaction(self) -> PooledTransaction:
         """Begin a transaction beside any others: one that locks nothing."""
@@ -120,10 +122,10 @@ class Pool:
 class PooledTransaction:
     """Context manager of a transaction: commits, or closes the connection on an error."""
 
-    __slots__ = ("_campaign", "_claim", "_connection", "_pool", "_slot", "_slot_claim")
+    __slots__ = ("_campaign", "_claim", "_connection", "_first", "_pool", "_slot", "_slot_claim")
 
-    def __init__(self, pool: Pool, campaign: _CampaignLock) -> None:
-        self._pool, self._campaign = pool, campaign
+    def __init__(self, pool: Pool, campaign: _CampaignLock, first: First = ()) -> None:
+        self._pool, self._campaign, self._first = pool, campaign, first
         self._claim: Claim | None = None
         self._slot: _Slot | None = None
         self._slot_claim: Claim | None = None
@@ -164,12 +166,12 @@ class PooledTransaction:
         driver, pooled = self._pool.driver, slot.is_clean()
         self._connection = self._campaign.connection = slot.take(driver.connect)
         try:
-            return self._pool.begin(self._connection)
+            return self._pool.begin(self._connection, self._first)
         except Exception as error:
             if not (pooled and driver.was_lost(self._connection, error)):
                 raise
         self._connection = self._campaign.connection = slot.take(driver.connect)
-        return self._pool.begin(self._connection)
+        return self._pool.begin(self._connection, self._first)
 
     def _abandon(self) -> None:
         """Close the connection, which undoes the transaction, and release the locks."""

@@ -6,17 +6,34 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-__all__ = ["Database", "ReadOnly", "Statements", "run"]
+__all__ = ["Database", "First", "ReadOnly", "Statements", "run"]
+
+First = Sequence[tuple[str, Sequence[Any]]]
+"""The statements, with their values, that a transaction is likely to execute first.
+
+They only read or lock, and a database may send them along with the beginning of the transaction. So
+a way to the server is saved for those that are then executed indeed, in this order.
+"""
 
 
 class Statements(Protocol):
-    """A connection inside a transaction; ``?`` stands for a value."""
+    """A connection inside a transaction; ``?`` stands for a value.
+
+    ``dialect`` is ``"sqlite"`` or ``"postgresql"``.
+    """
+
+    @property
+    def dialect(self) -> str:
+        """The name of the database in which they run."""
 
     def execute(self, statement: str, values: Sequence[Any], /) -> Any:
         """Execute a statement; return a cursor, whose ``fetchall`` may be empty."""
 
     def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
         """Insert rows into the columns of a table, ``table (column, …)``."""
+
+    def enqueue(self, statement: str, values: Sequence[Any], /) -> None:
+        """Execute a statement without rows before the next one, or before the commit."""
 
     def begin_migration(self) -> None:
         """Let the statements to come take long, and wait only briefly for locks that block others.
@@ -42,8 +59,8 @@ class Database(Protocol):
 
     among: str
     """Statement that selects rows of a campaign by an index: a template for ``{columns}``, the
-    ``{table}``, the ``{column}`` of the index, its expression ``{lookup}`` of the campaign, and
-    placeholders of the ``{values}``."""
+    ``{table}``, the ``{column}`` of the index, its expression ``{lookup}`` of the campaign, a
+    ``{condition}`` of the index, and placeholders of the ``{values}``."""
 
     find: str
     """Query that returns a row if a table of the given name exists."""
@@ -51,7 +68,9 @@ class Database(Protocol):
     alone: tuple[str, ...]
     """Statements that begin a transaction which changes tables or adds a campaign."""
 
-    def transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
+    def transaction(
+        self, campaign: str = "", first: First = ()
+    ) -> AbstractContextManager[Statements]:
         """Begin a transaction: committed at the end, undone on an error, all errors StoreError.
 
         Transactions on different campaigns run at the same time, if the database can do that.
@@ -77,6 +96,8 @@ class ReadOnly:
         self.among, self.find = database.among, database.find
         self.reading, self.stream, self.close = database.reading, database.stream, database.close
 
-    def transaction(self, campaign: str = "") -> AbstractContextManager[Statements]:
+    def transaction(
+        self, campaign: str = "", first: First = ()
+    ) -> AbstractContextManager[Statements]:
         """Begin a transaction that only reads."""
         return self.reading()

@@ -6,7 +6,9 @@ Money is in whole units of the campaign's denomination, time in microseconds sin
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "Event",
     "EventKind",
     "EventRow",
+    "new_event",
 ]
 
 
@@ -109,6 +112,9 @@ class Event(NamedTuple):
     reward: float | None = None
     detail: str | None = None
 
+
+new_event: Callable[[tuple[Any, ...]], Event] = partial(tuple.__new__, Event)
+"""Return an event of all its columns in their order, in a third of the time of ``Event``."""
 
 EventRow = tuple[Any, ...]
 """The values of an `Event` in their order, as any tuple: long logs are read without names."""

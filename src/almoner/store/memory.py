@@ -24,7 +24,8 @@ class _Log:
     """Log of one campaign, with dictionaries in place of a database's indices.
 
     ``rows`` is appended to first and truncated last, and ``committed`` sets in one assignment how
-    many of them are committed. So the rest can be undone after an interrupt at any bytecode.
+    many of them are committed, with which snapshot and which version of the persons. So the rest
+    can be undone after an interrupt at any bytecode.
     """
 
     def __init__(self, terms: str) -> None:
@@ -47,23 +48,24 @@ class _Log:
         return {key: self.by_key[key] for key in keys if key in self.by_key}
 
     def append(self, events: Sequence[Event]) -> None:
+        rows, by_decision = self.rows, self.by_decision
         for event in events:
-            self.rows.append(event)
-            if event.decision is not None:
-                self.by_decision.setdefault(event.decision, []).append(event)
-            if event.key is not None and event.kind == DECIDED:
-                self.by_key[event.key] = event
+            rows.append(event)
+            decision, key = event.decision, event.key
+            if decision is not None:
+                history = by_decision.get(decision)
+                if history is None:
+                    by_decision[decision] = [event]
+                else:
+                    history.append(event)
+            if key is not None and event.kind == DECIDED:
+                self.by_key[key] = event
 
     def snapshot(self) -> str | None:
         return self.saved
 
     def save_snapshot(self, text: str | None) -> None:
         self.saved = text
-
-    @property
-    def state(self) -> tuple[int, str | None, int]:
-        """What a commit makes valid: the rows, the snapshot and the version of the persons."""
-        return len(self.rows), self.saved, self.persons.version
 
     def undo(self, last: int, saved: str | None, version: int) -> None:
         """Undo a transaction, of which any part may have been done or undone already."""
@@ -89,12 +91,14 @@ class _LogTransaction:
         self.log = log
 
     def __enter__(self) -> _Log:
-        self.claim = self.log.mutex.acquire()
+        log = self.log
+        self.claim = log.mutex.acquire()
+        last, saved, version = log.committed
         # They differ after a transaction that was interrupted.
-        if self.log.committed != self.log.state:
-            self.log.undo(*self.log.committed)
-        self.log.persons.begin()
-        return self.log
+        if last != len(log.rows) or saved != log.saved or version != log.persons.version:
+            log.undo(last, saved, version)
+        log.persons.begin()
+        return log
 
     def __exit__(self, kind: object, error: object, where: object) -> None:
         if self.claim.next:  # another thread has taken over
@@ -102,7 +106,8 @@ class _LogTransaction:
                 raise StoreError("a transaction was ended by another one; ask again")
             return
         if kind is None:
-            self.log.committed = self.log.state
+            log = self.log
+            log.committed = len(log.rows), log.saved, log.persons.version
         else:
             self.log.undo(*self.log.committed)
         release(self.claim)
@@ -233,6 +238,7 @@ class MemoryStore:
 
     def _log(self, name: str) -> _Log:
         self._process.check()
-        if name not in self._logs:
+        log = self._logs.get(name)
+        if log is None:
             raise UnknownCampaign(f"there is no campaign {name!r} in this store")
-        return self._logs[name]
+        return log

@@ -40,6 +40,7 @@ class SqlPersons:
                 table="almoner_persons",
                 lookup=LOOKUPS["person"],
                 column="person",
+                condition="true",
                 values=", ".join("?" * len(part)),
             )
             rows += map(tuple, run(self._transaction, query, self._campaign, *part))

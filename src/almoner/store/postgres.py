@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
+from functools import cached_property
 from time import monotonic
 from typing import Any
 
@@ -13,6 +14,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError
 from almoner.store.connections import Pool
+from almoner.store.database import First
+from almoner.store.postgres_statements import PostgresStatements, Script
 
 __all__ = ["PostgresDatabase"]
 
@@ -63,7 +66,7 @@ class PostgresDatabase:
         CROSS JOIN unnest(ARRAY[{values}]) AS wanted (value)
         CROSS JOIN LATERAL (
             SELECT * FROM {table}
-            WHERE {lookup} = one.id AND {column} = wanted.value OFFSET 0
+            WHERE {lookup} = one.id AND {column} = wanted.value AND {condition} OFFSET 0
         ) AS found
     """
     find = "SELECT 1 WHERE to_regclass(CAST(? AS TEXT)) IS NOT NULL"
@@ -123,9 +126,10 @@ class PostgresDatabase:
         """Return whether an error says that the server has ended the connection."""
         return isinstance(error, psycopg.OperationalError) and connection.closed
 
-    def commit(self, connection: psycopg.Connection[Any]) -> None:
+    def commit(self, connection: _ImpatientConnection) -> None:
         """Commit a transaction; a failed one the server would roll back and report no error."""
-        status = connection.execute("COMMIT").statusmessage
+        connection.script.add("COMMIT")
+        status = connection.script.run()
         if status != "COMMIT":
             raise StoreError(f"the PostgreSQL store failed: it answered COMMIT with {status}")
 
@@ -140,19 +144,19 @@ class PostgresDatabase:
         failed.__cause__ = error
         return failed
 
-    def _begin(self, connection: _ImpatientConnection) -> _PostgresStatements:
+    def _begin(self, connection: _ImpatientConnection, first: First) -> PostgresStatements:
         """Begin a transaction that may write.
 
         READ COMMITTED, whatever the server's default: it must see events that were committed while
         it waited for the campaign's lock.
         """
         connection.patient = False
-        connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-        return _PostgresStatements(connection)
+        begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+        return PostgresStatements(connection.script, begin, first, connection.begin_migration)
 
-    def _begin_reading(self, connection: _ImpatientConnection) -> _PostgresStatements:
-        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        return _PostgresStatements(connection)
+    def _begin_reading(self, connection: _ImpatientConnection, first: First) -> PostgresStatements:
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        return PostgresStatements(connection.script, begin, first, connection.begin_migration)
 
     def _conninfo(self) -> str:
         """Return the URL with those of `LIMITS` that it does not set."""
@@ -165,6 +169,19 @@ class _ImpatientConnection(psycopg.Connection[Any]):
     """A connection that waits no longer than `SILENCE` for data, unless ``patient``."""
 
     patient = False
+
+    @cached_property
+    def script(self) -> Script:
+        """The statements that wait to be sent."""
+        return Script(self)
+
+    def begin_migration(self) -> None:
+        """Let statements take long: to create an index the server sends nothing until it is done.
+
+        While it waits to change a table, nobody else can use that: so it gives up early.
+        """
+        self.patient = True
+        self.execute(f"SET LOCAL lock_timeout = '{MIGRATION_PATIENCE}s'")
 
     def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
         """Run a generator of the driver, which waits for the server."""
@@ -188,35 +205,6 @@ def _bounded(gen: Any) -> Any:
             wants = gen.send(ready)
     except StopIteration as end:
         return end.value
-
-
-class _NoRows:
-    """The cursor of a statement without rows, of which the driver refuses to fetch any."""
-
-    def fetchall(self) -> list[Any]:
-        return []
-
-
-class _PostgresStatements:
-    def __init__(self, connection: _ImpatientConnection) -> None:
-        self._connection = connection
-
-    def begin_migration(self) -> None:
-        """Let statements take long: to create an index the server sends nothing until it is done.
-
-        While it waits to change a table, nobody else can use that: so it gives up early.
-        """
-        self._connection.patient = True
-        self._connection.execute(f"SET LOCAL lock_timeout = '{MIGRATION_PATIENCE}s'")
-
-    def execute(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[Any] | _NoRows:
-        cursor = self._connection.execute(_translate(statement), values)
-        return cursor if cursor.description else _NoRows()
-
-    def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
-        with self._connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:
-            for row in rows:
-                copy.write_row(row)
 
 
 def _translate(statement: str) -> Any:

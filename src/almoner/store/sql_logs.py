@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
+from operator import attrgetter
 from typing import Any
 
 from almoner.concurrency.process import Process
 from almoner.errors import BrokenLedger, UnknownCampaign
 from almoner.store.base import ALL, PersonRow
 from almoner.store.checked_log import CheckedLog
-from almoner.store.database import Database, Statements, run
+from almoner.store.database import Database, First, Statements, run
 from almoner.store.events import DECIDED, ENDS, Event
 from almoner.store.hash_chain import Head, marked, root
-from almoner.store.migrations import CHAINED, DETAILED, INDEXED, LOOKUPS, MIGRATIONS, PERSONS
+from almoner.store.migrations import (
+    CHAINED,
+    DETAILED,
+    FOLLOWS,
+    INDEXED,
+    LOOKUPS,
+    MIGRATIONS,
+    PERSONS,
+)
 from almoner.store.persons import SqlPersons
 
 __all__ = ["LogReader", "LogWriter", "SqlLogs", "run"]
@@ -42,11 +51,17 @@ class SqlLogs:
         self._process = Process()
         self._ids: dict[str, int] = {}
         self._person_keys: dict[int, str] = {}
+        self._tails: dict[str, First] = {}
 
     @property
     def _chained(self) -> bool:
         """Return whether events have checksums."""
         return self._version >= CHAINED
+
+    @cached_property
+    def _locked(self) -> str:
+        """Return the query that locks a campaign."""
+        return (_CHAINED if self._chained else _UNCHAINED) + self._database.locking
 
     @property
     def _columns(self) -> str:
@@ -62,9 +77,12 @@ class SqlLogs:
     @contextmanager
     def writing(self, name: str) -> Iterator[LogWriter]:
         """Begin a transaction on a campaign's log."""
-        with self._database.transaction(name) as transaction:
+        lock = (self._locked, (name,))
+        with self._database.transaction(name, [lock, *self._tails.get(name, ())]) as transaction:
             campaign, head = self._lock(transaction, name)
-            yield LogWriter(transaction, self._database.among, campaign, head, self._person_keys)
+            writer = LogWriter(transaction, self._database.among, campaign, head, self._person_keys)
+            yield writer
+        self._tails[name] = writer.next_tail()
 
     @contextmanager
     def reading(self, name: str) -> Iterator[LogReader]:
@@ -90,16 +108,19 @@ class SqlLogs:
     def outcomes(self, name: str, *, after: int, through: int, last: int) -> list[Event]:
         """Return all events about the decisions after one and up to another, by decision."""
         campaign = self._id(name)
-        # A range of the index almoner_once; the plus keeps planners from the primary key.
+        # A range of the primary key and one of almoner_once; the plus keeps planners to those.
         lookup = LOOKUPS["decision"] if self._version >= INDEXED else "campaign"
         query = f"""
             SELECT {self._columns} FROM almoner_events
-            WHERE {lookup} = ? AND decision > ? AND decision <= ? AND +seq <= ?
-            ORDER BY decision, kind
+            WHERE campaign = ? AND seq > ? AND seq <= ? AND NOT {FOLLOWS}
+            UNION ALL
+            SELECT {self._columns} FROM almoner_events
+            WHERE {lookup} = ? AND decision > ? AND decision <= ? AND {FOLLOWS} AND +seq <= ?
         """  # noqa: S608
+        values = campaign, after, min(through, last), campaign, after, through, last
         with self._database.reading() as transaction:
-            rows = run(transaction, query, campaign, after, through, last)
-        return [Event._make(row) for row in rows]
+            rows = run(transaction, query, *values)
+        return sorted(map(Event._make, rows), key=attrgetter("decision", "kind"))
 
     def persons(self, name: str) -> list[PersonRow]:
         """Return the rows of all persons of a campaign, by person and decision."""
@@ -119,7 +140,7 @@ class SqlLogs:
         lookup = LOOKUPS["decision"] if self._version >= INDEXED else "campaign"
         query = f"""
             SELECT {self._columns} FROM almoner_events
-            WHERE {lookup} = ? AND decision IS NULL AND +seq <= ?
+            WHERE {lookup} = ? AND decision IS NULL AND {FOLLOWS} AND +seq <= ?
         """  # noqa: S608
         with self._database.reading() as transaction:
             rows = run(transaction, query, campaign, last)
@@ -136,7 +157,7 @@ class SqlLogs:
             AND NOT EXISTS (
                 SELECT 1 FROM almoner_events AS later
                 WHERE later.{lookup} = ? AND later.decision = almoner_events.seq
-                AND later.kind IN ({kinds})
+                AND later.{FOLLOWS} AND later.kind IN ({kinds})
             )
             ORDER BY seq LIMIT ?
         """  # noqa: S608
@@ -171,13 +192,11 @@ class SqlLogs:
 
     def _lock(self, transaction: Statements, name: str) -> tuple[int, Head | None]:
         """Lock a campaign; return its id and the head of its log, None if that is missing."""
-        locking = self._database.locking
-        query = (_CHAINED if self._chained else _UNCHAINED) + locking
         # As `run` does, without a call into another module: every decision comes through here.
-        rows = transaction.execute(query, (name,)).fetchall()
+        rows = transaction.execute(self._locked, (name,)).fetchall()
         if rows:
             return rows[0][0], _head(rows[0])
-        return _only(run(transaction, _UNCHAINED + locking, name), name), None
+        return _only(run(transaction, _UNCHAINED + self._database.locking, name), name), None
 
     def _id(self, name: str) -> int:
         self._process.check()
@@ -193,6 +212,7 @@ class LogReader:
 
     def __init__(self, transaction: Statements, campaign: int, columns: str = _COLUMNS) -> None:
         self._transaction, self._campaign, self._query = transaction, campaign, _after(columns)
+        self._limit: int | None = None  # of events read last
 
     def _run(self, statement: str, *values: Any) -> list[Any]:
         """Execute a statement, as `run` does, without a call into another module."""
@@ -200,6 +220,7 @@ class LogReader:
 
     def events(self, after: int, limit: int = ALL) -> list[Event]:
         """Return the events after one of them, in their order."""
+        self._limit = limit
         rows = self._run(f"{self._query} LIMIT ?", self._campaign, after, limit)
         return [Event._make(row) for row in rows]
 
@@ -232,14 +253,17 @@ class LogWriter(LogReader):
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
         """Return the events of decisions by id, in their order."""
         histories: dict[int, list[Event]] = {}
+        events = self._among("seq", decisions, f"NOT {FOLLOWS}")
+        if events:
+            events += self._among("decision", decisions, FOLLOWS)
         # Sorted here: with ORDER BY, SQLite would walk the whole log in that order.
-        for event in sorted(self._among("decision", decisions)):
+        for event in sorted(events):
             histories.setdefault(event.decision or 0, []).append(event)
         return histories
 
     def keyed(self, keys: Sequence[str]) -> dict[str, Event]:
         """Return the decisions made with keys."""
-        return {event.key or "": event for event in self._among("key", keys)}
+        return {event.key or "": event for event in self._among("key", keys, "true")}
 
     def append(self, events: Sequence[Event]) -> None:
         """Add events, chained to the head of the log and not to its last row.
@@ -255,7 +279,13 @@ class LogWriter(LogReader):
         self._head = Head(events[-1].seq, marks[-1])
         # UPDATE, not an upsert: an audit must see that the row is missing.
         update = "UPDATE almoner_heads SET seq = ?, checksum = ? WHERE campaign = ?"
-        self._run(update, *self._head, self._campaign)
+        self._transaction.enqueue(update, (*self._head, self._campaign))
+
+    def next_tail(self) -> First:
+        """Return the statement by which the next transaction reads what follows this one's end."""
+        if self._head is None or not self._head.seq or self._limit is None:
+            return ()
+        return [(f"{self._query} LIMIT ?", (self._campaign, self._head.seq - 1, self._limit))]
 
     def _root(self) -> str:
         query = "SELECT name, terms FROM almoner_campaigns WHERE id = ?"
@@ -263,12 +293,13 @@ class LogWriter(LogReader):
 
     def save_snapshot(self, text: str | None) -> None:
         """Replace the snapshot, or remove it."""
-        self._run("DELETE FROM almoner_snapshots WHERE campaign = ?", self._campaign)
+        delete = "DELETE FROM almoner_snapshots WHERE campaign = ?"
+        self._transaction.enqueue(delete, (self._campaign,))
         if text is not None:
             insert = "INSERT INTO almoner_snapshots VALUES (?, ?)"
-            self._run(insert, self._campaign, text)
+            self._transaction.enqueue(insert, (self._campaign, text))
 
-    def _among(self, column: str, wanted: Sequence[Any]) -> list[Event]:
+    def _among(self, column: str, wanted: Sequence[Any], condition: str) -> list[Event]:
         rows: list[Any] = []
         for start in range(0, len(wanted), CHUNK):
             part = wanted[start : start + CHUNK]
@@ -278,6 +309,7 @@ class LogWriter(LogReader):
                 table="almoner_events",
                 lookup=LOOKUPS[column],
                 column=column,
+                condition=condition,
                 values=values,
             )
             rows += self._run(query, self._campaign, *part)

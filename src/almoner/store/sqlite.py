@@ -10,6 +10,7 @@ from typing import Any
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError
 from almoner.store.connections import Pool
+from almoner.store.database import First
 from almoner.store.migrations import no_store
 from almoner.store.sqlite_connection import Connection, open_file
 from almoner.store.sqlite_file import StoreFile
@@ -38,7 +39,10 @@ class SqliteDatabase:
     """
 
     locking = ""
-    among = "SELECT {columns} FROM {table} WHERE {lookup} = ? AND {column} IN ({values})"
+    among = """
+        SELECT {columns} FROM {table}
+        WHERE {lookup} = ? AND {column} IN ({values}) AND {condition}
+    """
     find = "SELECT 1 FROM sqlite_master WHERE name = ?"
     alone: tuple[str, ...] = ()
 
@@ -107,7 +111,7 @@ class SqliteDatabase:
         failed.__cause__ = error
         return failed
 
-    def _begin(self, connection: Connection) -> Connection:
+    def _begin(self, connection: Connection, first: First) -> Connection:
         """Begin a transaction that may write.
 
         IMMEDIATE: a transaction that begins by reading would fail at its first write, instead of
@@ -115,7 +119,7 @@ class SqliteDatabase:
         """
         return self._begin_as("BEGIN IMMEDIATE", connection)
 
-    def _begin_reading(self, connection: Connection) -> Connection:
+    def _begin_reading(self, connection: Connection, first: First) -> Connection:
         return self._begin_as("BEGIN", connection)
 
     def _begin_as(self, statement: str, connection: Connection) -> Connection:

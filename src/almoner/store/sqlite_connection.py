@@ -23,10 +23,15 @@ prepared. With a statement for each row, threads would contend for the interpret
 class Connection(sqlite3.Connection):
     """A connection that knows which write-ahead log it has open."""
 
+    dialect = "sqlite"
     log: Identity | None = None
 
     def begin_migration(self) -> None:
         """Do nothing: no statement has a time limit, and the whole file is locked already."""
+
+    def enqueue(self, statement: str, values: Sequence[Any], /) -> None:
+        """Execute a statement at once: there is no way to a server to save."""
+        self.execute(statement, values).close()
 
     def insert(self, into: str, rows: Sequence[Sequence[Any]]) -> None:
         """Insert rows into the columns of a table, ``table (column, …)``."""
