@@ -16,6 +16,7 @@ import pytest
 
 from almoner import Agent, AlmonerError, StoreError
 from almoner.kernels.state import State
+from almoner.live.reports.reporter import Reporter
 from almoner.live.state.campaign_state import Campaign
 from almoner.store import Store, Writer, open_store
 from almoner.store.sql_logs import run
@@ -190,6 +191,23 @@ def replay(agent: Agent) -> dict[str, Any]:
     campaign = Campaign(agent.opening_terms)
     campaign.apply(agent.events())
     return campaign.to_dict()
+
+
+def assert_reports_are_of_the_log(agent: Agent) -> None:
+    """Assert that a new process reports the same from the snapshot and from the whole log."""
+    now = agent.now()
+
+    def results() -> list[Any]:
+        reporter = Reporter(agent.store, agent.name, agent.opening_terms, lambda: now)
+        return [reporter.report(), reporter.curve(), reporter.final_report()]
+
+    from_snapshot = results()
+    with agent.store.writing(agent.name) as writer:
+        saved = writer.snapshot()
+        writer.save_snapshot(None)
+    assert repr(results()) == repr(from_snapshot)
+    with agent.store.writing(agent.name) as writer:
+        writer.save_snapshot(saved)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from almoner.live.costs.ledger import Ledger
 from almoner.live.decision import Decision, Settlement
 from almoner.live.opening import agreed_terms, open_for, warn_of_oversights
 from almoner.live.reports.final_report import FinalReport
+from almoner.live.reports.history import History
 from almoner.live.reports.open_decisions import LIMIT, OpenReserve, open_decisions
 from almoner.live.reports.report import Report
 from almoner.live.reports.reporter import Reporter
@@ -36,6 +37,7 @@ from almoner.live.transactions.recent_events import RecentEvents
 from almoner.live.transactions.transaction import Command, Decide
 from almoner.store import Store
 from almoner.store.events import CLOSED, PAUSED, RESUMED, Event
+from almoner.store.memory import MemoryStore
 
 __all__ = ["Agent"]
 
@@ -65,7 +67,11 @@ class Agent:
         self.store, self.name, self.opening_terms = store, name, terms
         self._process = Process()
         recent = RecentEvents()
-        self._transactions = TransactionRunner(store, name, terms, clock=clock, recent=recent)
+        # Of a store in memory no other process will ever report.
+        new_counts = None if isinstance(store, MemoryStore) else History
+        self._transactions = TransactionRunner(
+            store, name, terms, clock=clock, recent=recent, new_counts=new_counts
+        )
         self._commits = GroupCommit(self._transactions.run)
         self._owns_store = True
         self.reporter = Reporter(store, name, terms, self.now, recent)
@@ -98,7 +104,8 @@ class Agent:
         budget
             The amount that may be spent in all.
         policy
-            A `Policy` or the name of a recipe; ``"thrifty"`` if left out.
+            A `Policy`, or the name of a recipe as in ``"thrifty(caution=2)"``; left out,
+            ``"thrifty"``.
         unit
             The smallest amount of money, 1e-6 if left out.
         default_rewards
@@ -162,7 +169,7 @@ class Agent:
             agent = cls(store, name, agreed, clock=clock)
             agent._owns_store = store is not url
             Campaign(agreed).warm_up()  # outside any transaction, as it may take seconds
-            agent.look(lambda campaign: None)  # folds the log
+            agent._transactions.read_log()
         except BaseException:
             if store is not url:  # the caller has no reference to it
                 store.close()

@@ -100,7 +100,7 @@ class AsyncAgent:
     ) -> Decision:
         """Decide for one arrival, and reserve the money of the action."""
         command = Decide(context, available, key, person, costs, scores, features)
-        (decision,) = await self.ask(command)
+        (decision,) = await self._submit(command)
         return decision  # type: ignore[no-any-return]
 
     async def decide_many(
@@ -136,7 +136,7 @@ class AsyncAgent:
         key: str | None = None,
     ) -> None:
         """Record the reward of an action or a skip, from 0 to 1 or in its range; maybe late."""
-        await self.ask(Reward(id, value, key=key))
+        await self._submit(Reward(id, value, key=key))
 
     async def reward_many(self, values: Mapping[int, float] | Mapping[str, float]) -> None:
         """Record several rewards by decision id or key: all of them or none."""
@@ -207,6 +207,9 @@ class AsyncAgent:
 
     async def ask(self, *commands: Command) -> list[Any]:
         """Return the answers to a caller's commands: all are carried out or none."""
+        return await self._submit(*commands)
+
+    def _submit(self, *commands: Command) -> asyncio.Future[list[Any]]:
         self._process.check()
         if self._closed:
             raise closed(self.name)
@@ -215,7 +218,7 @@ class AsyncAgent:
                 f"this AsyncAgent of campaign {self.name!r} belongs to another event loop; "
                 "open one on each loop"
             )
-        return await self._commits.submit(commands)
+        return self._commits.submit(commands)
 
     async def finish(self) -> None:
         """Wait until all callers are answered."""

@@ -17,6 +17,8 @@ import numpy as np
 from almoner import checks
 from almoner.errors import InvalidTerms, UnknownCampaign
 from almoner.live.estimates.estimates import pair_means
+from almoner.live.reports.history import History
+from almoner.live.reports.make_report import present_estimates, present_means
 from almoner.live.reports.reporter import Reporter
 from almoner.live.rewards.cohorts import EDGES
 from almoner.live.state.campaign_state import Campaign
@@ -64,34 +66,38 @@ def inherit(terms: Terms, store: Store | None, now: int) -> Terms:
 def expected_means(terms: Terms) -> tuple[Floats, Floats]:
     """Return the means of pairs and of skips in [0, 1] that a campaign would begin with.
 
-    They are the means of the inherited rewards, or of a prior without weight. For other pairs it is
-    what the policy infers from these, and else the middle of the range; for a skip 0.
+    After an earlier campaign they are the estimates with which this one would plan; else those of
+    the prior as they are guessed, and for other pairs what the policy infers from these, or the
+    middle of the range, and for a skip 0. Guesses without weight always count.
     """
     campaign = Campaign(terms)
-    contexts, actions = terms.contexts, terms.actions
-    means = pair_means(campaign.policy.statistics.by_pair()).means[: len(contexts)].copy()
-    skips = np.array([terms.default_in(context) for context in contexts])
+    known = present_means(campaign)
+    skips = np.array([terms.default_in(context) for context in terms.contexts])
+    if terms.after is None:
+        known = pair_means(campaign.policy.statistics.by_pair())
+    elif terms.default_rewards == LEARNED:
+        skips = present_estimates(campaign, History(terms), known, 0.0).default_rewards.copy()
+    means, skips = known.means[: len(terms.contexts)].copy(), skips[: len(terms.contexts)]
     if terms.default_rewards == LEARNED:
         skips = skips.clip(0.0, 1.0)
-    for row, context in enumerate(contexts):
-        known = _known_means(terms, context)
-        for column, action in enumerate(actions):
-            means[row, column] = known.get(action, means[row, column])
+    for row, context in enumerate(terms.contexts):
+        guesses = _guesses(terms, context)
+        for column, action in enumerate(terms.actions):
+            means[row, column] = guesses.get(action, means[row, column])
         if terms.default_rewards == LEARNED:
-            skips[row] = known.get(SKIP_NAME, skips[row])
+            skips[row] = guesses.get(SKIP_NAME, skips[row])
     return means, skips
 
 
-def _known_means(terms: Terms, context: str) -> dict[str, float]:
-    """Return the means of actions in a context that are inherited or guessed, in [0, 1]."""
-    guesses = {} if terms.prior is None else terms.prior["means"].get(context, {})
-    name = "a prior mean"
-    means = {
-        action: terms.scale.to_unit(name, mean, error=InvalidTerms)
-        for action, mean in guesses.items()
+def _guesses(terms: Terms, context: str) -> dict[str, float]:
+    """Return the means in a context, in [0, 1], that are taken as they are guessed."""
+    if terms.prior is None:
+        return {}
+    return {
+        action: terms.scale.to_unit("a prior mean", mean, error=InvalidTerms)
+        for name, action, weight, mean in Prior(**terms.prior).pairs()
+        if name == context and (terms.after is None or weight == 0)
     }
-    inherited = terms.inheritance.in_context(context).items()
-    return {**means, **{action: total / count for action, (count, total) in inherited}}
 
 
 def _add(terms: Terms, pairs: Pairs, more: Pairs, source: str) -> None:

@@ -68,19 +68,20 @@ class Decision:
         cls, event: Event, money: Denomination, first: int = 0, rewards: RewardScale = UNSCALED
     ) -> Decision:
         """Return the decision that an event records; ids add ``first`` to the event's number."""
-        reserved, left = money.amounts(event.reserve or 0, event.left)
-        price = event.price
+        # Unpacked, with positional arguments, as this is called for every decision.
+        seq, _, _, left, _, _, context, action, _, reserve, probability, price, reason = event[:13]
+        top, bottom = money
         if price is not None and rewards is not UNSCALED:
             price = rewards.gain(price)
-        return cls(  # positional arguments, as this is called for every decision
-            event.seq + first,
-            event.context or "",
-            event.action,
-            event.probability or 0.0,
-            reserved,
+        return cls(
+            seq + first,
+            context or "",
+            action,
+            probability or 0.0,
+            (reserve or 0) * top / bottom,
             price,
-            left,
-            event.reason,
+            left * top / bottom,
+            reason,
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from support.clock import Clock
 
 import almoner as al
 from almoner.cli import main
@@ -283,7 +284,7 @@ def test_a_log_that_ends_before_its_snapshot_is_found(
 
 
 def test_an_action_after_the_closing_time_is_found() -> None:
-    times = iter([0.0, 0.0, 1.0, 59.0])
+    clock = Clock(0.0)
     agent = al.Agent.open(
         "memory:",
         name="spring",
@@ -292,9 +293,11 @@ def test_an_action_after_the_closing_time_is_found() -> None:
         horizon=al.ClosingTime(at=datetime(1970, 1, 1, 0, 1, tzinfo=UTC), arrivals=9),
         budget=60,
         seed=1,
-        clock=lambda: next(times, 60.0),
+        clock=clock,
     )
-    decisions = [agent.decide("new") for _ in range(3)]
+    decisions = []
+    for clock.now in (1.0, 59.0, 60.0):
+        decisions.append(agent.decide("new"))
     assert [decision.action for decision in decisions] == ["coupon", "coupon", None]
     assert audit(agent.store, "spring").decisions == 3
     late = [event._replace(at=60_000_000) for event in agent.events()]

@@ -90,6 +90,51 @@ def test_money_is_freed_as_coupons_grow_old_and_expire(memory: AgentFactory) -> 
     assert agent.ledger.reserved == 2 * 500
 
 
+def test_a_budget_falls_to_what_open_decisions_may_cost_but_for_the_risk(
+    factory: AgentFactory,
+) -> None:
+    """30 open decisions at once as above; halfway to their expiry, none was billed: r = .5c/.95."""
+    clock = Clock()
+    agent = create(factory, clock)
+    taken = sum(decision.action is not None for decision in agent.decide_many(["new"] * 30))
+    level, q = math.log(100), math.log(100) * 5 / 3
+
+    def least(rest: float) -> float:
+        money = taken * rest
+        variance = money * 5 + money**2 * 5 / (0.5 * 50)
+        return money + q + math.sqrt(q * q + 2 * level * variance)
+
+    for days, rest in ((0.0, 0.5), (3.5, 0.25 / 0.95)):
+        clock.now += days * DAY
+        needed = least(rest)
+        with pytest.raises(al.InvalidTerms, match="may cost but for the risk of"):
+            agent.amend(budget=math.floor(0.98 * needed))
+        budget = math.ceil(1.02 * needed)
+        assert budget < 5 * taken
+        agent.amend(budget=budget)
+    assert agent.ledger.budget == 100 * budget
+    agent.amend(budget=budget + 1)
+    clock.now += 4 * DAY
+    agent.amend(budget=1)
+    audit(agent.store, agent.name)
+    assert factory.open(clock=clock).look(Campaign.to_dict) == replay(agent)
+
+
+def test_a_budget_below_what_may_be_spent_can_be_raised_a_little(memory: AgentFactory) -> None:
+    """Learned costs above those declared may bring the open decisions above the budget."""
+    clock = Clock()
+    agent = create(memory, clock, learn_cost=True, horizon=400, budget=140)
+    taken = [one for one in agent.decide_many(["new"] * 90) if one.action is not None]
+    for decision in taken[:20]:
+        clock.now += 60
+        agent.settle(decision.id, cost=5)
+    report = agent.report()
+    assert report.spent + report.planned > 140
+    agent.amend(budget=141)
+    with pytest.raises(al.InvalidTerms, match=r"the least possible now is 141\.0"):
+        agent.amend(budget=140)
+
+
 @pytest.mark.parametrize("risk", [-0.1, 0.6, "much", float("nan"), None])
 def test_a_risk_is_a_small_number(risk: Any, memory: AgentFactory) -> None:
     if risk is None:

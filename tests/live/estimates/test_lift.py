@@ -182,3 +182,21 @@ def test_the_interval_of_exploration_covers(
         lift = explored(values, acted, skip)
         covered += lift.low <= truth <= lift.high
     assert covered / (RUNS // 2) == pytest.approx(0.95, abs=SLACK * math.sqrt(2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("persons", "explore"), [(40, 0.3), (200, 0.1)])
+def test_the_interval_of_exploration_covers_where_the_same_persons_come_again(
+    persons: int, explore: float
+) -> None:
+    """Half of the persons hardly ever buy, half mostly; each arrival is drawn by itself."""
+    rng, covered, arrivals = np.random.default_rng(18), 0, 2_000
+    for _ in range(RUNS // 2):
+        rates = np.where(rng.random(persons) < 0.5, 0.02, 0.7)[rng.integers(persons, size=arrivals)]
+        policy = np.where(rng.random(arrivals) < 0.5, 1.0, 0.0)
+        skip = (1 - explore) * (1 - policy) + explore / 2
+        acted = rng.random(arrivals) >= skip
+        values = yes_or_no(rng, rates + 0.1 * acted)
+        lift = explored(values, acted, skip)
+        covered += lift.low <= 0.1 * float((1 - skip).mean()) <= lift.high
+    assert covered / (RUNS // 2) == pytest.approx(0.95, abs=SLACK * math.sqrt(2))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
+from support.clock import Clock
 
 import almoner as al
 from almoner.cli import main
@@ -181,3 +182,35 @@ def test_a_store_that_does_not_exist_is_not_created(tmp_path: Path) -> None:
             f"Error: there is no store '{path}'; check the path\n",
         )
     assert not path.exists()
+
+
+def test_deadlines_that_have_passed_count_before_anybody_records_them(tmp_path: Path) -> None:
+    clock = Clock()
+    with al.Agent.open(
+        f"sqlite:///{tmp_path / 'week.db'}",
+        name="week",
+        contexts=["new"],
+        actions={
+            "coupon": al.Action(cost=1, reserve=5, expires="7 days"),
+            "call": al.Action(cost=2, reserve=6, expires="1 hour", on_expiry="charge"),
+        },
+        horizon=10,
+        budget=60,
+        reward_window="2 days",
+        clock=clock,
+    ) as agent:
+        agent.reward(agent.decide("new", available=["coupon"]).id, 1.0)
+        for action in ("coupon", "call"):
+            agent.decide("new", available=[action])
+        clock.now += 3 * 86_400
+        agent.decide_many([])
+        events = agent.store.last("week")
+        before = list(decisions(agent))
+        assert [row["reward"] for row in before] == [1.0, 0.0, 0.0]
+        assert [row["expired"] for row in before] == [False, False, True]
+        assert [row["cost"] for row in before] == [5.0, 5.0, 6.0]
+        assert agent.store.last("week") == events
+        agent.decide("new")
+        assert list(decisions(agent))[:3] == before
+        clock.now += 7 * 86_400
+        assert [row["cost"] for row in decisions(agent)][:3] == [0.0, 0.0, 6.0]

@@ -286,3 +286,16 @@ def test_the_budget_is_spent_although_arrivals_are_held_out() -> None:
     agent = al.Agent.open("memory:", name="a", **terms, holdout=0.5)
     run(agent, 1_000, 0.4)
     assert agent.ledger.committed >= 0.97 * agent.ledger.budget
+
+
+def test_the_remedy_for_a_missing_lift_is_one_that_the_campaign_may_have() -> None:
+    """A hold-out is refused beside an action in place of skipping."""
+    terms: dict[str, Any] = {
+        "contexts": ["new"], "actions": {"mail": 0, "coupon": 5}, "horizon": 9, "budget": 20
+    }  # fmt: skip
+    with al.Agent.open("memory:", name="plain", **terms) as agent:
+        assert str(agent.final_report().missing).endswith("the next campaign with holdout=0.1")
+    with al.Agent.open("memory:", name="serving", default="mail", **terms) as agent:
+        missing = str(agent.final_report().missing)
+    assert "'mail' is taken in place of skipping" in missing
+    assert "holdout" not in missing

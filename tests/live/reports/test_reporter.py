@@ -120,7 +120,7 @@ def test_rewards_of_skips_are_nobodys_and_still_counted() -> None:
     seen = reporter.report()
     assert (seen.rewarded, seen.reward) == (1, 0.25)
     assert [pair.rewarded for context in seen.contexts for pair in context.actions] == [0, 0]
-    assert reporter._history.rewards == {("new", None): (1, 0.25)}
+    assert reporter._up_to_date()[1].rewards == {("new", None): (1, 0.25)}
 
 
 def test_what_happens_while_a_report_is_worked_out_is_not_in_it(
@@ -465,6 +465,27 @@ def test_with_a_risk_old_decisions_are_expected_to_cost_less() -> None:
     assert report.ratio_now == pytest.approx(report.left / report.arrivals_left)
     assert report.reserved == young.reserved == 5.0 * taken
     assert final.planned == report.planned
+
+
+@pytest.mark.parametrize("learn_cost", [False, True])
+def test_with_a_risk_the_curve_has_the_expected_costs_of_its_time(learn_cost: bool) -> None:
+    """Point by point as the report said then, with bills, amendments and costs of arrivals' own."""
+    clock = Clock()
+    agent = risky(clock, learn_cost=learn_cost, new_contexts=True)
+    reported = []
+    for arrival in range(60):
+        clock.now += 9_000
+        costs = {"coupon": 2.5} if arrival % 9 == 4 else None
+        decision = agent.decide(["new", "old", "late"][arrival % 3], costs=costs)
+        reported.append(agent.report().planned)
+        if decision.action is not None and arrival % 5 == 1:
+            agent.settle(decision.id, cost=3)
+        if arrival == 20:
+            longer = al.Action(cost=1.5, reserve=6, expires="9 days")
+            agent.amend(budget=140, costs={"coupon": longer}, add={"gift": 1})
+    curve = agent.reporter.curve()
+    assert [point.planned for point in curve] == reported
+    assert curve[-1].spent > 0
 
 
 def test_a_risk_that_admits_no_further_decision_blocks_until_reserves_age() -> None:

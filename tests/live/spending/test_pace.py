@@ -374,6 +374,20 @@ def test_a_budget_for_a_twentieth_of_the_visitors_lasts_the_week(memory: AgentFa
     assert gone[None] > 1.2 / 7
 
 
+def test_a_free_action_is_taken_above_the_line_of_an_even_spend(factory: AgentFactory) -> None:
+    """More arrivals, and a bill above its reserve, put the spend above its line."""
+    agent = factory.create(
+        actions={"mail": 0, "coupon": 5.0}, budget=100, horizon=20, pace="even", explore=0.5
+    )
+    decisions = [agent.decide("new") for _ in range(20)][-5:]
+    assert any(decision.action == "coupon" for decision in decisions)
+    agent.amend(horizon=1_000)
+    later = [agent.decide("new") for _ in range(40)]
+    assert {decision.action for decision in later} == {None, "mail"}
+    assert {decision.reason for decision in later} <= {None, "policy", "explore"}
+    assert audit(agent.store, agent.name).decisions == 60
+
+
 @pytest.mark.parametrize("pace", ["even", {"day": 300}], ids=["even", "caps"])
 @pytest.mark.slow
 def test_a_pace_goes_with_a_risk_and_learned_costs(memory: AgentFactory, pace: Any) -> None:

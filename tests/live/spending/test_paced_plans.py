@@ -133,3 +133,27 @@ def test_the_report_of_a_default(memory: AgentFactory) -> None:
     assert report.default == "mail"
     assert [context.served for context in report.contexts] == [1.0, 1.0]
     assert {pair.planned for context in report.contexts for pair in context.actions} == {0.0, 1.0}
+
+
+@pytest.mark.parametrize("budget", [0.3, 2.0, 9.0])
+def test_with_a_hold_out_the_plan_spends_the_budget_on_the_others(budget: float) -> None:
+    """By a general solver: an arrival is of a context, and held out or not."""
+    terms = make_terms(
+        contexts=["a", "b"], actions={"mail": 1, "coupon": 5}, horizon=100, budget=200,
+        default_rewards="learned", holdout=0.4,
+    )  # fmt: skip
+    probs, table = np.array([0.7, 0.3]), np.array([[1.0, 5.0], [1.0, 5.0]])
+    means, idle = np.array([[0.2, 0.5], [0.35, 0.4]]), np.array([0.1, 0.3])
+    estimates = Estimates(probs, means, table, idle, budget)
+    plan = plan_at(terms, estimates, reserves=table.astype(np.int64), funds=200)
+    weights = np.repeat(0.6 * probs, 2)
+    best = linprog(
+        -weights * (means - idle[:, None]).ravel(),
+        A_ub=np.vstack([weights * table.ravel(), np.kron(np.eye(2), np.ones(2))]),
+        b_ub=[budget, 1, 1],
+    )
+    assert plan.value == pytest.approx(probs @ idle - best.fun)
+    assert 0.6 * probs @ (plan.probabilities * table).sum(axis=1) <= budget + 1e-9
+    assert plan.ratio == budget
+    dearest = 0.6 * (0.7 * 5 + 0.3 * 5)  # what brings most, for all who are not held out
+    assert plan.boundaries[-1] == pytest.approx(dearest)

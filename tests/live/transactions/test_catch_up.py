@@ -118,7 +118,7 @@ def test_what_is_written_meanwhile_is_folded_inside(
     agent = al.Agent(watched(factory.store()), factory.name, first.terms)
     fold = catch_up.Replica.fold
 
-    def late(self: catch_up.Replica) -> None:
+    def late(self: catch_up.Replica[Any]) -> None:
         fold(self)
         monkeypatch.setattr(catch_up.Replica, "fold", fold)
         first.decide_many(["new"] * 3)
@@ -137,7 +137,7 @@ def test_others_who_never_stop_writing_do_not_keep_it_out(
     agent = al.Agent(factory.store(), factory.name, first.terms)
     fold, folds = catch_up.Replica.fold, []
 
-    def overtaken(self: catch_up.Replica) -> None:
+    def overtaken(self: catch_up.Replica[Any]) -> None:
         fold(self)
         folds.append(first.decide_many(["new"] * 50))
 
@@ -159,7 +159,7 @@ def test_a_log_that_is_rewound_during_the_fold_is_read_anew(
     agent = al.Agent(factory.store(), factory.name, first.terms)
     fold = catch_up.Replica.fold
 
-    def rewound(self: catch_up.Replica) -> None:
+    def rewound(self: catch_up.Replica[Any]) -> None:
         fold(self)
         monkeypatch.setattr(catch_up.Replica, "fold", fold)
         rewind(factory, last)
@@ -181,7 +181,7 @@ def test_no_snapshot_is_kept_of_what_the_log_no_longer_holds(
     agent = al.Agent(factory.store(), factory.name, first.terms)
     fold = catch_up.Replica.fold
 
-    def rewound(self: catch_up.Replica) -> None:
+    def rewound(self: catch_up.Replica[Any]) -> None:
         fold(self)
         monkeypatch.setattr(catch_up.Replica, "fold", fold)
         rewind(factory, 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -89,6 +90,7 @@ def test_reports_know_of_other_processes(
 ) -> None:
     """Events of others come from the store, unless a transaction of this process has read them."""
     other = factory.open()
+    reads.since()  # which has read the log
     agent.decide("new")
     other.decide_many(["returning"] * 5)
     seen = agent.report()
@@ -226,7 +228,11 @@ def test_a_history_does_not_depend_on_the_size_of_its_batches(
     while batches.seq < len(events):
         batches.apply(events[batches.seq : batches.seq + draw.randrange(1, 20)])
     whole.apply(events)
-    assert contents(single) == contents(batches) == contents(whole)
+    restored, middle = History(agent.terms), History(agent.terms)
+    middle.apply(events[:100])
+    restored.restore(json.loads(json.dumps(middle.to_dict())), agent.terms)
+    restored.apply(events[100:])
+    assert contents(single) == contents(batches) == contents(whole) == contents(restored)
 
 
 def contents(history: History) -> str:

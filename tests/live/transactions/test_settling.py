@@ -228,7 +228,7 @@ def test_a_decision_is_given_by_its_id_or_its_key(factory: AgentFactory) -> None
     for arguments in ({}, {"id": decision.id, "key": "visit-1"}):
         with refused(agent, al.InvalidInput, "given by its id or by its key, .*give one of them"):
             agent.settle(**arguments, cost=1)  # type: ignore[arg-type]
-    for key in ("visit-2", "", 7):
+    for key in ("visit-2", "", 7, "v" * 5_000):
         with refused(agent, al.UnknownDecision, "there is no decision with the key"):
             agent.reward(key=key, value=1.0)  # type: ignore[arg-type]
     agent.reward(key="visit-1", value=1.0)

@@ -19,7 +19,7 @@ from almoner.live.spending.outlook import HELD_BY_PACE
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.status import SkipReason, Status
 from almoner.live.times.closing_time import ClosingTime
-from almoner.store.events import DECIDED, Event
+from almoner.store.events import DECIDED, Event, new_event
 
 __all__ = ["decide"]
 
@@ -45,14 +45,18 @@ def decide(campaign: Campaign, arrivals: Sequence[PendingArrival], *, now: int) 
     """Decide for arrivals whose contexts were admitted; return the events to log."""
     if campaign.terms.spreads or campaign.terms.per_person is not None:
         return [_assign(campaign, arrival, now) for arrival in arrivals]
-    size = 1 if _one_by_one(campaign) else BATCH
     if len(arrivals) == 1:
         return _decide(campaign, arrivals, now)
+    size = 1 if _one_by_one(campaign) else BATCH
     return [event for batch in _batches(arrivals, size) for event in _decide(campaign, batch, now)]
 
 
 def _batches(arrivals: Sequence[PendingArrival], size: int) -> Iterator[list[PendingArrival]]:
     """Divide arrivals into batches of at most this size; one with own costs is a batch alone."""
+    if all(arrival.own_costs is None for arrival in arrivals):
+        for start in range(0, len(arrivals), size):
+            yield [*arrivals[start : start + size]]
+        return
     batch: list[PendingArrival] = []
     for arrival in arrivals:
         if batch and (arrival.own_costs is not None or len(batch) == size):
@@ -92,31 +96,32 @@ def _assign(campaign: Campaign, arrival: PendingArrival, now: int) -> Event:
 def _decide(campaign: Campaign, arrivals: Sequence[PendingArrival], now: int) -> list[Event]:
     """Decide for a batch of arrivals, and reserve the money; return the events to log."""
     counted = campaign.policy.state.progress.item(ROUND)
-    _age(campaign, now)
+    if campaign.evidence.ageing is not None:
+        _age(campaign, now)
     choices = _choose(campaign, arrivals, now) if campaign.status == _RUNNING else repeat(_SKIPPED)
     return _record(campaign, arrivals, choices, now, counted)
 
 
 def _age(campaign: Campaign, now: int) -> None:
     """Let the evidence age before a decision, if that is due."""
-    if campaign.evidence.ageing is not None and campaign.evidence.is_due(now):
+    if campaign.evidence.is_due(now):
         campaign.evidence.age(campaign, now)
 
 
 def _choose(campaign: Campaign, arrivals: Sequence[PendingArrival], now: int) -> Iterable[Choice]:
     """Return the choices of the policy, or of the rules on spending; they count as taken."""
     left, horizon, blocked = _left(campaign), campaign.terms.horizon, None
+    first, funds = arrivals[0], None
     if isinstance(horizon, ClosingTime):
         campaign.correct_forecast(now)
     if campaign.spending is not None:
-        return [campaign.spending.choose(campaign, arrivals[0], now, left)]
+        return [campaign.spending.choose(campaign, first, now, left)]
     if isinstance(horizon, ClosingTime):
         horizon = campaign.horizon_at(now, campaign.arrivals)
     if campaign.evidence.shared is not None:
-        offers = campaign.policy.offers_to(arrivals[0])
+        offers = campaign.policy.offers_to(first)
         blocked = campaign.evidence.shared.blocked(campaign.ledger, offers)
-    funds = None
-    if arrivals[0].own_costs is not None and arrivals[0].row is None:
+    if first.own_costs is not None and first.row is None:
         funds = campaign.funds(now)
     return campaign.policy.choose(
         arrivals, horizon=horizon, left=left, blocked=blocked, funds=funds
@@ -141,33 +146,33 @@ def _record(
 
     ``shares`` are the probabilities of the options of a single choice, if they are logged.
     """
-    seq, running, offers = campaign.seq, campaign.status == _RUNNING, campaign.policy.offers
-    shared, per_unit = isinstance(campaign.ledger, SharedLedger), campaign.policy.per_unit
-    left = _left(campaign)
+    policy, ledger, seq = campaign.policy, campaign.ledger, campaign.seq
+    running, offers, per_unit = campaign.status == _RUNNING, policy.offers, policy.per_unit
+    shared, left = isinstance(ledger, SharedLedger), _left(campaign)
     reserves = costs = 0
     events, own = [], False
     for arrival, ((action, reason), (probability, price)) in zip(arrivals, choices):  # noqa: B905
-        seq, own = seq + 1, arrival.own_costs is not None
-        name = cost = reserved = None
+        seq, own, context = seq + 1, arrival.own_costs is not None, arrival.context
+        name = cost = reserved = detail = None
         if action != SKIP:
-            name, cost, reserved = offers[arrival.context][action]
+            name, cost, reserved = offers[context][action]
             if own:
-                name, cost, reserved = campaign.policy.offers_to(arrival)[action]
+                name, cost, reserved = policy.offers_to(arrival)[action]
             reserves, costs = reserves + reserved, costs + cost
-        available, detail = arrival.available, None
         if own or shares is not None:
             group = None
             if campaign.terms.holdout > 0 and arrival.visitor is not None and shares is not None:
                 group = arrival.visitor.group
             detail = detail_of(arrival.own_costs, shares, arrival.row, group)
-        event = Event(
+        available = arrival.available
+        columns = (
             seq,
             DECIDED,
             now,
             max(0, left - costs) if shared else left - reserves,
             seq,
             counted if running else None,
-            arrival.context,
+            context,
             name,
             cost,
             reserved,
@@ -176,19 +181,28 @@ def _record(
             _REASONS[reason] if running else campaign.status,
             arrival.key,
             None if available is None else json.dumps(available),
-            detail=detail,
+            *(None, None, None, detail),  # of follow-ups: bill, charged, reward
         )
-        events.append(event)
+        events.append(new_event(columns))
         counted += 1
-        if campaign.terms.expires and name is not None:
+    expires, ageing, spending = campaign.terms.expires, campaign.evidence.ageing, campaign.spending
+    if expires or ageing is not None or spending is not None:
+        _watch(campaign, events)
+    if reserves or costs:
+        campaign.ledger = reserve(ledger, reserve=reserves, cost=costs)
+    # Which comes alone; the kernels have subtracted an expected cost, but of no skip.
+    if own and running and (events[-1].action is not None or campaign.spending is not None):
+        policy.set_left(campaign.units_left(now))
+    campaign.seq = seq
+    return events
+
+
+def _watch(campaign: Campaign, events: Sequence[Event]) -> None:
+    """Hand decisions to the parts of a campaign that wait for deadlines or limit the spending."""
+    for event in events:
+        if campaign.terms.expires and event.action is not None:
             campaign.open(event)
         if campaign.evidence.ageing is not None:
             campaign.evidence.add(campaign, event)
         if campaign.spending is not None:
             campaign.spending.decided(event)
-    if reserves or costs:
-        campaign.ledger = reserve(campaign.ledger, reserve=reserves, cost=costs)
-    if own and running:  # which comes alone; the kernels have subtracted an expected cost
-        campaign.policy.set_left(campaign.units_left(now))
-    campaign.seq = seq
-    return events

@@ -15,13 +15,16 @@ from almoner.live.audit.assignment import person_fault
 from almoner.live.audit.auditor import Audit, Auditor
 from almoner.live.audit.inheritance import inheritance_fault
 from almoner.live.audit.keys import first_repetition
+from almoner.live.reports.history import History
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.snapshot import read_snapshot
 from almoner.live.terms.terms import Terms
 from almoner.store.base import Store
-from almoner.store.events import EventRow
+from almoner.store.events import Event, EventRow
 
 __all__ = ["Audit", "audit"]
+
+_WIDTH = len(Event._fields)
 
 
 def audit(store: Store, name: str) -> Audit:
@@ -80,12 +83,14 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 class _Comparison:
-    """Folds the log up to its snapshot, and compares the two."""
+    """Folds the log up to its snapshot, and compares the two: the campaign, and its history."""
 
     def __init__(self, terms: Terms, snapshot: str | None) -> None:
         self._reached = _reached(snapshot)
         self._saved, self._folded = Campaign(terms), Campaign(terms)
-        self._readable = read_snapshot(self._saved, snapshot)
+        self._saved_history, self._history = History(terms), History(terms)
+        self._readable = read_snapshot(self._saved, snapshot, self._saved_history)
+        self._has_history = self._saved_history.seq > 0
         self._last = 0
         self._differs = self._readable and self._reached < 1 and self._is_different()
 
@@ -95,10 +100,14 @@ class _Comparison:
         due = rows[: max(0, self._reached - self._folded.seq)]
         if self._readable and due:
             self._folded.apply(due)
+            if self._has_history:
+                self._history.apply([row[:_WIDTH] for row in due])
             if self._folded.seq == self._reached:
                 self._differs = self._is_different()
 
     def _is_different(self) -> bool:
+        if self._has_history and self._saved_history.to_dict() != self._history.to_dict():
+            return True
         return self._folded.to_dict() != self._saved.to_dict()
 
     @property

@@ -64,7 +64,8 @@ class Auditor:
         self._assignment = AssignmentAuditor(terms, self._money.pace)
         self.record = DecisionRecord(timed=terms.reward_window is not None)
         parts = terms, self.record, self._money, self._assignment
-        self._decisions, outcomes = DecisionAuditor(*parts), OutcomeAuditor(*parts)
+        self._decisions = DecisionAuditor(*parts)
+        self._outcomes = outcomes = OutcomeAuditor(*parts)
         checks: dict[str, Callable[[Iterable[EventRow], UnusedColumns], None]] = {
             DECIDED: self._decisions.check,
             **dict.fromkeys(OUTCOMES, outcomes.check),
@@ -127,6 +128,7 @@ class Auditor:
         self.terms = self._assignment.terms = terms
         self._money.amend(terms)
         self._decisions.amend(terms)
+        self._outcomes.amend(terms)
 
     def summary(self, *, sealed_from: int | None = None) -> Audit:
         """Return the balances after the last event."""

@@ -40,6 +40,10 @@ class OutcomeAuditor:
         self._has_rules = assignment.is_needed or self._window is not None
         self._terms = terms
 
+    def amend(self, terms: Terms) -> None:
+        """Go on with other terms."""
+        self._terms = terms
+
     def check(self, run: Iterable[EventRow], unused: UnusedColumns) -> None:
         """Check consecutive outcomes of one kind, and add them to the record and to the money."""
         record, money = self._record, self._money

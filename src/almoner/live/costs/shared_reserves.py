@@ -142,11 +142,15 @@ class SharedReserves:
 
     def admits(self, ledger: Ledger, *, cost: int, reserve: int) -> bool:
         """Return whether the budget bears one more decision, but for the risk."""
+        most = min(ledger.reserved + reserve, self.most(cost=cost, reserve=reserve))
+        return ledger.spent + most <= ledger.budget
+
+    def most(self, *, cost: int = 0, reserve: int = 0) -> float:
+        """Return what the open decisions cost at most, but for the risk, with one more of them."""
         needed = self._evidence_needed
         variance = self._variance + self._error + float(cost) * reserve
         q = needed * max(self._largest, reserve) / 3.0
-        most = self.expected + cost + q + math.sqrt(q * q + 2.0 * needed * variance)
-        return ledger.spent + min(ledger.reserved + reserve, most) <= ledger.budget
+        return self.expected + cost + q + math.sqrt(q * q + 2.0 * needed * variance)
 
     def blocked(self, ledger: Ledger, offers: Iterable[Offer]) -> list[bool]:
         """Return which of some offers the budget cannot bear: name, cost and reserve of each."""

@@ -7,7 +7,8 @@ the arrivals of persons as those of clusters.
 likely to be skipped. With the probability P of its skip, a skip stands for (1 − P)/P actions: the
 odds o. Strata are arrivals with similar odds. In a stratum with a share c of actions among all
 arrivals, mean reward m of its actions and the mean reward s of its skips, weighted by their odds,
-the lift is c(m − s); the lift of an arrival is the sum over strata.
+the lift is c(m − s); the lift of an arrival is the sum over strata. Arrivals are drawn one by one,
+those of a person too, so that the variance is that of arrivals.
 
 **Intervals.** That of a mean m with the variance v is Wilson's, for the m(1 − m)/v yes-or-no
 rewards that would have the same variance: for yes and no it is Wilson's own, and for c times a yes

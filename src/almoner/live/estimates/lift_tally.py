@@ -9,6 +9,8 @@ reward comes, or as the known reward of a skip.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
 
 from almoner.live.estimates.group_sums import GroupSums, OddsSums
 from almoner.live.estimates.lift import Estimate, group_mean, stratum
@@ -22,6 +24,7 @@ from almoner.store.events import DECIDED, REWARDED, Event, EventRow
 __all__ = ["LiftTally"]
 
 _KIND = Event._fields.index("kind")
+_AT = itemgetter(Event._fields.index("at"))
 
 
 class LiftTally:
@@ -51,6 +54,7 @@ class LiftTally:
         # Whether the campaign itself rewards skips with 0 when their windows end.
         self._records_skips = terms.default_rewards == LEARNED
         self._waiting = WaitingArrivals()
+        self._latest = 0  # time of an event
         self.actions: dict[int, GroupSums] = {}
         self.skips: dict[int, OddsSums] = {}
 
@@ -68,7 +72,9 @@ class LiftTally:
             else:
                 self._rewarded(event)
         if events:
-            self.end_windows(Event._make(events[-1]).at)
+            # Not of the last event: a clock may be set back, and batches have any size.
+            self._latest = max(self._latest, *map(_AT, events))
+            self.end_windows(self._latest)
 
     def end_windows(self, now: int) -> None:
         """Count skips whose windows have ended by now as rewarded, if the campaign does not."""
@@ -80,6 +86,33 @@ class LiftTally:
         """Return the mean reward of the arrivals that were held out, or of the others."""
         sums = self.held_out if held else self.reached
         return group_mean(sums, self._clusters[held].values())
+
+    def __len__(self) -> int:
+        """Return the number of arrivals that are kept until their windows end."""
+        return len(self._waiting)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a snapshot."""
+        return {
+            "groups": [self.reached, self.held_out],
+            "rewarded": [self.rewarded, self.rewarded_held_out],
+            "clusters": [[*self._clusters[held].items()] for held in (False, True)],
+            "strata": [[*self.actions.items()], [*self.skips.items()]],
+            "waiting": self._waiting.to_list(),
+            "latest": self._latest,
+        }
+
+    def restore(self, table: dict[str, Any]) -> None:
+        """Restore the result of `to_dict`."""
+        self.reached, self.held_out = (GroupSums(*sums) for sums in table["groups"])
+        self.rewarded, self.rewarded_held_out = table["rewarded"]
+        for held, clusters in zip((False, True), table["clusters"], strict=True):
+            self._clusters[held] = {number: GroupSums(*sums) for number, sums in clusters}
+        actions, skips = table["strata"]
+        self.actions = {number: GroupSums(*sums) for number, sums in actions}
+        self.skips = {number: OddsSums(*sums) for number, sums in skips}
+        self._waiting.restore(table["waiting"])
+        self._latest = table["latest"]
 
     def _count(self, *, held: bool) -> None:
         self.rewarded_held_out += held

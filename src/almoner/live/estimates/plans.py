@@ -1,4 +1,4 @@
-"""Plan of a campaign at given estimates: the static LP, with a default action if there is one."""
+"""Plan of a campaign at given estimates: the static LP, with its default action or hold-out."""
 
 from __future__ import annotations
 
@@ -24,11 +24,21 @@ def plan_at(
 ) -> Solution:
     """Return the optimum among the actions whose reserves fit the funds.
 
-    With a default action that is the best plan which takes it instead of skipping: the default is
+    With a hold-out the budget is for the others: the probabilities are theirs, while value, ratio
+    and boundaries are per arrival of all.
+
+    With a default action it is the best plan which takes it instead of skipping: the default is
     paid first, and the rest of the ratio buys improvements, at what they cost more. Where the ratio
     does not even pay for the default in every round, as many are served with it as it pays for.
     """
     ratio = estimates.ratio if ratio is None else ratio
+    if terms.holdout > 0:
+        share = 1.0 - terms.holdout
+        best = optimum(estimates, reserves=reserves, funds=funds, ratio=ratio / share)
+        idle = float(estimates.context_probs @ estimates.default_rewards)
+        value, boundaries = share * best.value + terms.holdout * idle, share * best.boundaries
+        boundaries.setflags(write=False)
+        return replace(best, value=value, boundaries=boundaries, ratio=ratio)
     if terms.default is None:
         return optimum(estimates, reserves=reserves, funds=funds, ratio=ratio)
     default = terms.actions.index(terms.default)

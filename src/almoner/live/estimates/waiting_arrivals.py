@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import islice
 
 __all__ = ["WaitingArrivals"]
 
@@ -49,6 +50,17 @@ class WaitingArrivals:
             if not self._is_rewarded():
                 yield bool(self._held[self._first])
             self._drop()
+
+    def to_list(self) -> list[list[int]]:
+        """Return plain values for a snapshot: a row for each arrival that waits."""
+        rows = zip(self._decisions, self._ends, self._held, strict=True)
+        return [[*row] for row in islice(rows, self._first, None) if row[0] not in self._rewarded]
+
+    def restore(self, rows: list[list[int]]) -> None:
+        """Restore the result of `to_list`."""
+        decisions, ends, held = zip(*rows, strict=True) if rows else ((), (), ())
+        self._decisions, self._ends = array("q", decisions), array("q", ends)
+        self._held, self._first, self._rewarded = bytearray(held), 0, set()
 
     def _is_rewarded(self) -> bool:
         return self._decisions[self._first] in self._rewarded

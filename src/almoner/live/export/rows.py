@@ -16,7 +16,7 @@ from almoner.live.agent import Agent
 from almoner.live.policy.detail import logged_costs, logged_probabilities
 from almoner.live.rows.arrival_row import logged_row
 from almoner.live.state.fold import amendment_of
-from almoner.live.terms.terms import SKIP_NAME
+from almoner.live.terms.terms import SKIP_NAME, Terms
 from almoner.store.events import AMENDED, CANCELLED, DECIDED, EXPIRED, REWARDED, SETTLED, Event
 
 __all__ = ["COLUMNS", "LoggedDecision", "decisions"]
@@ -68,7 +68,8 @@ PAGE = 2_000
 def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
     """Yield the columns of each decision after one of them, as the log is at the first row.
 
-    The log is read page by page, in bounded memory.
+    Deadlines that have passed by then count as if they were recorded. The log is read page by page,
+    in bounded memory.
 
     Examples
     --------
@@ -80,13 +81,19 @@ def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
     ('coupon', 1.0, 1.0, 5.0)
     """
     last = agent.store.last(agent.name)
-    row = _Rows(agent, last).row
+    in_force, lapses = _terms_in_force(agent, last), {}
+    if any(terms.expires or terms.reward_window is not None for _, terms in in_force):
+        lapses = agent.reporter.lapses()
+        last = agent.store.last(agent.name)  # by now others may have recorded them
+        in_force = _terms_in_force(agent, last)
+    row = _Rows(agent, in_force).row
     while after < last:
         through = min(after + PAGE, last)
         page = agent.store.outcomes(agent.name, after=after, through=through, last=last)
         for decision, events in groupby(page, lambda event: event.decision):
+            history = dict(lapses.get(decision or 0, {}))
             try:
-                columns = vars(row({event.kind: event for event in events}))
+                columns = vars(row(history | {event.kind: event for event in events}))
             except (LookupError, TypeError, ValueError, OverflowError) as reason:
                 raise BrokenLedger(
                     f"campaign {agent.name!r}: decision {decision} cannot be read ({reason}); "
@@ -96,21 +103,27 @@ def decisions(agent: Agent, after: int = 0) -> Iterator[dict[str, Any]]:
         after = through
 
 
+def _terms_in_force(agent: Agent, last: int) -> list[tuple[int, Terms]]:
+    """Return the terms up to an event, each with the number of the event that they follow."""
+    terms = agent.opening_terms
+    in_force = [(0, terms)]
+    for event in agent.store.switches(agent.name, last=last):
+        if event.kind == AMENDED:
+            terms = terms.amended(amendment_of(event)["terms"])
+            in_force.append((event.seq, terms))
+    return in_force
+
+
 class _Rows:
     """Makes the rows of a campaign, from values that all of them share."""
 
-    def __init__(self, agent: Agent, last: int) -> None:
-        terms = agent.opening_terms
-        offered = [(0, terms.active)]
-        for event in agent.store.switches(agent.name, last=last):
-            if event.kind == AMENDED:
-                terms = terms.amended(amendment_of(event)["terms"])
-                offered.append((event.seq, terms.active))
+    def __init__(self, agent: Agent, in_force: list[tuple[int, Terms]]) -> None:
+        terms = in_force[-1][1]
         self._amount, self._first_id = terms.unit.amount, agent.first_id
         self._scale, self._on_rows = terms.scale, terms.on_rows
         self._index = {name: index for index, name in enumerate(terms.actions)}
-        self._amended = [seq for seq, _ in offered]
-        self._active = [actions for _, actions in offered]
+        self._amended = [seq for seq, _ in in_force]
+        self._active = [terms.active for _, terms in in_force]
 
     def row(self, history: dict[str, Event]) -> LoggedDecision:
         """Return the row of a decision, given its events by kind."""

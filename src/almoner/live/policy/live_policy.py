@@ -175,12 +175,13 @@ class LivePolicy:
         ``blocked`` says instead which actions the budget cannot bear. An arrival with costs of its
         own comes alone, with the ``funds`` of the plan in units of money.
         """
-        batch, size = self._fill(arrivals, horizon, held), len(arrivals)
+        batch, size, reserves = self._fill(arrivals, horizon, held), len(arrivals), self._reserves
         if funds is not None and self._weigh_own(arrivals[0], left, blocked, funds):
             choice = self._choice()
             self.take(arrivals[0], choice[0][0])
             return (choice,)
-        reserves, left = self._limits(arrivals[0], left, blocked)
+        if blocked is not None:
+            reserves, left = self._limits(arrivals[0], left, blocked)
         self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
         choices, figures = batch.choices, batch.figures
         if size == 1:  # slices would take twice as long
@@ -199,11 +200,17 @@ class LivePolicy:
 
     def _fill(self, arrivals: Sequence[PendingArrival], horizon: int, held: float) -> ArrivalBatch:
         """Return the batch with these arrivals, and let the kernels use horizon and share."""
-        if horizon != self._now.horizon or held != self._now.held:
+        now = self._now
+        if horizon != now.horizon or held != now.held:
             self._now = self.lowered._replace(horizon=horizon, held=held)
-        batch = self._batch
-        for index, arrival in enumerate(arrivals):  # one by one: there is often just one
-            batch.contexts[index] = self.contexts[arrival.context]
+        batch, contexts = self._batch, self.contexts
+        if len(arrivals) == 1:  # as mostly; a slice takes longer
+            batch.contexts[0] = contexts[arrivals[0].context]
+            if arrivals[0].available is None:
+                return batch
+        else:
+            batch.contexts[: len(arrivals)] = [contexts[arrival.context] for arrival in arrivals]
+        for index, arrival in enumerate(arrivals):
             if arrival.available is not None:
                 batch.allowed[index] = False
                 active = [self.actions[name] for name in arrival.available if name in self.actions]

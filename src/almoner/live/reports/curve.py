@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
+from typing import Any
 
 from almoner.live.costs.ledger import Ledger
 from almoner.live.reports.report import CurvePoint
@@ -37,7 +41,7 @@ class CurveBuilder:
 
     def __init__(self, amount: Callable[[int], float], rewards: RewardScale = UNSCALED) -> None:
         self._amount, self._gain = amount, rewards.gain
-        self._points: list[CurvePoint] = []
+        self._points: list[CurvePoint | str] = []  # those of a snapshot as it has them
         self._end: CurvePoint | None = None
         self.stride = 1
 
@@ -54,9 +58,23 @@ class CurveBuilder:
 
     def points(self) -> list[CurvePoint]:
         """Return the points in the order of arrivals."""
-        if self._end is None or self._points[-1:] == [self._end]:
-            return [*self._points]
-        return [*self._points, self._end]
+        points = [_read(point) if isinstance(point, str) else point for point in self._points]
+        self._points = [*points]
+        if self._end is None or points[-1:] == [self._end]:
+            return points
+        return [*points, self._end]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for a snapshot: the points as JSON, each of them written once."""
+        points = [_written(point) for point in self._points]
+        self._points = [*points]
+        end = None if self._end is None else _written(self._end)
+        return {"stride": self.stride, "points": points, "end": end}
+
+    def restore(self, table: dict[str, Any]) -> None:
+        """Restore the result of `to_dict`."""
+        self.stride, self._points = table["stride"], [*table["points"]]
+        self._end = None if table["end"] is None else _read(table["end"])
 
     def _point(
         self, decided: EventRow, ledger: Ledger, reward: float, horizon: float
@@ -73,3 +91,15 @@ class CurveBuilder:
             budget=self._amount(ledger.budget),
             horizon=horizon,
         )
+
+
+_NAMES = [field.name for field in fields(CurvePoint)]
+_values = attrgetter(*_NAMES)
+
+
+def _written(point: CurvePoint | str) -> str:
+    return point if isinstance(point, str) else json.dumps(_values(point))
+
+
+def _read(text: str) -> CurvePoint:
+    return CurvePoint(**dict(zip(_NAMES, json.loads(text), strict=True)))

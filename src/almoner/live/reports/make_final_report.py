@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from almoner.kernels.state import OVERALL_MEAN
-from almoner.live.estimates.estimates import pair_means
 from almoner.live.estimates.lift import Difference, Estimate, compare, stratified_lift
 from almoner.live.estimates.lift_tally import LiftTally
 from almoner.live.estimates.plans import plan_at
@@ -19,7 +17,7 @@ from almoner.live.reports.final_report import (
     LiftReport,
 )
 from almoner.live.reports.history import History
-from almoner.live.reports.make_report import present_estimates
+from almoner.live.reports.make_report import present_estimates, present_means
 from almoner.live.reports.open_costs import open_costs
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.reward_scale import RewardScale
@@ -40,7 +38,7 @@ def make_final_report(name: str, campaign: Campaign, history: History, now: int)
     planned = open_costs(campaign, now).planned
     lift = missing = None
     if history.lift is None:
-        missing = "nothing was held out to compare with; open the next campaign with holdout=0.1"
+        missing = f"nothing was held out to compare with; {_remedy(campaign.terms)}"
     else:
         history.lift.end_windows(now)
         lift = _lift(history.lift, campaign.terms, amount(ledger.spent + planned))
@@ -62,6 +60,16 @@ def make_final_report(name: str, campaign: Campaign, history: History, now: int)
         reward_range=campaign.terms.reward_range,
         currency=campaign.terms.currency,
     )
+
+
+def _remedy(terms: Terms) -> str:
+    """Return what to do for a lift, which takes arrivals without the campaign."""
+    if terms.default is not None:  # which excludes a hold-out
+        return (
+            f"as {terms.default!r} is taken in place of skipping, compare with a campaign that has "
+            "no other action, on arrivals chosen by lot"
+        )
+    return "open the next campaign with holdout=0.1"
 
 
 def _lift(tally: LiftTally, terms: Terms, money: float) -> LiftReport | None:
@@ -128,25 +136,18 @@ def _warning(first: GroupReport, second: GroupReport) -> str | None:
 
 
 def _budgets(campaign: Campaign, history: History) -> list[BudgetPoint]:
-    """Return the expected reward of all arrivals at multiples of the budget.
-
-    Arrivals that are held out get nothing, and the others have the money to themselves.
-    """
+    """Return the expected reward of all arrivals at multiples of the budget."""
     terms, amount, budget = campaign.terms, campaign.terms.unit.amount, campaign.ledger.budget
-    arrivals, share = terms.expected_arrivals, 1 - terms.holdout
-    overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
-    learned = pair_means(campaign.policy.statistics.by_pair(), overall=overall)
-    estimates = present_estimates(campaign, history, learned, 0.0)
+    arrivals = terms.expected_arrivals
+    estimates = present_estimates(campaign, history, present_means(campaign), 0.0)
     reserves = np.array([terms.reserves_in(context) for context in campaign.contexts], np.int64)
     reserves[:, [name in terms.stopped for name in terms.actions]] = np.iinfo(np.int64).max
-    idle = float(estimates.context_probs @ estimates.default_rewards)
 
     def reward(multiple: float) -> float:
-        ratio = amount(budget) * multiple / (share * arrivals)
+        ratio = amount(budget) * multiple / arrivals
         funds = int(budget * multiple)
         plan = plan_at(terms, estimates, reserves=reserves, funds=funds, ratio=ratio)
-        sum_of_shares = arrivals * (share * plan.value + (1 - share) * idle)
-        return terms.scale.total(sum_of_shares, count=arrivals)
+        return terms.scale.total(arrivals * plan.value, count=arrivals)
 
     own = reward(1.0)
     return [

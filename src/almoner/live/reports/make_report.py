@@ -20,13 +20,11 @@ from almoner.live.state.status import SkipReason, Status
 from almoner.live.terms.terms import LEARNED, Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.lp import Solution
-from almoner.policy.base import Policy
 from almoner.policy.contexts import KnownContexts
-from almoner.policy.recipes import RECIPES
-from almoner.policy.recipes_rows import ROW_RECIPES
+from almoner.policy.recipes import described
 from almoner.policy.rewards import KnownRewards
 
-__all__ = ["make_report", "present_estimates"]
+__all__ = ["make_report", "present_estimates", "present_means"]
 
 SILENT_DECISIONS = 30
 """Decisions without a reward from which on it is remarkable that all rewards are above 0."""
@@ -45,8 +43,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     funds = max(0, ledger.budget - committed)
     ratio = amount(ledger.budget) / expected
     ratio_now = amount(funds) / coming if coming > 0 else 0.0
-    overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
-    learned = pair_means(campaign.policy.statistics.by_pair(), overall=overall)
+    learned = present_means(campaign)
     evidence = PairEvidence(campaign, history, now)
     estimates = present_estimates(campaign, history, learned, ratio_now)
     outlook = (
@@ -61,7 +58,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     return Report(
         name=name,
         status=campaign.status,
-        policy=_policy_name(terms.policy),
+        policy=described(terms.policy),
         budget=amount(ledger.budget),
         spent=amount(ledger.spent),
         reserved=amount(ledger.reserved),
@@ -243,6 +240,12 @@ def _contexts(
     return reports
 
 
+def present_means(campaign: Campaign) -> PairMeans:
+    """Return the means of pairs that the policy has learned."""
+    overall = campaign.state.fit.item(OVERALL_MEAN) if campaign.window is not None else None
+    return pair_means(campaign.policy.statistics.by_pair(), overall=overall)
+
+
 def present_estimates(
     campaign: Campaign, history: History, learned: PairMeans, ratio: float
 ) -> Estimates:
@@ -270,10 +273,3 @@ def present_estimates(
         [amount(cost) for cost in expected_costs(campaign, name)] for name in campaign.contexts
     ]
     return Estimates(shares / shares.sum(), means, np.array(costs), defaults, ratio)
-
-
-def _policy_name(policy: Policy) -> str:
-    for name, make in {**RECIPES, **ROW_RECIPES}.items():
-        if make() == policy:
-            return name
-    return repr(policy)

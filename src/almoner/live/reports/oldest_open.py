@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
+from typing import Any
 
 from almoner.store.base import Store
 
@@ -20,11 +22,14 @@ class OldestOpen:
         self._through = 0
         self._more = False
 
-    def add(self, seq: int) -> None:
-        """Add a decision with a reserve, later than all others."""
-        if self._more or len(self._numbers) >= KEPT:
-            self._more = True
-        else:
+    def extend(self, seqs: Iterable[int]) -> None:
+        """Add decisions with a reserve in their order, later than all others."""
+        if self._more:
+            return
+        for seq in seqs:
+            if len(self._numbers) >= KEPT:
+                self._more = True
+                return
             self._numbers[seq] = None
             self._through = max(seq, self._through)
 
@@ -40,3 +45,12 @@ class OldestOpen:
             self._through = max(self._through, *self._numbers, 0)
             self._more = len(rows) == KEPT
         return [*islice(self._numbers, limit)]
+
+    def to_list(self) -> list[Any]:
+        """Return plain values for a snapshot."""
+        return [[*self._numbers], self._through, self._more]
+
+    def restore(self, values: list[Any]) -> None:
+        """Restore the result of `to_list`."""
+        numbers, self._through, self._more = values
+        self._numbers = dict.fromkeys(numbers)

@@ -6,7 +6,6 @@ expected to cost less the older it is, and the campaign plans with that.
 
 from __future__ import annotations
 
-from copy import deepcopy
 from math import ceil
 from typing import NamedTuple
 
@@ -29,11 +28,9 @@ class OpenCosts(NamedTuple):
 
 def open_costs(campaign: Campaign, now: int, *, cheapest: int = 0) -> OpenCosts:
     """Return the expected cost of the open decisions; ``cheapest`` is the least reserve of all."""
-    ledger, shared, bills = campaign.ledger, campaign.shared, campaign.evidence.bills
-    if shared is None or bills is None:
+    ledger, aged = campaign.ledger, campaign.evidence.aged_reserves(campaign, now)
+    if aged is None:
         return OpenCosts(ledger.planned, ledger.left, ledger.left >= cheapest)
-    aged = deepcopy(shared)
-    aged.age(now, bills.expected(now, campaign.contexts))
     planned = ceil(aged.expected)
     amounts = {offer[1:] for offers in campaign.policy.offers.values() for offer in offers}
     admits = any(aged.admits(ledger, cost=cost, reserve=reserve) for cost, reserve in amounts)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import deepcopy
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from almoner.concurrency.mutex import Mutex, release
 from almoner.concurrency.process import Process
@@ -19,10 +19,10 @@ from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.terms import Terms
 from almoner.live.transactions.amendment import Changes, amended_terms
 from almoner.live.transactions.catch_up import Replica
-from almoner.live.transactions.new_events import has_lapsed, lapse
-from almoner.live.transactions.recent_events import RecentEvents, rows_after
+from almoner.live.transactions.new_events import has_lapsed, lapse, lapsed
+from almoner.live.transactions.recent_events import RecentEvents
 from almoner.store.base import Store
-from almoner.store.events import Event, EventRow
+from almoner.store.events import Event
 
 __all__ = ["Reporter"]
 
@@ -35,8 +35,9 @@ Result = TypeVar("Result")
 class Reporter:
     """Reads a campaign for reports and pages, and goes on from the event that it read last.
 
-    It follows the log with a campaign and a history of its own, in transactions that only read, so
-    that no report makes a decision wait. Events of this process come from memory if possible.
+    It follows the log with a campaign and a history of its own, from the last snapshot on, in
+    transactions that only read, so that no report makes a decision wait. Events of this process
+    come from memory if possible.
 
     Parameters
     ----------
@@ -60,8 +61,7 @@ class Reporter:
         self._recent = recent or RecentEvents()
         self._process = Process()
         self._mutex = Mutex()
-        self._replica = Replica(store, name, terms)
-        self._history = History(terms)
+        self._replica = Replica(store, name, terms, History)
 
     def report(self) -> Report:
         """Return the report of the campaign after all events of its log."""
@@ -105,6 +105,15 @@ class Reporter:
         reports = [make_report(self._name, state, history, now) for state in (campaign, after)]
         return changes_in_words(campaign.terms, terms), reports[0], reports[1]
 
+    def lapses(self) -> dict[int, dict[str, Event]]:
+        """Return by decision and kind the events of deadlines that have passed unrecorded."""
+        now = self._now()
+        events = self.view(lambda campaign: lapsed(campaign, now))
+        lapses: dict[int, dict[str, Event]] = {}
+        for event in events:
+            lapses.setdefault(event.decision or 0, {})[event.kind] = event
+        return lapses
+
     def view(self, read: Callable[[Campaign], Result]) -> Result:
         """Return the result of ``read`` on the campaign as its log has it now."""
         return self._locked(lambda: read(self._catch_up()))
@@ -140,52 +149,14 @@ class Reporter:
 
     def _up_to_date(self) -> tuple[Campaign, History]:
         """Return campaign and history after the same event."""
-        while True:
-            campaign = self._catch_up()
-            if self._follow(self._replica.latest):
-                return campaign, self._history
-            self._history = History(self._terms)  # the log was rewound
+        campaign = self._catch_up()
+        return campaign, cast("History", self._replica.counts())
 
     def _catch_up(self) -> Campaign:
-        """Return the campaign after all events of its log."""
-        replica, limit = self._replica, PAGE
-        self._fold_recent()
-        while True:
-            with self._store.reading(self._name) as reader:
-                campaign = replica.catch_up(reader, limit)
-            if campaign is not None:
-                replica.campaign = campaign
-                return campaign
-            replica.fold()
-            limit *= 8  # others cannot write faster than this for ever
+        """Return the campaign after all events of its log.
 
-    def _fold_recent(self) -> None:
-        """Fold the events that this process has committed; the others are read from the store.
-
-        If the log was rewound meanwhile, it lacks the last of them, and `Replica` reads it anew.
+        Events that this process has committed are in memory; the others are read from the store. If
+        the log was rewound meanwhile, it lacks the last of them, and `Replica` reads it anew.
         """
-        rows = self._recent.take()  # before a transaction begins, so that it sees all of them
-        self._replica.advance(rows)
-        self._fold(rows_after(self._history.tip, rows))
-
-    def _follow(self, tail: list[Event]) -> bool:
-        """Fold the log into the history up to the replica's tip; return whether they match."""
-        tip = self._replica.tip
-        last = 0 if tip is None else tip.seq
-        while (seq := self._history.seq) < last:
-            start = max(seq, 1)  # the event folded last must still be there
-            page = tail[start - 1 - last :]
-            if len(page) <= last - start:
-                with self._store.reading(self._name) as reader:
-                    page = reader.events(start - 1, min(PAGE, last - start) + 1)
-            following = rows_after(self._history.tip, page) if seq else page
-            if not following:
-                return False
-            self._fold(following)
-        return self._history.tip == tip
-
-    def _fold(self, rows: Sequence[EventRow]) -> None:
-        # Replaced by an empty one meanwhile: an interrupt must not count events twice.
-        history, self._history = self._history, History(self._terms)
-        history.apply(rows)
-        self._history = history
+        self._replica.advance(self._recent.take())  # before a transaction, so that it sees them
+        return self._replica.read(PAGE)

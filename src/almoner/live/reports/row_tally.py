@@ -36,6 +36,14 @@ class RowTally:
             if event[_KIND] == DECIDED and event[_ROUND] is not None:
                 self._add(event)
 
+    def to_list(self) -> list[float]:
+        """Return plain values for a snapshot."""
+        return [self.taken, self.left]
+
+    def restore(self, values: list[float]) -> None:
+        """Restore the result of `to_list`."""
+        self.taken, self.left = values
+
     def _add(self, event: EventRow) -> None:
         row, _ = logged_row(event[_DETAIL], None)
         scores = dict(row.scores or {})

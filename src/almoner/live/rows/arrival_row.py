@@ -9,6 +9,7 @@ from typing import Any
 
 from almoner import checks
 from almoner.errors import InvalidInput
+from almoner.live.policy.detail import written_numbers
 from almoner.live.terms.terms import ROWS, SKIP_NAME, Terms
 from almoner.policy.rows import REGRESSOR_LIMIT, SCORE_LIMIT
 
@@ -28,16 +29,15 @@ class ArrivalRow:
     available: Collection[str] | None = None
     horizon: int | None = None
 
-    def parts(self) -> dict[str, Any]:
-        """Return the parts of a detail in the log."""
-        table: dict[str, Any] = {}
-        if self.scores is not None:
-            table["scores"] = self.scores
-        if self.features is not None:
-            table["features"] = self.features
-        if self.horizon is not None:
-            table["horizon"] = self.horizon
-        return table
+    def written(self) -> str:
+        """Return scores or features, and the horizon, as members of the JSON object in the log."""
+        kind, table = "scores", self.scores
+        if table is None:
+            kind, table = "features", self.features or {}
+        numbers = written_numbers(table)
+        if self.horizon is None:
+            return f'"{kind}":{numbers}'
+        return f'"{kind}":{numbers},"horizon":{self.horizon}'
 
 
 def row_context(context: Any) -> str:
@@ -53,6 +53,8 @@ def known_row(
     terms: Terms, scores: Any, features: Any, available: Collection[str] | None
 ) -> ArrivalRow | None:
     """Return the row of an arrival, checked; None in a campaign with named contexts."""
+    if type(scores) is dict and features is None and terms.scores:
+        return ArrivalRow(_scores(terms, scores, available), None, available)
     for name, given, expected in (
         ("scores", scores, terms.scores),
         ("features", features, bool(terms.features)),
@@ -73,22 +75,23 @@ def _scores(
     terms: Terms, scores: Mapping[Any, Any], available: Collection[str] | None
 ) -> dict[str, float]:
     """Return a score for each action that the arrival allows, and that of a skip if given."""
-    numbers = _plain_numbers(scores)
-    if numbers is not None and available is None and not terms.stopped:
-        missing = terms.costs.keys() - numbers.keys()
-        if not missing and len(numbers) - (SKIP_NAME in numbers) == len(terms.costs):
+    if available is None and _are_plain(scores):
+        numbers = dict(scores)
+        idle = numbers.pop(None, None)
+        if numbers.keys() == terms.active_names:
+            if idle is not None:
+                numbers[SKIP_NAME] = idle
             return numbers
     return _checked_scores(terms, scores, available)
 
 
-def _plain_numbers(table: Mapping[Any, Any]) -> dict[str, float] | None:
-    """Return a copy of a table of floats whose sum is within all limits, None otherwise."""
-    numbers = {SKIP_NAME if name is None else name: value for name, value in table.items()}
-    if len(numbers) < len(table):
-        return None
-    values = numbers.values()
-    usual = {*map(type, values)} == {float} and sum(map(abs, values)) <= REGRESSOR_LIMIT
-    return numbers if usual else None
+def _are_plain(table: Mapping[Any, Any]) -> bool:
+    """Return whether a table has floats only, whose sum is within all limits."""
+    values = table.values()
+    return {*map(type, values)} == _FLOATS and sum(map(abs, values)) <= REGRESSOR_LIMIT
+
+
+_FLOATS = {float}
 
 
 def _checked_scores(
@@ -116,9 +119,8 @@ def _checked_scores(
 
 def _features(terms: Terms, features: Mapping[Any, Any]) -> dict[str, float]:
     """Return a number for each feature of the campaign."""
-    numbers = _plain_numbers(features)
-    if numbers is not None and numbers.keys() == terms.feature_names:
-        return {name: numbers[name] for name in terms.features}
+    if features.keys() == terms.feature_names and _are_plain(features):
+        return dict(features)
     checks.known_keys("features", features, required=terms.features, error=InvalidInput)
     most = REGRESSOR_LIMIT
     return {

@@ -6,26 +6,27 @@ beside it, which decides. Money is in the ledger's units.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from math import ceil, nan
+from math import ceil
 from typing import Any
 
 import numpy as np
 
 from almoner.jit import specialize
-from almoner.kernels.live import ACTED, NOT_ALLOWED, PAST_HORIZON, POLICY_SKIP, UNAFFORDABLE
+from almoner.kernels.live import PAST_HORIZON
 from almoner.kernels.rows.live import LiveScratch, advance_row, learn_outcome
-from almoner.kernels.rows.state import PRICE, ROUND, UNAVAILABLE, Row, new_row_state
+from almoner.kernels.rows.state import PRICE, ROUND, Row, new_row_state
 from almoner.kernels.state import LEFT
 from almoner.kernels.steps import SKIP
 from almoner.live.policy.choice import Choice, Offer, PendingArrival
 from almoner.live.policy.live_policy import LivePolicy
 from almoner.live.rows.arrival_row import ArrivalRow, logged_row
-from almoner.live.rows.row_arrays import arrays_to_dict, copy_arrays, restore_arrays
+from almoner.live.rows.row_amendments import change_expected_costs, change_offers, take_over_rows
+from almoner.live.rows.row_arrays import arrays_to_dict, restore_arrays
 from almoner.live.rows.row_counts import count_decision, count_events
-from almoner.live.terms.reward_scale import UNSCALED
-from almoner.live.terms.terms import LEARNED, ROWS, SKIP_NAME, Terms
+from almoner.live.rows.row_writer import RowWriter
+from almoner.live.terms.terms import LEARNED, ROWS, Terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.money import LARGEST
 from almoner.policy.allocation import AdaptiveLP
@@ -34,7 +35,7 @@ from almoner.policy.contexts import EmpiricalContexts
 from almoner.policy.rewards import EmpiricalMean
 from almoner.policy.row_lowering import GIVEN, NO_DEFAULT, lower_rows
 from almoner.store.events import SETTLED, Event
-from almoner.types import Floats
+from almoner.types import Floats, Ints
 
 __all__ = ["RowPolicy"]
 
@@ -57,9 +58,9 @@ class RowPolicy(LivePolicy):
         horizon = terms.horizon
         if isinstance(horizon, ClosingTime):
             horizon = max(1, round(horizon.arrivals))
-        actions, default = len(terms.active), NO_DEFAULT
+        actions, default = len(terms.actions), NO_DEFAULT
         if terms.default is not None:
-            default = terms.active.index(terms.default)
+            default = terms.actions.index(terms.default)
         self._lowered_rows = lower_rows(
             terms.policy,
             horizon=horizon,
@@ -71,11 +72,16 @@ class RowPolicy(LivePolicy):
         self.row_state = new_row_state(self._lowered_rows, **self._shape)
         self._row = Row(np.zeros(actions + 1 + len(terms.features)), np.zeros(actions, np.int64))
         self._scratch = LiveScratch(
+            reserves=np.zeros(actions, np.int64),
             fits=np.ones(actions, np.bool_),
             spread=np.zeros(actions),
             costs=np.zeros(actions, np.int64),
-            figures=np.zeros(2),
+            figures=np.zeros(3),
         )
+        self._writer = RowWriter(terms, self._row, self._scratch)
+        self._columns = [terms.actions.index(name) for name in terms.active]
+        places = {column: place for place, column in enumerate(self._columns)}
+        self._places = [*(places.get(column, SKIP) for column in range(actions)), SKIP]
         self._advance_row, self._learn_outcome = advance_row, learn_outcome
         self._decided: tuple[ArrivalRow, list[Offer]] | None = None
         super().__init__(replace(terms, policy=_COUNTS), contexts, amended=amended)
@@ -83,7 +89,8 @@ class RowPolicy(LivePolicy):
     def warm_up(self) -> None:
         """Load the compiled kernels from the disk, or compile them, which takes seconds."""
         fixed = (self._lowered_rows, self.row_state, self._row)
-        self._advance_row = specialize(advance_row, *fixed, self._scratch, self._stream, 0, 0)
+        limits = self._stream, 0, 0, 0
+        self._advance_row = specialize(advance_row, *fixed, self._scratch, *limits)
         if self.learns:
             self._learn_outcome = specialize(learn_outcome, *fixed, 0, 0.0, 0)
         if self._terms.spreads:
@@ -129,14 +136,10 @@ class RowPolicy(LivePolicy):
         funds: int | None = None,
     ) -> Iterable[Choice]:
         """Decide for one arrival, and record it as taken."""
-        arrival, t = arrivals[0], self.row_state.progress.item(ROUND)
-        action, money = self._ask(arrival, t, horizon, left, blocked, held, takes=1)
+        action = self._ask(arrivals[0], horizon, left, blocked, held, takes=1)
         count_decision(self.state, 0, action)
-        reason = ACTED
-        if action == SKIP:
-            reason = self._reason(t >= horizon, self._options(money, past=t >= horizon))
-        probability, price = self._scratch.figures.tolist()
-        return (((action, reason), (probability, nan if t >= horizon else price)),)
+        probability, price, reason = self._scratch.figures.tolist()
+        return (((action, int(reason)), (probability, price)),)
 
     def weigh(
         self,
@@ -149,48 +152,39 @@ class RowPolicy(LivePolicy):
         funds: int | None = None,
     ) -> tuple[Choice, list[float], list[bool]]:
         """Decide for an arrival, and record nothing: see `LivePolicy.weigh`."""
-        t = self.row_state.progress.item(ROUND)
-        action, money = self._ask(arrival, t, horizon, left, blocked, held, takes=0)
-        options = self._options(money, past=t >= horizon)
-        reason = self._reason(t >= horizon, options) if action == SKIP else ACTED
-        probability, price = self._scratch.figures.tolist()
-        figures = probability, nan if t >= horizon else price
-        return ((action, reason), figures), self._scratch.spread.tolist(), options
+        action = self._ask(arrival, horizon, left, blocked, held, takes=0)
+        probability, price, reason = self._scratch.figures.tolist()
+        options = self._scratch.fits[self._columns] & (reason != PAST_HORIZON)
+        spread = self._scratch.spread[self._columns].tolist()
+        return ((action, int(reason)), (probability, price)), spread, options.tolist()
 
     def _ask(
         self,
         arrival: PendingArrival,
-        t: int,
         horizon: int,
         left: int,
         blocked: Sequence[bool] | None,
         held: float,
         *,
         takes: int,
-    ) -> tuple[int, int]:
-        """Return the action for an arrival, and the money of the plan that it was chosen for."""
-        self._decided, given, allowed = None, arrival.row, arrival.available
-        own_costs = arrival.own_costs
+    ) -> int:
+        """Return the action for an arrival, by its place among the active ones."""
+        given, own_costs = arrival.row, arrival.own_costs
+        self._decided = None
         offers = self.offers_to(arrival)
-        given.horizon = self._planned(t, horizon, held)
-        self._write_row(given, offers)
-        money, fits = self._money(own_costs), self._scratch.fits
-        if blocked is not None:
-            fits[:] = [not barred for barred in blocked]
-        else:
-            fits[:] = [reserve <= left for _, _, reserve in offers]
-        if allowed is not None and allowed is not given.available:  # rules leave out more
-            fits &= [name in allowed for name in self.actions]
-        action = self._call_kernel(given.horizon, money, takes)
+        given.horizon = horizon if held >= 1.0 else self._planned(horizon, held)
+        self._writer.write_arrival(arrival, offers, blocked)
+        payable = left if blocked is None else 0
+        action = self._call_kernel(given.horizon, self._money(own_costs), payable, takes)
         if self._lowered_rows.learns_costs:
             costs = self._scratch.costs.tolist()
-            predicted = zip(offers, costs, strict=True)
-            offers = [(name, min(cost, reserve), reserve) for (name, _, reserve), cost in predicted]
+            predicted = zip(offers, self._columns, strict=True)
+            offers = [(name, min(costs[k], most), most) for (name, _, most), k in predicted]
         self._decided = given, offers
-        return action, money
+        return self._places[action]
 
-    def _call_kernel(self, horizon: int, money: int, takes: int) -> int:
-        """Call the kernel on the row that was filled in."""
+    def _call_kernel(self, horizon: int, money: int, payable: int, takes: int) -> int:
+        """Call the kernel on the row that was written; return the column of the action."""
         if horizon != self._lowered_rows.horizon:
             self._lowered_rows = self._lowered_rows._replace(horizon=horizon)
         return self._advance_row(
@@ -200,28 +194,15 @@ class RowPolicy(LivePolicy):
             self._scratch,
             self._stream,
             money,
+            payable,
             takes,
         )
 
-    def _options(self, money: int, *, past: bool) -> list[bool]:
-        """Return the actions that the arrival just weighed could be given."""
-        costs = self._row.costs.tolist()
-        fits = zip(self._scratch.fits.tolist(), costs, strict=True)
-        return [fit and cost <= money and not past for fit, cost in fits]
-
-    def _reason(self, past: bool, options: list[bool]) -> int:
-        """Return why the arrival just weighed is skipped."""
-        if past:
-            return PAST_HORIZON
-        if max(self._row.costs.tolist()) == UNAVAILABLE:
-            return NOT_ALLOWED
-        return POLICY_SKIP if any(options) else UNAFFORDABLE
-
     def take(self, arrival: PendingArrival, action: int, *, horizon: int | None = None) -> None:
         """Record a decision for an arrival; ``horizon`` is that of an arrival not weighed."""
-        given, t = arrival.row, self.row_state.progress.item(ROUND)
+        given = arrival.row
         if given.horizon is None:
-            given.horizon = self._planned(t, horizon or t, 1.0)
+            given.horizon = horizon or self.row_state.progress.item(ROUND)
         self._take(given, arrival.own_costs)
         count_decision(self.state, 0, action)
 
@@ -230,12 +211,18 @@ class RowPolicy(LivePolicy):
         self._take(*logged_row(event[_DETAIL], event[_AVAILABLE]))
 
     def learn(self, event: Sequence[Any]) -> None:
-        """Learn the reward or the bill of an event, which repeats the row of its decision."""
-        if event[_DETAIL] is None or event[_ACTION] not in (None, *self.actions):
+        """Learn the reward or the bill of an event, which repeats the row of its decision.
+
+        Stopped actions learn what comes late, and go on with it if they are restarted.
+        """
+        if event[_DETAIL] is None or not self.learns:
             return
         row, costs = logged_row(event[_DETAIL], None)
-        self._write_row(row, self._terms.offers_at(ROWS, self.offers[ROWS], costs))
-        action = SKIP if event[_ACTION] is None else self.actions[event[_ACTION]]
+        terms = self._terms
+        offers = [*self.offers[ROWS], *_offers_of(terms, terms.stopped)]
+        self._writer.write_taken(row, terms.offers_at(ROWS, offers, costs), costs)
+        name = event[_ACTION]
+        action = SKIP if name is None else terms.actions.index(name)
         billed = event[_KIND] == SETTLED
         outcome = float((event[_BILL] if billed else event[_REWARD]) or 0)
         self._learn_outcome(
@@ -247,11 +234,18 @@ class RowPolicy(LivePolicy):
         """Whether rewards and bills change the values of rows."""
         return self._lowered_rows.model != GIVEN
 
+    def set_costs(self, costs: Ints) -> None:
+        """Set the expected costs (contexts, active actions), in units of money, of old rows too."""
+        super().set_costs(costs)
+        expected = {self._columns[place]: cost for place, cost in enumerate(costs[0].tolist())}
+        change_expected_costs(self.row_state, expected)
+
     def take_over(self, other: LivePolicy) -> None:
         """Take over everything that the policy has learned on other terms."""
         if isinstance(other, RowPolicy):
             self._keep_sizes(other._lowered_rows.size, other._lowered_rows.warm_up)
-            copy_arrays(other.row_state, self.row_state)
+            take_over_rows(self.row_state, other.row_state, self._lowered_rows)
+            change_offers(self.row_state, other._terms, self._terms)
         super().take_over(other)
 
     def to_dict(self) -> dict[str, Any]:
@@ -277,26 +271,9 @@ class RowPolicy(LivePolicy):
             self.row_state = new_row_state(self._lowered_rows, **self._shape)
 
     def _take(self, given: ArrivalRow, costs: dict[str, int] | None) -> None:
-        self._write_row(given, self._terms.offers_at(ROWS, self.offers[ROWS], costs or {}))
-        self._scratch.fits[:] = True
-        self._call_kernel(given.horizon or 0, self._money(costs), 1)
-
-    def _write_row(self, given: ArrivalRow, offers: Sequence[Offer]) -> None:
-        """Write the row of an arrival, at the costs of offers, for the kernels."""
-        scores, features, available = given.scores or {}, given.features, given.available
-        scale, names = self._terms.scale, self.actions
-        if scale is not UNSCALED:
-            scores = {name: scale.units(score, count=1) for name, score in scores.items()}
-        values = [scores.get(name, 0.0) for name in names]
-        values.append(scores.get(SKIP_NAME, scale.zero))
-        if features is not None:
-            values += [features.get(name, 0.0) for name in self._terms.features]
-        self._row.values[:] = values
-        costs = [cost for _, cost, _ in offers]
-        if available is not None:
-            named = zip(names, costs, strict=True)
-            costs = [cost if name in available else UNAVAILABLE for name, cost in named]
-        self._row.costs[:] = costs
+        offers = self._terms.offers_at(ROWS, self.offers[ROWS], costs or {})
+        self._writer.write_taken(given, offers, costs)
+        self._call_kernel(given.horizon or 0, self._money(costs), LARGEST, 1)
 
     def _money(self, costs: dict[str, int] | None) -> int:
         """Return the money of the plan; with a default, beyond what that costs this arrival."""
@@ -306,12 +283,19 @@ class RowPolicy(LivePolicy):
         expected = {name: cost for name, cost, _ in self.offers[ROWS]}[default]
         return max(0, left + expected - costs[default])
 
-    def _planned(self, t: int, horizon: int, held: float) -> int:
+    def _planned(self, horizon: int, held: float) -> int:
         """Return the horizon for which a plan that is held back spends as much per arrival."""
+        t = self.row_state.progress.item(ROUND)
         remaining = horizon - t
-        if held >= 1.0 or remaining < 1:
+        if remaining < 1:
             return horizon
         return t + min(LARGEST, ceil(remaining / max(held, 1e-12)))
+
+
+def _offers_of(terms: Terms, names: Collection[str]) -> list[Offer]:
+    """Return the declared offers of some actions."""
+    offers = zip(terms.actions, terms.costs_in(ROWS), terms.reserves_in(ROWS), strict=True)
+    return [offer for offer in offers if offer[0] in names]
 
 
 _KIND, _ACTION, _AVAILABLE, _BILL, _REWARD, _DETAIL = map(

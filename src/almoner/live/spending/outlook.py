@@ -137,8 +137,8 @@ class Outlook(NamedTuple):
             coming = self.arrivals if cap.arrivals is None else cap.arrivals
             if reserve > cap.room - self._others(context, offer, coming):
                 return False
-        if self.ceiling is None or self._is_served(context, offer):
-            return True
+        if self.ceiling is None or cost == 0 or self._is_served(context, offer):
+            return True  # amendments and bills may have put the spend above its line
         return cost <= self.ceiling - self.ledger.committed
 
     def _others(self, context: str, offer: Offer, arrivals: float) -> int:

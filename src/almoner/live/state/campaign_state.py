@@ -85,7 +85,8 @@ class Campaign:
 
     def amend(self, terms: Terms, at: int) -> None:
         """Go on with other terms, and with everything that was learned."""
-        if terms.budget < self.ledger.budget - self.ledger.left:
+        kept = 0 if self.shared is not None else self.ledger.reserved
+        if terms.budget < self.ledger.spent + kept:
             raise BrokenLedger(f"a budget of {terms.budget} is less than is spent and reserved")
         before, horizon = self.policy, self.terms.horizon
         self.terms = terms

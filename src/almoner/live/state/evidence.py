@@ -5,13 +5,15 @@ All of it ages at the same times (`almoner.live.rewards.ageing`), before a decis
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from almoner.live.costs.bills import Bills
+from almoner.live.costs.open_reserves import add_reserve, end_reserve
 from almoner.live.costs.shared_reserves import SharedReserves
-from almoner.live.policy.detail import has_own_costs, written_detail
+from almoner.live.policy.detail import written_detail
 from almoner.live.rewards.ageing import Ageing
 from almoner.live.rewards.reward_window import RewardWindow
 from almoner.live.rows.arrival_row import learned_parts
@@ -76,18 +78,14 @@ class Evidence:
 
     def add(self, campaign: Campaign, decided: EventRow) -> None:
         """Add a decision."""
-        _, _, at, _, _, _, context, action, cost, reserve = decided[:10]
+        _, _, at, _, _, _, context, action = decided[:8]
         row = campaign.contexts[context]
         if self.ageing is not None:
             self.ageing.note_decision(at)
         if self.window is not None:
             self.window.add(decided, row, _row_to_repeat(campaign, decided))
         if self.bills is not None and action is not None:
-            self.bills.add(row, action, at)
-            if self.shared is not None and has_own_costs(decided[_DETAIL]):
-                self.shared.add_given(decided[0], cost=cost or 0, reserve=reserve or 0)
-            elif self.shared is not None:
-                self.shared.add(row, action, at, cost=cost or 0, reserve=reserve or 0)
+            add_reserve(self.bills, self.shared, row, decided)
 
     def end(self, campaign: Campaign, event: Event) -> None:
         """Add an event that ends a reserve, or a bill that comes after its end."""
@@ -98,13 +96,15 @@ class Evidence:
             return
         deadline, decision = campaign.expiring.entry(event.decision or 0)
         at = event.at if decision is None else decision.at
-        self.bills.end(row, event, deadline, at)
-        if self.shared is None or event.reason is not None:
-            return
-        if not self.shared.remove_given(event.decision or 0):
-            cost, reserve = event.cost or 0, event.reserve or 0
-            lifetime = None if deadline is None else deadline - at
-            self.shared.remove(row, event.action or "", at, lifetime, cost=cost, reserve=reserve)
+        end_reserve(self.bills, self.shared, row, event, deadline=deadline, at=at)
+
+    def aged_reserves(self, campaign: Campaign, now: int) -> SharedReserves | None:
+        """Return a copy of the open decisions at their present ages, if reserves are shared."""
+        if self.shared is None or self.bills is None:
+            return None
+        aged = deepcopy(self.shared)
+        aged.age(now, self.bills.expected(now, campaign.contexts))
+        return aged
 
     def amend(self, campaign: Campaign) -> None:
         """Go on with the terms that the campaign has now."""

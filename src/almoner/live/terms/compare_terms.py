@@ -16,7 +16,7 @@ from almoner.live.terms.written_terms import written_terms
 from almoner.live.times.closing_time import ClosingTime
 from almoner.policy.base import Policy
 from almoner.policy.priors import Pooled
-from almoner.policy.recipes import thrifty, wilson_eager
+from almoner.policy.recipes import described, thrifty, wilson_eager
 from almoner.policy.rewards import InsuredWilson
 
 __all__ = ["refuse_differences"]
@@ -85,4 +85,6 @@ def _difference(path: str, was: Any, got: Any) -> tuple[str, str, str]:
 def _shown(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{name!r}: {_shown(part)}" for name, part in value.items()) + "}"
+    if isinstance(value, Policy):
+        return described(value)
     return f"{value:f}" if isinstance(value, Decimal) else repr(value)

@@ -66,9 +66,10 @@ def refuse_row_contradictions(terms: Terms) -> None:
             )
         return
     _refuse_policy(terms)
-    for name, given in _unusable(terms).items():
+    for name, (given, remedy) in _unusable(terms).items():
         if given:
-            raise InvalidTerms(f"{name} has no meaning with scores or features; leave it out")
+            kind = "scores" if terms.scores else "features"
+            raise InvalidTerms(f"{name} has no meaning in a campaign with {kind}; {remedy}")
     if any(isinstance(units, dict) for units in (*terms.costs.values(), *terms.reserves.values())):
         raise InvalidTerms(
             "costs by context have no meaning with scores or features; give one cost for each "
@@ -76,15 +77,18 @@ def refuse_row_contradictions(terms: Terms) -> None:
         )
 
 
-def _unusable(terms: Terms) -> dict[str, bool]:
-    """Return the terms that rows cannot have, and whether each was given."""
+def _unusable(terms: Terms) -> dict[str, tuple[bool, str]]:
+    """Return the terms that rows cannot have: whether each was given, and what to do instead."""
+    skip = "give what a skip brings under None in scores, or " if terms.scores else ""
+    past = "scores bring what was learned before" if terms.scores else "models learn from the start"
+    learns_costs = bool(terms.features) and bool(terms.learned_costs)
     return {
-        "new_contexts": terms.new_contexts,
-        "default_rewards": terms.default_rewards is not None,
-        "learn_cost": bool(terms.learned_costs),
-        "risk": terms.risk > 0.0,
-        "after": terms.after is not None,
-        "prior": terms.prior is not None,
+        "new_contexts": (terms.new_contexts, "leave it out"),
+        "default_rewards": (terms.default_rewards is not None, f"{skip}leave it out"),
+        "learn_cost": (learns_costs, "leave it out, as linear() learns costs from bills by itself"),
+        "risk": (terms.risk > 0.0, "leave it out, and reserve what a bill can be at most"),
+        "after": (terms.after is not None, f"leave it out: {past}"),
+        "prior": (terms.prior is not None, f"leave it out: {past}"),
     }
 
 

@@ -112,6 +112,11 @@ class Terms:
         return frozenset(self.features)
 
     @cached_property
+    def active_names(self) -> frozenset[str]:
+        """The names of the actions that can be taken."""
+        return frozenset(self.active)
+
+    @cached_property
     def scale(self) -> RewardScale:
         """The scale between rewards as people read them and the kernels' [0, 1]."""
         if self.reward_range is None:
@@ -176,7 +181,7 @@ class Terms:
         """The names of the actions that can be taken."""
         return tuple(name for name in self.costs if name not in self.stopped)
 
-    @property
+    @cached_property
     def learned_costs(self) -> tuple[str, ...]:
         """The names of the actions whose costs are learned."""
         return self.actions if self.learn_cost else self.learns

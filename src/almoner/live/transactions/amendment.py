@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from math import ceil
 from typing import Any
 
 from almoner import checks
 from almoner.errors import Conflict, InvalidTerms
-from almoner.live.costs.ledger import Ledger
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.status import Status
 from almoner.live.terms.action import Action, in_context
@@ -19,7 +19,7 @@ from almoner.live.terms.terms import PAIRS_LIMIT, Terms
 from almoner.live.terms.written_terms import written_terms
 from almoner.live.times.closing_time import ClosingTime
 
-__all__ = ["Changes", "amended_terms"]
+__all__ = ["Changes", "amended_terms", "least_budget"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,13 +68,8 @@ def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
     if campaign.status == Status.CLOSED:
         raise Conflict("the campaign is closed for good; open another one")
     terms = campaign.terms
-    if terms.on_rows and (changes.add or changes.stop or changes.restart):
-        raise InvalidTerms(
-            "a campaign on rows keeps its actions; leave an action out of available where it is "
-            "not to be taken, or open another campaign"
-        )
     if changes.budget is not None:
-        terms = replace(terms, budget=_budget(terms, campaign.ledger_at(now), changes.budget))
+        terms = replace(terms, budget=_budget(campaign, now, changes.budget))
     terms = replace(terms, horizon=_horizon(campaign, changes, now))
     terms = _with_actions(terms, changes)
     pairs = len(campaign.contexts) * len(terms.actions)
@@ -89,15 +84,24 @@ def amended_terms(campaign: Campaign, changes: Changes, now: int) -> Terms:
     return terms
 
 
-def _budget(terms: Terms, ledger: Ledger, value: Any) -> int:
-    money = terms.unit
-    budget = money.units("budget", value, error=InvalidTerms)
-    shared = terms.risk > 0.0  # then what open decisions are expected to cost is kept
-    kept = ledger.planned if shared else ledger.reserved
-    least = ledger.spent + kept
+def least_budget(campaign: Campaign, now: int) -> int:
+    """Return the least budget to which a campaign may be amended now, in units.
+
+    With a risk, reserves need not be kept in full: what open decisions may cost, but for the risk.
+    """
+    ledger, aged = campaign.ledger_at(now), campaign.evidence.aged_reserves(campaign, now)
+    if aged is None:
+        return ledger.spent + ledger.reserved
+    return min(ledger.budget, ledger.spent + min(ledger.reserved, ceil(aged.most())))
+
+
+def _budget(campaign: Campaign, now: int, value: Any) -> int:
+    money, risk = campaign.terms.unit, campaign.terms.risk
+    budget, least = money.units("budget", value, error=InvalidTerms), least_budget(campaign, now)
     if budget < least:
-        spent, held = money.amounts(ledger.spent, kept)
-        how = "expected to be" if shared else "reserved"
+        ledger = campaign.ledger_at(now)
+        spent, held = money.amounts(ledger.spent, least - ledger.spent)
+        how = f"that open decisions may cost but for the risk of {risk:g}" if risk else "reserved"
         rule = f"be at least the {spent!r} spent and {held!r} {how}"
         remedy = f"the least possible now is {money.amount(least)!r}"
         raise checks.refuse("budget", rule, value, remedy, InvalidTerms)

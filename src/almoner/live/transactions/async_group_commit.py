@@ -45,14 +45,19 @@ class AsyncGroupCommit:
         self._batch: list[Call] = []
         self._transaction: Future[None] | None = None
 
-    async def submit(self, commands: Sequence[Any]) -> list[Any]:
-        """Return the answers to a caller's commands once they are durable, or raise its error."""
+    def submit(self, commands: Sequence[Any]) -> asyncio.Future[list[Any]]:
+        """Return the future of the answers to a caller's commands, or of its error.
+
+        It is done once they are durable. No coroutine: those would take a tenth of the time.
+        """
+        if not self._queue and not self._is_running():
+            # Not at once, so that callers of this iteration of the event loop share the batch; and
+            # twice, as in `_run`. Before the queue grows: what is in it has a start to come.
+            self.loop.call_soon(self._start)
+            self.loop.call_soon(self._start)
         future: asyncio.Future[list[Any]] = self.loop.create_future()
         self._queue.append((commands, future))
-        if not self._is_running():
-            # Not at once, so that callers of this iteration of the event loop share the batch.
-            self.loop.call_soon(self._start)
-        return await future
+        return future
 
     async def finish(self) -> None:
         """Wait until all callers are answered."""
@@ -120,12 +125,12 @@ class AsyncGroupCommit:
         for (_, future), answer in zip(batch, answers, strict=True):
             if future.done():  # cancelled; the transaction stays committed
                 continue
-            if isinstance(answer, StopIteration):  # which futures do not accept
-                future.set_exception(RuntimeError(f"a request raised {answer!r}"))
-            elif isinstance(answer, BaseException):
-                future.set_exception(answer)
-            else:
+            if type(answer) is list:
                 future.set_result(answer)
+            elif isinstance(answer, StopIteration):  # which futures do not accept
+                future.set_exception(RuntimeError(f"a request raised {answer!r}"))
+            else:
+                future.set_exception(answer)
         if self._batch is batch:  # its thread is about to end
             self._transaction = None
         self._start()

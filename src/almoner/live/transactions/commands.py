@@ -150,6 +150,9 @@ def arrivals(
     if contexts is None and rows is not None:
         contexts = [None] * len(checks.listed("scores" if features is None else "features", rows))
     names = checks.listed("contexts", contexts)
+    allowed = list(available) if isinstance(available, Iterator) else available
+    if all(values is None for values in (keys, persons, costs, scores, features)):
+        return [Decide(context, allowed) for context in names]
     keys = _one_each("keys", keys, len(names))
     costs = _one_each("costs", costs, len(names))
     scores = _one_each("scores", scores, len(names))
@@ -159,7 +162,6 @@ def arrivals(
         raise InvalidInput(
             f"persons must hold {len(names)} persons, one for each context, got {len(persons)}"
         )
-    allowed = list(available) if isinstance(available, Iterator) else available
     return [
         Decide(context, allowed, *values)
         for context, *values in zip(names, keys, persons, costs, scores, features, strict=True)

@@ -79,7 +79,8 @@ class GroupCommit:
                     return [error] * len(callers)
                 finally:
                     release(claim)
-                    self._wake_next()
+                    if self._queue:
+                        self._wake_next()
         self._process.check()
         call = _Call(callers)
         try:

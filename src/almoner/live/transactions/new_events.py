@@ -13,7 +13,7 @@ from almoner.live.state.fold import fold, ledger_after
 from almoner.live.terms.terms import CHARGE, Terms
 from almoner.store.events import AMENDED, REWARDED, SETTLED, Event
 
-__all__ = ["change_terms", "follow_up", "has_lapsed", "lapse", "set_status"]
+__all__ = ["change_terms", "follow_up", "has_lapsed", "lapse", "lapsed", "set_status"]
 
 
 def follow_up(
@@ -76,17 +76,21 @@ def has_lapsed(campaign: Campaign, now: int) -> bool:
     return bool(campaign.expiring.due(now) or (window is not None and window.waiting.due(now)))
 
 
-def lapse(campaign: Campaign, now: int) -> list[Event]:
-    """Record the deadlines that have passed; return the events to log."""
+def lapsed(campaign: Campaign, now: int) -> list[Event]:
+    """Return the events of the deadlines that have passed, none of which is recorded yet."""
     events = campaign.expiring.events(campaign.ledger, seq=campaign.seq, now=now)
-    if events:
-        fold(campaign, events)
     if campaign.window is None:
         return events
-    silences = campaign.window.silences(now, seq=campaign.seq, left=campaign.ledger.left)
-    if silences:
-        fold(campaign, silences)
-    return events + silences
+    left = events[-1].left if events else campaign.ledger.left
+    return events + campaign.window.silences(now, seq=campaign.seq + len(events), left=left)
+
+
+def lapse(campaign: Campaign, now: int) -> list[Event]:
+    """Record the deadlines that have passed; return the events to log."""
+    events = lapsed(campaign, now)
+    if events:
+        fold(campaign, events)
+    return events
 
 
 def set_status(campaign: Campaign, kind: str, *, now: int) -> Event:

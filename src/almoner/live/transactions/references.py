@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from almoner import checks
 from almoner.errors import Conflict, UnknownDecision
 from almoner.live.transactions.decision_ids import DecisionIds
 from almoner.store.base import Writer
@@ -87,8 +88,8 @@ class References:
         """Return the id of the decision made with a key; refuse a key without one."""
         if event is None:
             raise UnknownDecision(
-                f"there is no decision with the key {key!r} in this campaign; use the key that "
-                "decide was given"
+                f"there is no decision with the key {checks.shown(key)} in this campaign; use the "
+                "key that decide was given"
             )
         self._histories.setdefault(event.seq, [event])  # of another caller of the transaction
         return event.seq + self._ids.first

@@ -56,9 +56,12 @@ class Command:
         raise NotImplementedError
 
 
-@dataclass(slots=True)
+@dataclass
 class Decide(Command):
-    """Decide for one arrival; ``new`` is False if the same key was decided before."""
+    """Decide for one arrival; ``new`` is False if the same key was decided before.
+
+    Without slots, so that fields which are no arguments take no time to set.
+    """
 
     context: Any
     available: Any = None
@@ -90,7 +93,8 @@ class Decide(Command):
         campaign = transaction.campaign
         if campaign.terms.on_rows:
             self.context = row_context(self.context)
-        self.context = transaction.known_context(self.context)
+        if type(self.context) is not str or self.context not in campaign.contexts:
+            self.context = transaction.known_context(self.context)
         if self.available is not None:
             self.available = known_actions(campaign, self.available)
         if self.costs is not None:
@@ -108,9 +112,10 @@ class Decide(Command):
 
     def carry_out(self, transaction: Transaction) -> None:
         """Enqueue the arrival, unless its key was decided before."""
-        self.event = None if self.key is None else transaction.decided_with(self.key)
-        self.new = self.event is None
-        if self.new:
+        if self.key is not None:
+            self.event = transaction.decided_with(self.key)
+        if self.event is None:
+            self.new = True
             transaction.enqueue(self)
 
     def answer(self, transaction: Transaction) -> Decision:
@@ -126,9 +131,11 @@ class Transaction:
         self.campaign, self.writer, self.now, self.ids = campaign, writer, now, ids
         self.added: list[Event] = []
         self._queue: list[Decide] = []
-        self._new_contexts: set[str] = set()  # of the caller whose commands are being checked
-        self._references: References | None = None
-        self._visitors: Visitors | None = None
+
+    _references: References | None = None
+    _visitors: Visitors | None = None
+    _new_contexts: frozenset[str] = frozenset()
+    """New contexts of the caller whose commands are being checked."""
 
     @property
     def references(self) -> References:
@@ -152,19 +159,28 @@ class Transaction:
                 self._visitors.look_up(names)
 
     def run(self, callers: Sequence[Sequence[Command]]) -> list[list[Any] | Exception]:
-        """Carry out all or none of each caller's commands; return its answers or its error."""
-        self._lapse()
-        errors = [self._run(commands) for commands in callers]
+        """Carry out all or none of each caller's commands; return its answers or its error.
+
+        The actions of persons that were decided are written too.
+        """
+        if self.campaign.expiring.open or self.campaign.evidence.window is not None:
+            self._lapse()
+        errors: list[Exception | None] = []
+        for commands in callers:  # a comprehension of one element takes twice as long
+            errors.append(self._run(commands))  # noqa: PERF401
         self.decide()
-        return [
-            [command.answer(self) for command in commands] if error is None else error
-            for commands, error in zip(callers, errors, strict=True)
-        ]
+        if self._visitors is not None:
+            self._visitors.save()
+        answers: list[list[Any] | Exception] = []
+        for commands, error in zip(callers, errors, strict=True):
+            if error is None:
+                answers.append([command.answer(self) for command in commands])
+            else:
+                answers.append(error)
+        return answers
 
     def _lapse(self) -> None:
         """Record the deadlines that have passed since the last transaction."""
-        if not self.campaign.expiring.open and self.campaign.evidence.window is None:
-            return
         for event in lapse(self.campaign, self.now):
             self.added.append(event)
             if self._references is not None:
@@ -173,7 +189,8 @@ class Transaction:
     def _run(self, commands: Sequence[Command]) -> Exception | None:
         if self._references is not None:
             self._references.begin_caller()
-        self._new_contexts.clear()
+        if self._new_contexts:
+            self._new_contexts = frozenset()
         try:
             for command in commands:
                 command.check(self)
@@ -186,12 +203,9 @@ class Transaction:
 
     def known_context(self, context: Any) -> str:
         """Return a context that may arrive, those that this caller adds before it included."""
-        contexts = self.campaign.contexts
-        if type(context) is str and context in contexts:
-            return context
         name = known_context(self.campaign, context, self._new_contexts)
-        if name not in contexts:
-            self._new_contexts.add(name)
+        if name not in self.campaign.contexts:
+            self._new_contexts |= {name}
         return name
 
     def visitor(self, person: str) -> Visitor | None:
@@ -202,11 +216,6 @@ class Transaction:
         """Remove what is kept of a person; return the number of actions that were kept."""
         self.decide()
         return 0 if self._visitors is None else self._visitors.forget(person)
-
-    def save_persons(self) -> None:
-        """Write the actions of persons that were decided."""
-        if self._visitors is not None:
-            self._visitors.save()
 
     def claim_key(self, key: str, context: str) -> None:
         """Refuse a key that was used for another context, by this caller or in the log."""
@@ -230,7 +239,7 @@ class Transaction:
         self.added += events
         for arrival, event in zip(self._queue, events, strict=True):
             arrival.event = event
-            if event.key is not None:
+            if arrival.key is not None:
                 self.references.note_decided(event)
             if arrival.visitor is not None and event.action is not None:
                 self._visitors.acted(arrival.visitor, event.seq)  # type: ignore[union-attr]
@@ -278,6 +287,4 @@ def execute(
     """Run the commands of callers on a campaign; return their answers and the events to append."""
     transaction = Transaction(campaign, writer, now, ids)
     transaction.look_up(callers)
-    answers = transaction.run(callers)
-    transaction.save_persons()
-    return answers, transaction.added
+    return transaction.run(callers), transaction.added
