@@ -28,6 +28,9 @@ class Split(NamedTuple):
         The gain as a share of the largest of all candidates.
     contexts
         The number of contexts that they make.
+    difference
+        How far mean rewards differ between these contexts, in standard errors of chance: below 3
+        they do not. Contexts may differ a lot and gain nothing, if the same action is best in all.
     """
 
     columns: tuple[str, ...]
@@ -35,6 +38,7 @@ class Split(NamedTuple):
     stderr: float
     share: float
     contexts: int
+    difference: float = 0.0
 
     @property
     def is_worth_it(self) -> bool:
@@ -116,6 +120,8 @@ class Fit:
         names = [field.name for field in fields(cls) if field.name != "splits"]
         if not isinstance(table, dict):
             raise checks.refuse("fit", "be a table", table, error=InvalidProblem)
+        newer = "split_difference"  # files of before lack it
+        parts = [part for part in parts if part in table or part != newer]
         checks.known_keys("fit", table, required=[*names, *parts], error=InvalidProblem)
         counts = np.array(table["counts"], np.float64)
         arrays = {

@@ -7,7 +7,7 @@ import json
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -16,7 +16,16 @@ from almoner.types import Floats, Mask
 
 __all__ = ["Table", "is_empty", "open_table"]
 
-SUFFIXES = ".csv, .csv.gz, .jsonl or .parquet"
+SUFFIXES = ".csv, .tsv, .jsonl (each also with .gz) or .parquet"
+
+DELIMITERS = (",", ";", "\t")
+"""Separators of cells, of which the header has one; a comma if it has none."""
+
+MISSING = ("na", "n/a", "nan", "null", "none", "<na>")
+"""Texts, in small letters, that other programs write for a number that is not there."""
+
+TRUTH = {"true": 1.0, "false": 0.0}
+"""Texts, in small letters, that other programs write for yes and no."""
 
 
 class Table:
@@ -45,15 +54,17 @@ class Table:
             raise InvalidInput(f"{self.source}: column {name!r} must be a list of numbers")
         bad = np.flatnonzero(~np.isfinite(numbers))
         if missing is not None and len(bad):
-            empty = [i for i in bad.tolist() if is_empty(values[i])]
+            empty = [i for i in bad.tolist() if _is_missing(values[i])]
             numbers[empty] = missing
             bad = np.flatnonzero(~np.isfinite(numbers))
         if len(bad):
             value = values[int(bad[0])] if hasattr(values, "__getitem__") else numbers[bad[0]]
             shown = "nothing" if value is None or value == "" else repr(_plain(value))
+            odd = isinstance(value, str) and not _is_missing(value)
+            remedy = "write plain numbers" if odd else "fill it in, or leave the row out"
             raise InvalidInput(
                 f"{self.source}: column {name!r} must hold finite numbers, got {shown} in row "
-                f"{bad[0] + 1}; fill it in, or leave the row out"
+                f"{bad[0] + 1}; {remedy}"
             )
         return numbers
 
@@ -63,13 +74,18 @@ class Table:
         return ["" if is_empty(value) else str(_plain(value)) for value in values]
 
     def empty(self, name: str) -> Mask:
-        """Return which cells of a column are empty."""
-        return np.array([is_empty(value) for value in self._columns[name]], np.bool_)
+        """Return which cells of a column of numbers have none."""
+        return np.array([_is_missing(value) for value in self._columns[name]], np.bool_)
 
 
 def is_empty(value: Any) -> bool:
     """Return whether a cell has no value: an empty text, None, or a NaN."""
     return value is None or value == "" or bool(value != value)  # noqa: PLR0124  # NaN
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a cell has no number: it is empty, or a text that stands for that."""
+    return is_empty(value) or (isinstance(value, str) and value.strip().lower() in MISSING)
 
 
 def open_table(source: Any) -> Table:
@@ -98,32 +114,34 @@ def open_table(source: Any) -> Table:
         return Table("the rows", {name: _values(source[name]) for name in names})
     raise InvalidInput(
         "rows must come from a path, a data frame or a mapping of columns, got a "
-        f"{type(source).__name__}; give rewards= and costs= as columns"
+        f"{type(source).__name__}; give a list of values for each name"
     )
 
 
 def _from_path(path: Path) -> Table:
-    if path.suffix == ".parquet":
+    name = path.name.lower()
+    if name.endswith(".parquet"):
         return _from_parquet(path)
-    if path.suffix == ".csv":
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return _from_csv(str(path), file)
-    if path.name.endswith(".csv.gz"):
+    kind = Path(name.removesuffix(".gz")).suffix
+    if kind not in (".csv", ".tsv", ".jsonl", ".ndjson"):
+        raise InvalidInput(f"a file of rows must end in {SUFFIXES}, got {path.name!r}")
+    read = _from_csv if kind in (".csv", ".tsv") else _from_jsonl
+    if name.endswith(".gz"):
         import gzip
 
-        with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as file:
-            return _from_csv(str(path), file)
-    if path.suffix == ".jsonl":
-        with path.open(encoding="utf-8-sig") as file:
-            return _from_jsonl(str(path), file)
-    raise InvalidInput(f"a file of rows must end in {SUFFIXES}, got {path.name!r}")
+        with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as unpacked:
+            return read(str(path), unpacked)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return read(str(path), file)
 
 
-def _from_csv(source: str, file: Iterable[str]) -> Table:
+def _from_csv(source: str, file: TextIO) -> Table:
     try:
-        names, *records = [record for record in csv.reader(file) if record] or [[]]
+        names, *records = [record for record in _records(file) if record] or [[]]
     except (csv.Error, UnicodeDecodeError) as reason:
-        raise InvalidInput(f"{source} is not valid CSV: {reason}") from None
+        raise InvalidInput(
+            f"{source} is not valid CSV: {reason}; save it as CSV in UTF-8"
+        ) from None
     if not names:
         raise InvalidInput(f"{source} must have a line with the names of its columns, got none")
     names = [name.strip() for name in names]
@@ -138,7 +156,15 @@ def _from_csv(source: str, file: Iterable[str]) -> Table:
     return Table(source, dict(zip(names, columns, strict=True)))
 
 
-def _from_jsonl(source: str, file: Iterable[str]) -> Table:
+def _records(file: TextIO) -> Iterable[list[str]]:
+    """Return the records of a CSV file, with the separator and the spaces of its header."""
+    header = next((line for line in file if line.strip()), "")
+    file.seek(0)
+    delimiter = max(DELIMITERS, key=header.count)
+    return csv.reader(file, delimiter=delimiter, skipinitialspace=f"{delimiter} " in header)
+
+
+def _from_jsonl(source: str, file: TextIO) -> Table:
     """Return the columns of one JSON object a line; absent keys are empty cells."""
     try:
         records = [json.loads(line) for line in file if line.strip()]
@@ -219,6 +245,8 @@ def _values(column: Any) -> Any:
 
 def _number(value: Any) -> float:
     """Return a value as a float, NaN if it is none."""
+    if isinstance(value, str) and (known := TRUTH.get(value.strip().lower())) is not None:
+        return known
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -111,5 +112,11 @@ def test_help_imports_nothing_heavy() -> None:
         assert f"\n  {command} " in done.stdout
 
 
-def test_the_version_is_shown() -> None:
-    assert run("--version").stdout == f"almoner, version {almoner.__version__}\n"
+def test_the_version_is_shown_and_the_lanes_that_simulations_run_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    version, lanes = run("--version").stdout.splitlines()
+    assert version == f"almoner, version {almoner.__version__}"
+    assert re.fullmatch(r"lanes: (8 × float64|off) \(.+\)", lanes)
+    monkeypatch.setenv("ALMONER_LANES", "0")
+    assert run("--version").stdout.endswith("lanes: off (ALMONER_LANES=0)\n")

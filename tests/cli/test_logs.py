@@ -38,7 +38,7 @@ def test_fit_ranks_columns_and_writes_a_problem(log: str, tmp_path: Path) -> Non
         for name in ("context", "noise")
     )
     assert first < second
-    assert "no evidence" in lines[second]
+    assert "no difference" in lines[second]
     problem = al.Problem.from_file(out)
     assert problem.contexts == ("high", "low", "middle")
     assert run("plan", str(out)).exit_code == 0

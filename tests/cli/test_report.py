@@ -54,6 +54,33 @@ def test_a_report_in_words_and_as_json(url: str) -> None:
     assert (code, "did you mean 'spring'?" in output) == (2, True)
 
 
+def test_a_store_is_only_read_though_deadlines_have_passed(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'shop.db'}"
+    with al.Agent.open(
+        url,
+        name="last week",
+        contexts=["new"],
+        actions={"coupon": al.Action(cost=1, reserve=5, expires="1 day")},
+        horizon=40,
+        budget=100,
+        holdout=0.3,
+        reward_window="2 days",
+        seed=1,
+        clock=lambda: 1_790_000_000.0,
+    ) as agent:
+        made = agent.decide_many(["new"] * 30)
+        agent.reward(next(one for one in made if not one.skipped).id, 1.0)
+    before = (tmp_path / "shop.db").read_bytes()
+    code, output = run("report", url, "last week", "--json")
+    report = json.loads(output)
+    assert (code, report["spent"], report["planned"]) == (0, 0, 0)
+    assert (report["lift"]["with_campaign"]["open"], report["lift"]["without"]["open"]) == (0, 0)
+    out = tmp_path / "out.csv"
+    assert run("ledger", "export", url, "last week", "--out", str(out))[0] == 0
+    assert out.read_text().count("True") == sum(not decision.skipped for decision in made)
+    assert (tmp_path / "shop.db").read_bytes() == before
+
+
 def test_a_report_on_rewards_in_money_names_the_currency(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'shop.db'}"
     with al.Agent.open(

@@ -40,6 +40,14 @@ def test_simulate_plays_the_default_policy_where_none_is_named() -> None:
     assert printed("simulate", TWO, *SMALL)["policy"] == "thrifty"
 
 
+def test_a_recipe_may_have_arguments() -> None:
+    rows = printed("simulate", TWO, "--policy", "thrifty(caution=0)", "--policy", "thrifty", *SMALL)
+    assert [row["policy"] for row in rows] == ["thrifty(caution=0)", "thrifty"]
+    horizon = PAPER_TWO(30, 0.4)
+    played = almoner.simulate(horizon, almoner.thrifty(caution=0), runs=3)
+    assert rows[0] == {"policy": "thrifty(caution=0)", **played.summary()}
+
+
 @pytest.mark.parametrize(("source", "missing"), [(TWO, set()), (TEN, {"pb", "ucb_pb"})])
 def test_all_is_every_applicable_recipe(source: str, missing: set[str]) -> None:
     result = run("simulate", source, "--policy", "all", *SMALL, "--json")

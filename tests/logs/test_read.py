@@ -227,3 +227,97 @@ def test_missing_overlap_is_noted() -> None:
     columns["probability"] = [1.0 if context == "old" else 0.5 for context in columns["context"]]
     (note,) = al.Log.read(columns).notes
     assert note.startswith("overlap is missing: 'coupon' could be taken in about 50 % of the rows")
+
+
+def test_files_of_other_programs_are_read(tmp_path: Path) -> None:
+    """Semicolons, tabs, spaces after commas, byte-order marks, capitals, yes and no, NA."""
+    rows = [["Segment", "Action", "Reward", "PScore"], ["a", "x", "True", "0.5"]]
+    rows += [["b", "", "False", "0.5"], ["a", "x", "NA", "0.5"], ["b", "", "nan", "0.5"]]
+    for name, separator, encoding in (
+        ("semicolon.csv", ";", "utf-8"),
+        ("tab.tsv", "\t", "utf-8"),
+        ("SPACES.CSV", ", ", "utf-8"),
+        ("mark.csv", ",", "utf-8-sig"),
+    ):
+        path = tmp_path / name
+        path.write_text("\n".join(map(separator.join, rows)), encoding=encoding)
+        log = al.Log.read(path)
+        assert log.taken.tolist() == [0, -1, 0, -1]
+        assert log.rewards.tolist() == [1.0, 0.0, 0.0, 0.0]
+        assert log.notes == ("2 rows without a reward count as 0",)
+        assert log.contexts == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"cost": [None, 0, 3, 0]},
+            "cost in row 1 must be given where something was done, got not",
+        ),
+        (
+            {"cost": ["NA", 0, 3, 0]},
+            "cost in row 1 must be given where something was done, got not",
+        ),
+        ({"cost": [-2, 0, 3, 0]}, "cost in row 1 must be at least 0, got -2; correct the row"),
+        ({"cost": [1e200, 0, 3, 0]}, "costs must be at most 1e.100 in size"),
+        ({"reward": [1e300, 0, 3, 0]}, "rewards must be at most 1e.100 in size"),
+        ({"reward": ["0,5", 0, 3, 0]}, "got '0,5' in row 1; write plain numbers"),
+        ({"action": ["x", "NaN", "x", "NaN"]}, "'NaN' is how programs write an empty cell; give"),
+        ({"probability": [1e-12, 0.5, 0.5, 0.5]}, "probability in row 1 must be at least 1e-09, "),
+        ({"probability": [0.0, 0.5, 0.5, 0.5]}, "greater than 0 and at most 1, got 0; give"),
+    ],
+)
+def test_what_would_be_misread_is_refused(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(al.InvalidInput, match=sentence):
+        al.Log.read({**FOUR, **changes})
+
+
+def test_a_log_without_chance_is_refused_unless_skipping_is_known() -> None:
+    columns = {**FOUR, "action": ["a", "", "a", ""], "probability": [1.0] * 4}
+    log = al.Log.read(columns)
+    with pytest.raises(al.InvalidInput, match="a frontier needs actions that were drawn at random"):
+        al.frontier(log, budgets=[1])
+    with pytest.raises(al.InvalidInput, match="a fit needs actions that were drawn at random"):
+        log.fit(budget=1)
+    known = al.Log.read(columns, skip_reward=0)
+    assert 0.0 <= al.frontier(known, budgets=[1])[0].value <= 4.0
+
+
+def test_a_log_is_simulated_as_the_problem_fitted_to_it() -> None:
+    log = al.Log.read(columns_of(2_000, 3))
+    runs = al.simulate(log, "rounded", budget=600, runs=4, seed=2)
+    other = al.simulate(log.fit(budget=600), "rounded", runs=4, seed=2)
+    assert runs.reward.values.tolist() == other.reward.values.tolist()
+    assert runs.problem.contexts == log.contexts
+    assert len(al.trace(log, "rounded", budget=600, seed=2).actions) == 2_000
+    with pytest.raises(al.InvalidInput, match="logs have no budget of their own; give budget="):
+        al.simulate(log, "rounded")
+    with pytest.raises(al.InvalidInput, match="terms must be left out on a log"):
+        al.simulate(log, "rounded", budget=3, terms=runs.problem)  # type: ignore[call-overload]
+
+
+def test_rewards_of_a_hold_out_say_what_skipping_brings(tmp_path: Path) -> None:
+    agent = al.Agent.open(
+        "memory:",
+        name="spring",
+        contexts=["all"],
+        actions={"mail": 1},
+        horizon=2_000,
+        budget=1_000,
+        holdout=0.2,
+        explore=0.4,
+        seed=1,
+    )
+    draws = np.random.default_rng(1)
+    for _ in range(2_000):
+        decision = agent.decide("all")
+        chance = 0.3 if decision.action is None else 0.5
+        agent.reward(decision.id, float(draws.random() < chance))
+    path = tmp_path / "spring.csv"
+    export(agent, path)
+    log = al.Log.read(path)
+    assert log.skip_reward is None
+    nobody, some = al.frontier(log, budgets=[0, 1_000])
+    assert nobody.value == pytest.approx(600, abs=3 * nobody.stderr)
+    assert some.value == pytest.approx(800, abs=3 * some.stderr)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from almoner import __version__
+from almoner import __version__, compile_progress
 from almoner.errors import AlmonerError, BrokenLedger
 
 if TYPE_CHECKING:
@@ -65,10 +66,27 @@ def _system_refusal(error: OSError) -> str:
     return f"cannot use {str(error.filename)!r}: {reason}; check the path"
 
 
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from almoner.simulation.lanes import describe_lanes
+
+    click.echo(f"almoner, version {__version__}\nlanes: {describe_lanes()}")
+    ctx.exit()
+
+
 @click.group(cls=_ErrorHandlingGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="almoner")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and how simulations use vector registers, and exit.",
+)
 def main() -> None:
     """Spend a fixed budget well, one decision at a time, while learning."""
+    compile_progress.show_on(sys.stderr)
 
 
 def problem_options(command: Callable[..., None]) -> Callable[..., None]:

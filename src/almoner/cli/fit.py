@@ -11,11 +11,14 @@ from almoner.cli.logs import load_log, log_options
 from almoner.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from almoner.fit import Fit
+    from almoner.fit import Fit, Split
     from almoner.logs.log import Log
     from almoner.problem import Problem
 
 __all__ = ["fit"]
+
+DIFFERENT = 3.0
+"""Standard errors by which the contexts of a column must differ, as in `almoner.logs.splits`."""
 
 
 @click.command()
@@ -58,20 +61,33 @@ def _print_splits(record: Fit) -> None:
     if len(record.splits) < 2:
         return
     print_table(
-        ["columns", "contexts", "gain per arrival", "± s.e.", "of the best", "worth a split"],
+        [
+            *("columns", "contexts", "differ by", "gain per arrival", "± s.e.", "of the best"),
+            "worth a split",
+        ],
         (
             [
                 " × ".join(split.columns),
                 str(split.contexts),
+                f"{split.difference:.1f} s.e.",
                 f"{split.gain:.4g}",
                 f"{split.stderr:.2g}",
                 f"{100 * split.share:.0f} %",
-                "yes" if split.is_worth_it else "no evidence",
+                _verdict(split),
             ]
             for split in record.splits
         ),
-        caption="gain of a plan with these contexts over one without, cross-validated\n",
+        caption="gain of a plan with these contexts over one without, cross-validated; rewards of "
+        f"contexts\n that differ by less than {DIFFERENT:g} standard errors differ by chance\n",
     )
+
+
+def _verdict(split: Split) -> str:
+    if split.is_worth_it:
+        return "yes"
+    if split.difference < DIFFERENT:
+        return "no difference"
+    return "same plan" if split.stderr == 0.0 else "no evidence"
 
 
 def _print_means(log: Log, problem: Problem, record: Fit) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,15 @@ from almoner.cli.logs import load_log, log_options
 from almoner.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from almoner.logs.frontier import LogFrontier
+    from almoner.logs.frontier import LogFrontier, LogFrontierPoint
 
 __all__ = ["frontier"]
 
 FORMATS = (".svg", ".pdf", ".png")
 """Endings of figures."""
+
+BESIDE = 3
+"""Budgets beside one another in the table of who gets what."""
 
 
 @click.command()
@@ -60,7 +64,8 @@ def frontier(
         print_json([asdict(point) for point in points])
         return
     _print_points(points)
-    _print_shares(points)
+    for start in range(0, len(points), BESIDE):
+        _print_shares(points[start : start + BESIDE])
     for point in points[-1:]:
         click.echo(f" It rests on {point.basis}.")
 
@@ -93,7 +98,7 @@ def _print_points(points: LogFrontier) -> None:
     )
 
 
-def _print_shares(points: LogFrontier) -> None:
+def _print_shares(points: Sequence[LogFrontierPoint]) -> None:
     """Print who gets what at each budget."""
     print_table(
         ["who", *(f"budget {point.budget:,.6g}" for point in points)],

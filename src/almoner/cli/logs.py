@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from almoner.logs.log import Log
 
-__all__ = ["load_log", "log_options"]
+__all__ = ["as_options", "load_log", "log_options"]
 
 OPTIONS = {
     "context": ("COLUMNS", "Columns that tell contexts apart, with commas; '' for none."),
@@ -26,16 +28,51 @@ OPTIONS = {
 """Options of a log: what they take, and the help."""
 
 
+ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)}|horizon)=(\[[^]]*\]|…|'[^']*'|)")
+"""An argument in a message of the package, with what it is given."""
+
+
 def log_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add LOG, the options that say what its columns are, and --json."""
     command = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")(
-        command
+        _with_options_in_messages(command)
     )
     for name, (metavar, about) in reversed(OPTIONS.items()):
         flag = f"--{name.replace('_', '-')}"
         kind = float if name == "skip_reward" else str
         command = click.option(flag, name, metavar=metavar, type=kind, help=about)(command)
     return click.argument("file", metavar="LOG")(command)
+
+
+def _with_options_in_messages(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with errors that name its options instead of arguments in Python."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        from almoner.errors import InvalidInput
+
+        try:
+            command(*arguments, **options)
+        except InvalidInput as error:
+            raise type(error)(as_options(str(error))) from None
+
+    return run
+
+
+def as_options(message: str) -> str:
+    """Return a message of the package with arguments as options of the command line.
+
+    Examples
+    --------
+    >>> as_options("name it with probability=…, or give context=[] or design='uniform'")
+    "name it with --probability …, or give --context '' or --design 'uniform'"
+    """
+
+    def option(match: re.Match[str]) -> str:
+        value = {"[…]": "…", "[]": "''"}.get(match[2], match[2])
+        return f"--{match[1].replace('_', '-')} {value}".rstrip()
+
+    return ARGUMENT.sub(option, message).replace("al.frontier", "almoner frontier")
 
 
 def load_log(file: str, options: dict[str, Any]) -> Log:

@@ -21,7 +21,7 @@ __all__ = ["replay"]
     multiple=True,
     default=("thrifty",),
     show_default=True,
-    help="A recipe by name; may be repeated.",
+    help="A recipe, as in 'thrifty' or 'thrifty(caution=2)'; may be repeated.",
 )
 @click.option(
     "--budget", type=float, required=True, help="Budget of all arrivals of LOG, or of --horizon."

@@ -45,7 +45,7 @@ COLUMNS = {
     "names",
     multiple=True,
     show_default="thrifty, on rows priced",
-    help="A recipe by name, or 'all' that apply; may be repeated.",
+    help="A recipe, as in 'thrifty' or 'thrifty(caution=2)', or 'all' that apply; may be repeated.",
 )
 @click.option(
     "--runs", type=int, show_default="1000, on rows 20", help="Replications of each policy."

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from almoner.errors import InvalidInput
 from almoner.logs.log import Log
 from almoner.logs.sums import sum_rows, weigh_rows
 from almoner.types import Floats
 
-__all__ = ["LEVEL", "Basis", "basis_of", "refuse_unknown_skips"]
+__all__ = ["LEVEL", "Basis", "basis_of", "refuse_certainty", "refuse_unknown_skips"]
 
 LEVEL = 1.959963984540054
 """Standard errors of a 95 % interval."""
@@ -91,4 +93,14 @@ def refuse_unknown_skips(log: Log) -> None:
             f"{log.source}: a budget skips arrivals, and the log has no skips to say what that "
             "brings; name the action that is skipping with skip=…, or give skip_reward=… if it is "
             "known"
+        )
+
+
+def refuse_certainty(log: Log, what: str) -> None:
+    """Refuse a log in which nothing was drawn at random."""
+    if np.all(log.probabilities == 1.0):
+        raise InvalidInput(
+            f"{log.source}: {what} needs actions that were drawn at random, and every row has "
+            "probability 1: what other actions would have brought is unknown; log a campaign with "
+            "explore= or holdout="
         )

@@ -9,7 +9,7 @@ import numpy as np
 from almoner.errors import InvalidInput
 from almoner.logs.log import Log
 
-__all__ = ["acceptance_notes", "horizon_of", "refuse_certainty", "smallest_of", "with_all_actions"]
+__all__ = ["acceptance_notes", "horizon_of", "smallest_of", "with_all_actions"]
 
 MARGIN = 3.0
 """Standard deviations by which the horizon falls short of the rows to be accepted on average."""
@@ -28,16 +28,6 @@ def smallest_of(log: Log) -> float:
     """
     needed = log.taken >= (0 if log.skip_reward is not None else -1)
     return float(log.probabilities[needed].min())
-
-
-def refuse_certainty(log: Log) -> None:
-    """Refuse a log in which nothing was drawn at random."""
-    if np.all(log.probabilities == 1.0):
-        raise InvalidInput(
-            f"{log.source}: replay needs actions that were drawn at random, and every row has "
-            "probability 1: what other actions would have brought is unknown; log a campaign with "
-            "explore= or holdout="
-        )
 
 
 def with_all_actions(log: Log) -> tuple[Log, list[str]]:

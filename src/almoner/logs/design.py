@@ -17,6 +17,9 @@ SIGMAS, ROUNDING = 6.0, 0.02
 """Standard errors, and share, by which the weights of an action may differ from the rows: chance,
 and probabilities written with two digits."""
 
+SMALLEST = 1e-9
+"""Smallest probability: the weight of such a row outweighs all others."""
+
 UNIFORM = "uniform"
 
 
@@ -71,15 +74,17 @@ def check_probabilities(
     If every row could take an action, its weights 1/p sum up to the number of rows, but for chance.
     Larger sums contradict the probabilities; smaller ones say that some rows could not take it.
     """
-    bad = ~((probabilities > 0.0) & (probabilities <= 1.0))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise checks.refuse(
-            f"{source}: the probability in row {row + 1}",
-            "be greater than 0 and at most 1",
-            probabilities[row],
-            "give the probability with which the action of the row was taken",
-        )
+    for rule, bad in (
+        ("be greater than 0 and at most 1", ~((probabilities > 0.0) & (probabilities <= 1.0))),
+        (f"be at least {SMALLEST:g}", probabilities < SMALLEST),
+    ):
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise InvalidInput(
+                f"{source}: the probability in row {row + 1} must {rule}, got "
+                f"{probabilities[row]:g}; give the probability with which the action of the row "
+                "was taken"
+            )
     rows, notes = len(taken), []
     for action in sorted(set(taken.tolist())):
         own = probabilities[taken == action]

@@ -9,7 +9,7 @@ import numpy as np
 from almoner import checks
 from almoner.errors import InvalidInput
 from almoner.fit import Fit, Split
-from almoner.logs.basis import LEVEL, refuse_unknown_skips
+from almoner.logs.basis import LEVEL, refuse_certainty, refuse_unknown_skips
 from almoner.logs.log import Log
 from almoner.logs.splits import best_split, rank_splits
 from almoner.logs.sums import model_of, sum_rows, weigh_rows
@@ -26,6 +26,8 @@ def fit_problem(
     budget = checks.number("budget", budget, low=0.0)
     arrivals = len(log) if horizon is None else checks.whole("horizon", horizon)
     refuse_unknown_skips(log)
+    if log.skip_reward is None:
+        refuse_certainty(log, "a fit")
     splits: tuple[Split, ...] = ()
     if context is not None:
         log = log.by(*([context] if isinstance(context, str) else context))

@@ -12,7 +12,7 @@ import numpy as np
 
 from almoner import checks
 from almoner.errors import InvalidInput
-from almoner.logs.basis import LEVEL, Basis, basis_of, refuse_unknown_skips
+from almoner.logs.basis import LEVEL, Basis, basis_of, refuse_certainty, refuse_unknown_skips
 from almoner.logs.log import Log
 from almoner.logs.plans import Judgement, judge, moves_of
 from almoner.logs.sums import (
@@ -132,6 +132,8 @@ def log_frontier(
     bootstraps = checks.whole("bootstraps", bootstraps, low=2)
     seed = checks.whole("seed", seed, low=0)
     refuse_unknown_skips(log)
+    if log.skip_reward is None:
+        refuse_certainty(log, "a frontier")
     cells = log.cells
     rows = weigh_rows(log, cells.codes, len(cells.labels), folds_of(log, FOLDS, seed))
     sums = sum_rows(rows)
@@ -178,6 +180,8 @@ def _deviations(
     values = []
     for _ in range(bootstraps):
         copies = draws.poisson(1.0, len(rows.places)).astype(np.float64)
+        if not copies.any():  # a log of a few rows: a sample has one of them at least
+            copies[draws.integers(len(copies))] = 1.0
         values.append([each.robust for each in judged(sum_rows(rows, copies))])
     deviations: Floats = np.std(values, axis=0, ddof=1)
     return deviations

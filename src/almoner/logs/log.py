@@ -93,8 +93,9 @@ class Log:
         Parameters
         ----------
         source
-            A path that ends in ``.csv``, ``.csv.gz``, ``.jsonl`` or ``.parquet`` (which needs
-            pyarrow), a data frame or an Arrow table, or a mapping from names to lists.
+            A path that ends in ``.csv``, ``.tsv``, ``.jsonl`` (each also with ``.gz``) or
+            ``.parquet`` (which needs pyarrow), a data frame or an Arrow table, or a mapping from
+            names to lists. Cells of CSV are separated by commas, semicolons or tabs.
         context
             The columns that tell contexts apart; an empty list for a single context. A column of
             many different numbers is cut at its quartiles.
@@ -222,6 +223,10 @@ class Log:
         from almoner.logs.fit_problem import fit_problem
 
         return fit_problem(self, budget=budget, horizon=horizon, context=context)
+
+    def as_problem(self, *, budget: float) -> Problem:
+        """Return the problem of as many arrivals as the log has, with the contexts of the log."""
+        return self.fit(budget=budget, context=self.split)
 
     def indices(self, rows: Ints) -> Log:
         """Return the log of some rows, with contexts of the same columns."""

@@ -13,7 +13,7 @@ from almoner.errors import InvalidInput
 from almoner.logs.columns import Column, encode, encode_column
 from almoner.logs.design import check_probabilities, designed
 from almoner.tables import Table, open_table
-from almoner.types import Floats, Ints
+from almoner.types import Floats, Ints, Mask
 
 __all__ = ["ALIASES", "read_log"]
 
@@ -35,6 +35,12 @@ EXPORT = {"decision", "action_index", "available", "settled"}
 
 SKIP_NAMES = ("", "skip")
 """Actions that are skips; ``skip`` is the one of our own exports."""
+
+LOST = ("na", "n/a", "nan", "null", "<na>")
+"""Actions, in small letters, that another program may have written for an empty cell."""
+
+LARGEST = 1e100
+"""Largest size of rewards and costs, whose squares must be floats."""
 
 ISO_TIME = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|\+00:00)?)?")
 
@@ -60,11 +66,16 @@ def read_log(
         probabilities = table.column(names["probability"])
     else:
         probabilities = designed(table.source, design, taken, actions, skip)
-    notes = _silent(table, names["reward"], taken, own)
+    silent = table.empty(str(names["reward"]))
+    if len(silent) != len(taken):
+        silent = np.zeros(len(taken), np.bool_)  # refused below
+    # A campaign counts no reward for a skip, unless some were told, as a hold-out needs.
+    unpaid = own and bool(np.all(silent[taken < 0]))
+    notes = _silent(silent & (taken >= 0) if unpaid else silent)
     notes += check_probabilities(table.source, probabilities, taken, actions)
     known = None if skip_reward is None else checks.number("skip_reward", skip_reward)
-    if known is None and own:
-        known = 0.0  # a campaign counts no reward for a skip
+    if known is None and unpaid:
+        known = 0.0
     fields: dict[str, Any] = {
         "actions": tuple(actions),
         "columns": _contexts(table, context, own, {*names.values()}),
@@ -77,6 +88,7 @@ def read_log(
         "notes": tuple(notes),
     }
     _refuse_lengths(table, fields)
+    _refuse_huge(table, fields)
     return _in_order(table, names["time"], fields)
 
 
@@ -90,7 +102,8 @@ def _column(table: Table, what: str, name: str | None) -> str | None:
                 + (near or f"its columns are {_some(table)}")
             )
         return name
-    return next((alias for alias in ALIASES[what] if alias in table.names), None)
+    names = {str(name).lower(): name for name in reversed(table.names)}
+    return next((names[alias] for alias in ALIASES[what] if alias in names), None)
 
 
 def _needed(table: Table, what: str, name: str | None) -> str:
@@ -119,6 +132,12 @@ def _actions(table: Table, name: str | None, skip: str | None, own: bool) -> tup
             f"are {', '.join(text or '(empty)' for text in found[:12])}"
         )
     actions = [text for text in found if text not in skips]
+    lost = next((text for text in actions if text.strip().lower() in LOST), None)
+    if lost is not None:
+        raise InvalidInput(
+            f"{table.source}: actions must have names, and {lost!r} is how programs write an empty "
+            f"cell; give skip={lost!r} if nothing was done there, or rename the action"
+        )
     index = {text: i for i, text in enumerate(actions)}
     return np.array([index.get(text, -1) for text in found] or [0], np.int64)[codes], actions
 
@@ -126,7 +145,7 @@ def _actions(table: Table, name: str | None, skip: str | None, own: bool) -> tup
 def _texts(table: Table, name: str, own: bool) -> list[str]:
     """Return a column of texts; CSV of our own escapes texts that spreadsheets would run."""
     texts = table.texts(name)
-    if own and table.source.endswith((".csv", ".csv.gz")):
+    if own and table.source.lower().endswith((".csv", ".csv.gz")):
         return [text.removeprefix("'") for text in texts]
     return texts
 
@@ -146,8 +165,9 @@ def _contexts(
 ) -> tuple[Column, ...]:
     """Return the columns that tell contexts apart; ``used`` are those of other things."""
     if context is None:
-        free = [name for name in ALIASES["context"] if name in table.names and name not in used]
-        found = free[0] if free else None
+        found = _column(table, "context", None)
+        if found in used:
+            found = None
         if found is None:
             raise InvalidInput(
                 f"{table.source}: a log needs columns that tell contexts apart, and none is called "
@@ -185,28 +205,33 @@ def _costs(
 
 def _billed(table: Table, name: str, taken: Ints) -> Floats:
     """Return a column of costs; a skip costs nothing."""
-    costs = table.column(name, missing=0.0)
+    costs, empty = table.column(name, missing=0.0), table.empty(name)
+    _refuse_lengths(table, {"taken": taken, "costs": costs, "columns": ()})
     for rule, bad in (
         ("be at least 0", costs < 0.0),
         ("be 0 where nothing was done", (taken < 0) & (costs != 0.0)),
+        ("be given where something was done", (taken >= 0) & empty),
     ):
         if bad.any():
             row = int(np.argmax(bad))
-            raise checks.refuse(f"{table.source}: {name} in row {row + 1}", rule, costs[row])
+            value = "nothing" if empty[row] else f"{costs[row]:g}"
+            raise InvalidInput(
+                f"{table.source}: {name} in row {row + 1} must {rule}, got {value}; correct the "
+                "row, or give cost= as a number or a table by action"
+            )
     return costs
 
 
-def _silent(table: Table, name: str | None, taken: Ints, own: bool) -> list[str]:
-    """Return a note on rows without a reward; skips of a campaign need none."""
-    empty = table.empty(str(name))
-    count = int(np.count_nonzero(empty & (taken >= 0) if own else empty))
+def _silent(silent: Mask) -> list[str]:
+    """Return a note on rows without a reward."""
+    count = int(np.count_nonzero(silent))
     return [f"{count:,} rows without a reward count as 0"] if count else []
 
 
 def _refuse_lengths(table: Table, fields: dict[str, Any]) -> None:
     count = len(fields["taken"])
     for name in ("rewards", "probabilities", "costs"):
-        if len(fields[name]) != count:
+        if name in fields and len(fields[name]) != count:
             raise InvalidInput(
                 f"{table.source}: columns must have the same length, got {count} rows of actions "
                 f"and {len(fields[name])} of {name}"
@@ -216,6 +241,15 @@ def _refuse_lengths(table: Table, fields: dict[str, Any]) -> None:
             raise InvalidInput(
                 f"{table.source}: columns must have the same length, got {count} rows of actions "
                 f"and {len(column.codes)} of {column.name!r}"
+            )
+
+
+def _refuse_huge(table: Table, fields: dict[str, Any]) -> None:
+    for name in ("rewards", "costs"):
+        if np.abs(fields[name]).max() > LARGEST:
+            raise InvalidInput(
+                f"{table.source}: {name} must be at most {LARGEST:g} in size, got "
+                f"{np.abs(fields[name]).max():g}; count in a larger unit"
             )
 
 

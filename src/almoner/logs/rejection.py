@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from almoner.logs.accept import accept_rows
-from almoner.logs.basis import Basis
+from almoner.logs.basis import Basis, refuse_certainty
 from almoner.logs.conditions import (
     acceptance_notes,
     horizon_of,
-    refuse_certainty,
     smallest_of,
     with_all_actions,
 )
@@ -32,7 +31,7 @@ def replay_by_rejection(
     log: Log, policy: Policy | PlainPolicy, name: Any, *, budget: float, runs: int, seed: int
 ) -> Replay:
     """Return the replay of a policy: see `almoner.replay`."""
-    refuse_certainty(log)
+    refuse_certainty(log, "replay")
     ratio, total = budget / len(log), len(log)
     log, notes = with_all_actions(log)
     halves = halves_of(log, seed) if knows_means(policy) else [(log, log)]

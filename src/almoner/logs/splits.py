@@ -91,14 +91,16 @@ class _Judge:
         dearest = float(log.costs.max())
         self.ratios = [share * dearest for share in SHARES] if ratio is None else [ratio]
         self.base = self._plans(product((), len(log)))
+        self.differences: dict[tuple[str, ...], float] = {}
 
     def split(self, columns: tuple[Column, ...], score: Floats | None) -> Split:
         """Return the figures of a score, 0 where there is none."""
         cells = product(columns, len(self.log))
+        names, count, differ = cells.columns, len(cells.labels), self.differences[cells.columns]
         if score is None:
-            return Split(cells.columns, 0.0, 0.0, 0.0, len(cells.labels))
+            return Split(names, 0.0, 0.0, 0.0, count, differ)
         stderr = float(score.std() / np.sqrt(len(score)))
-        return Split(cells.columns, float(score.mean()), stderr, 0.0, len(cells.labels))
+        return Split(names, float(score.mean()), stderr, 0.0, count, differ)
 
     def scores(self, columns: tuple[Column, ...]) -> Floats | None:
         """Return the gain of each row, None if the contexts differ by chance only."""
@@ -108,7 +110,9 @@ class _Judge:
         means = model_of(whole, self.log.skip_reward).means[0]
         chance = self._variances(whole, squares.together())[0]
         known = 0 if self.log.skip_reward is None else 1
-        if heterogeneity(means[:, known:], chance[:, known:]) < DIFFERENT:
+        differ = heterogeneity(means[:, known:], chance[:, known:])
+        self.differences[cells.columns] = differ
+        if differ < DIFFERENT:
             return None
         return _scores(self.log, cells, self.folds, self._plans(cells), self.base)
 

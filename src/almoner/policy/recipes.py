@@ -9,6 +9,8 @@ default of the package.
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
+from typing import Any
 
 from almoner import checks
 from almoner.errors import InvalidPolicy
@@ -16,7 +18,7 @@ from almoner.policy.allocation import AdaptiveLP, EagerRounding, RoundedLP, Skip
 from almoner.policy.base import Policy
 from almoner.policy.contexts import ContextKnowledge, EmpiricalContexts, NoContexts
 from almoner.policy.priors import Pooled
-from almoner.policy.recipe_names import plain_name
+from almoner.policy.recipe_names import parse_call, plain_name, write_call
 from almoner.policy.recipes_known import alp, ealp, ealp2, flp, pb, rounded
 from almoner.policy.recipes_paper import (
     epsilon_first_alp,
@@ -42,6 +44,7 @@ from almoner.policy.rewards import (
 __all__ = [
     "RECIPES",
     "alp",
+    "described",
     "ealp",
     "ealp2",
     "epsilon_first_alp",
@@ -268,27 +271,60 @@ def recipe_name(name: str) -> str:
     """Return the name of a recipe, one of `RECIPES` or `ROW_RECIPES`, from any way to write it.
 
     Case does not matter, nor dashes, spaces or underscores; names of the field are understood.
+    Arguments, if any, are kept.
 
     Examples
     --------
-    >>> [recipe_name(name) for name in ("UCB-ALP", "Thompson", "KL-UCB")]
-    ['ucb_alp', 'thompson_rounded', 'kl_ucb_rounded']
+    >>> [recipe_name(name) for name in ("UCB-ALP", "Thompson", "KL-UCB", "Thrifty(caution = 2)")]
+    ['ucb_alp', 'thompson_rounded', 'kl_ucb_rounded', 'thrifty(caution=2)']
     """
-    if remedy := checks.uncalled(name):
-        rule = "be a Policy or the name of a recipe"
-        raise checks.refuse("policy", rule, name, remedy, InvalidPolicy)
-    recipes = [*RECIPES, *ROW_RECIPES]
-    if (known := plain_name(name, recipes)) not in recipes:
-        rule = f"be one of {', '.join(RECIPES)}, or on rows {', '.join(ROW_RECIPES)}"
-        raise checks.refuse(
-            "policy", rule, str(name), checks.nearest(known, recipes), InvalidPolicy
-        )
-    return known
+    return write_call(*_read(name))
 
 
 def recipe(name: str) -> Policy:
     """Return the recipe of that name, one of `RECIPES`, or one of `ROW_RECIPES` on rows.
 
-    `recipe_name` says how a name may be written.
+    The name may have arguments: ``"thrifty(caution=2)"`` is ``thrifty(caution=2)``. `recipe_name`
+    says how it may be written.
     """
-    return {**RECIPES, **ROW_RECIPES}[recipe_name(name)]()
+    known, arguments = _read(name)
+    make = {**RECIPES, **ROW_RECIPES}[known]
+    for argument in arguments:
+        if argument not in (accepted := list(signature(make).parameters)):
+            taken = " and ".join(accepted) or "no arguments"
+            raise InvalidPolicy(
+                f"policy {known} takes {taken}, got {argument!r} in {name!r}; leave it out"
+            )
+    return make(**arguments)
+
+
+def described(policy: Policy) -> str:
+    """Return a policy as the name of a recipe, with a caution that is not 1; or else in full.
+
+    Examples
+    --------
+    >>> described(thrifty()), described(thrifty(caution=2))
+    ('thrifty', 'thrifty(caution=2)')
+    """
+    for name, make in {**RECIPES, **ROW_RECIPES}.items():
+        if make() == policy:
+            return name
+    caution = getattr(policy.rewards, "caution", None)
+    if caution is not None and policy == thrifty(caution=caution):
+        return write_call("thrifty", {"caution": f"{caution:g}"})
+    return repr(policy)
+
+
+def _read(name: str) -> tuple[str, dict[str, Any]]:
+    """Return the name of a recipe in plain form, and its arguments."""
+    if remedy := checks.uncalled(name):
+        rule = "be a Policy or the name of a recipe"
+        raise checks.refuse("policy", rule, name, remedy, InvalidPolicy)
+    recipes = [*RECIPES, *ROW_RECIPES]
+    written, arguments = parse_call(name)
+    if (known := plain_name(written, recipes)) not in recipes:
+        rule = f"be one of {', '.join(RECIPES)}, or on rows {', '.join(ROW_RECIPES)}"
+        raise checks.refuse(
+            "policy", rule, str(name), checks.nearest(known, recipes), InvalidPolicy
+        )
+    return known, arguments
