@@ -49,6 +49,10 @@ class AgentPool:
         """Return whether there is a campaign of that name."""
         return await self.run(self.store.terms, name) is not None
 
+    def find(self, name: str) -> AsyncAgent | None:
+        """Return the agent of a campaign if it is open; `get` takes longer."""
+        return None if self._closed else self._agents.get(name)
+
     async def get(self, name: str, **terms: Any) -> AsyncAgent:
         """Return the agent of a campaign; with terms, create it or check that it has them."""
         if self._closed:

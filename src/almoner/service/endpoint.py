@@ -11,10 +11,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from almoner.service.api.json_io import JsonAnswer
 from almoner.service.auth.access import DECIDE
 from almoner.service.errors import json_error
 
-__all__ = ["Endpoint"]
+__all__ = ["Answering", "Endpoint"]
+
+Answering = Callable[[Scope, Receive, Send], Awaitable[JsonAnswer | None]]
+"""An ASGI application that may also return its answer for the middleware to send."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,5 +42,5 @@ class Endpoint(ABC):
     on_error: Callable[[Request, Exception], Response] = json_error
 
     @abstractmethod
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> JsonAnswer | None:
+        """Answer a request, or return the answer for the middleware to send, which is faster."""

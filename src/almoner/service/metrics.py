@@ -11,6 +11,7 @@ from almoner.live.costs.ledger import Ledger
 from almoner.live.decision import Decision
 from almoner.live.state.campaign_state import Campaign
 from almoner.service.agents import AgentPool
+from almoner.service.request_times import RequestTimes
 
 __all__ = ["Metrics"]
 
@@ -23,13 +24,13 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._requests = Histogram(
+        self._requests = RequestTimes(
             "almoner_request_seconds",
             "How long answers took, by route and status.",
             ["method", "route", "status"],
-            buckets=SECONDS,
-            registry=self.registry,
+            SECONDS,
         )
+        self.registry.register(self._requests)
         self._decisions = Counter(
             "almoner_decisions",
             "Decisions by campaign and outcome: an action, or the reason for a skip.",
@@ -50,17 +51,12 @@ class Metrics:
             registry=self.registry,
         )
 
-        # Finding a child by its labels takes longer than counting, so children are kept.
-        self._answers: dict[tuple[str, str, int], Histogram] = {}
+        # Finding a counter by its labels takes longer than counting, so counters are kept.
         self._outcomes: dict[tuple[str, str | None], Counter] = {}
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a response."""
-        labels = method, route, status
-        histogram = self._answers.get(labels)
-        if histogram is None:
-            histogram = self._answers[labels] = self._requests.labels(*labels)
-        histogram.observe(seconds)
+        self._requests.observe((method, route, status), seconds)
 
     def decided(self, campaign: str, decision: Decision) -> None:
         """Count a decision."""

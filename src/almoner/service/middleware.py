@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from starlette.requests import Request
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from almoner.service.endpoint import Endpoint
+from almoner.service.endpoint import Answering, Endpoint
 from almoner.service.services import Services
 
 __all__ = ["EndpointMiddleware"]
@@ -16,7 +16,7 @@ __all__ = ["EndpointMiddleware"]
 class EndpointMiddleware:
     """Checks access to an endpoint, turns exceptions into responses, counts responses by status."""
 
-    def __init__(self, app: ASGIApp, endpoint: Endpoint, services: Services) -> None:
+    def __init__(self, app: Answering, endpoint: Endpoint, services: Services) -> None:
         self._app, self._endpoint = app, endpoint
         self._admit, self._count = services.access.admit, services.metrics.answered
         self._labels = endpoint.method, endpoint.path.replace(":path}", "}")
@@ -33,7 +33,10 @@ class EndpointMiddleware:
 
         try:
             self._admit(scope, self._endpoint.path, self._endpoint.right)
-            await self._app(scope, receive, observed)
+            answer = await self._app(scope, receive, observed)
+            if answer is not None:
+                status = answer.status
+                await answer.send(send)
         except Exception as error:
             if status is not None:  # too late for another response
                 raise

@@ -167,6 +167,20 @@ def test_every_kind_of_terms_can_be_written(client: httpx.Client) -> None:
     assert report.json()["policy"] == "kl_ucb_rounded"
 
 
+def test_the_default_policy_may_be_given_a_caution(client: httpx.Client) -> None:
+    body = {**SPRING, "name": "cautious", "policy": "thrifty(caution=2)"}
+    created = client.post("/api/campaigns", json=body)
+    assert created.json()["policy"] == al.thrifty(caution=2).to_dict()
+    report = client.get("/api/campaigns/cautious/report")
+    assert report.json()["policy"] == "thrifty(caution=2)"
+    other = client.post("/api/campaigns", json={**body, "policy": "thrifty"})
+    assert other.status_code == 409
+    assert "policy=thrifty(caution=2), got policy=thrifty;" in other.json()["message"]
+    refused = client.post("/api/campaigns", json={**body, "policy": "thrifty(caution=11)"})
+    assert refused.status_code == 422
+    assert "caution must be between 0 and 10" in refused.json()["message"]
+
+
 def test_new_contexts_are_learned_where_that_was_agreed(client: httpx.Client) -> None:
     client.post("/api/campaigns", json={**SPRING, "new_contexts": True})
     assert decide(client, "someone else")["context"] == "someone else"

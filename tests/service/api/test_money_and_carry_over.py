@@ -128,9 +128,41 @@ def test_the_preview_is_the_plan_that_the_campaign_begins_with(client: httpx.Cli
     assert plan["contexts"][0]["actions"][0]["mean"] == 30.0
     created(client, **terms, name="next", after="spring")
     later = {**SPRING, **terms, "name": "later", "after": "spring"}
-    plan = client.post("/api/plan", json=later).json()
-    report = client.get("/api/campaigns/next/report").json()
-    assert plan["value"] == pytest.approx(report["value"], rel=0.05)
+    assert_same_plan(client, later, "next")
+
+
+@pytest.mark.parametrize("more", [{}, {"reward_window": "2 days"}, {"holdout": 0.4}])
+def test_after_another_campaign_the_preview_is_the_campaigns_own_plan(
+    client: httpx.Client, more: dict[str, Any]
+) -> None:
+    """Means that few rewards know are estimates, in the preview as in the report."""
+    terms = {**EUROS, "budget": 700, "default_rewards": "learned"}
+    created(client, **terms)
+    arrivals = client.post(f"{PATH}/decisions/batch", json={"contexts": ["new", "returning"] * 60})
+    for decision in arrivals.json()["decisions"]:
+        if decision["id"] % 3:
+            value = 350.0 * (decision["id"] % 4 == 1)
+            path = f"{PATH}/decisions/{decision['id']}/reward"
+            assert client.post(path, json={"value": value}).is_success
+    later = {**terms, **more, "after": "spring"}
+    assert_same_plan(
+        client,
+        {**SPRING, **later, "name": "preview"},
+        created(client, **later, name="next")["name"],
+    )
+
+
+def assert_same_plan(client: httpx.Client, terms: dict[str, Any], name: str) -> None:
+    """Compare a preview with the report of a campaign on the same terms."""
+    plan = client.post("/api/plan", json=terms).json()
+    report = client.get(f"/api/campaigns/{name}/report").json()
+    for figure in ("price", "value", "boundaries"):
+        assert plan[figure] == pytest.approx(report[figure], rel=1e-9), figure
+    for guessed, now in zip(plan["contexts"], report["contexts"], strict=True):
+        for one, other in zip(guessed["actions"], now["actions"], strict=True):
+            if other["pooled"] is not None:
+                assert one["mean"] == pytest.approx(other["pooled"], rel=1e-9)
+            assert one["planned"] == pytest.approx(other["planned"], abs=1e-9)
 
 
 def test_guesses_without_weight_are_for_the_preview_only(client: httpx.Client) -> None:

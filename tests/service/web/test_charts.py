@@ -79,9 +79,3 @@ def test_the_budget_per_arrival_is_that_of_the_terms_in_force() -> None:
     assert [row[1] for row in ratio.rows] == ["0.500", "0.503", "0.500", "0.500"]
     assert "it was 0.500 at the start" in ratio.caption
     assert ratio.changes == 1
-
-
-def test_a_risk_explains_the_jump_at_the_end_of_a_line() -> None:
-    spend, _, ratio = charts.charts(report(risk=0.01), 200, [], money)
-    for chart in (spend, ratio):
-        assert chart.caption.endswith("each open decision counts at its cost when it was made.")

@@ -96,6 +96,23 @@ def test_the_plan_is_shown_and_then_the_campaign_starts(page: Page, url: str) ->
     expect(page.locator("#decision-1")).to_contain_text("coupon")
 
 
+def test_the_default_policy_has_a_caution_and_no_other_one(page: Page, url: str) -> None:
+    fill(page, "cautious")
+    page.get_by_label("Arrivals", exact=True).fill("1000")
+    page.locator("summary", has_text="More terms").click()
+    caution = page.get_by_label("Caution")
+    caution.fill("11")
+    page.get_by_label("Policy").select_option("wilson_eager")
+    expect(caution).to_be_hidden()
+    page.get_by_label("Policy").select_option("thrifty")
+    caution.fill("1.5")
+    page.get_by_role("button", name="Preview the plan").click()
+    page.get_by_role("button", name="Start the campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("cautious")
+    report = httpx.get(f"{url}/api/campaigns/cautious/report", timeout=PATIENCE).json()
+    assert report["policy"] == "thrifty(caution=1.5)"
+
+
 def test_rows_come_and_go_and_reserves_are_kept(page: Page, url: str) -> None:
     fill(page, "rows")
     page.get_by_label("Arrivals", exact=True).fill("100")
@@ -253,7 +270,8 @@ def test_guesses_are_the_prior_of_the_campaign_and_rewards_are_in_money(
     page.get_by_label("Memory").fill("0.5")
     page.get_by_role("button", name="Preview the plan").click()
     expect(plan).to_contain_text("begins with 20 rewards, after “first”")
-    expect(plan.locator("dl")).to_contain_text("56,000 EURfrom 1,000 arrivals")
+    # As the campaign will estimate: half the rewards, and what the two means have in common.
+    expect(plan.locator("dl")).to_contain_text("55,227 EURfrom 1,000 arrivals")
     page.get_by_role("button", name="Start the campaign").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("second")
     campaign = httpx.get(f"{url}/api/campaigns/second", timeout=PATIENCE).json()

@@ -50,8 +50,8 @@ def test_notices_are_in_a_fixed_order() -> None:
         "10 more have come after the horizon of 40 arrivals, and were skipped.",
         "The campaign is paused: arrivals are skipped, and are not counted.",
         "2 is left, but no action reserves less than 5, so it cannot be given out.",
-        "Bills have exceeded what was reserved for them by 1 in all; raise the reserves of the "
-        "next campaign.",
+        "Bills have exceeded what was reserved for them by 1 in all; raise the reserves, and let "
+        "none expire before its bill can come.",
     ]
 
 

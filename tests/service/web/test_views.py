@@ -4,14 +4,37 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+from support.clock import Clock
 from support.reports import pair, report
 
 import almoner as al
 from almoner.live.export import LoggedDecision, decisions
 from almoner.live.reports.report import ContextReport
+from almoner.service.api.campaign_view import CampaignView
 from almoner.service.web.estimate_rows import PAIRS_SHOWN
 from almoner.service.web.templating import TEMPLATES
 from almoner.service.web.views import CONTEXTS_SHOWN, campaign_view
+
+
+@pytest.mark.parametrize(("rewards", "skip"), [("learned", True), (None, False)])
+def test_rewards_are_awaited_of_actions_and_of_skips_that_are_learned(
+    rewards: str | None, skip: bool
+) -> None:
+    clock = Clock()
+    coupon = al.Action(cost=1, expires="1 day")
+    with al.Agent.open(
+        "memory:", name="week", contexts=["new"], actions={"coupon": coupon}, horizon=9, budget=9,
+        default_rewards=rewards, reward_window="2 days", clock=clock,
+    ) as agent:  # fmt: skip
+        made = [agent.decide("new", available=names) for names in ([], ["coupon"], ["coupon"])]
+        agent.cancel(made[1].id)
+        clock.now += 1.5 * 86_400
+        latest = [LoggedDecision(**row) for row in decisions(agent)]
+        campaign = agent.look(lambda state: CampaignView.of("week", state, agent.now()))
+        shown = campaign_view(agent.report(), 9, [], latest, campaign=campaign)
+    assert [row["awaits"] for row in shown["latest"]] == [skip, False, True]
+    assert [row["note"] for row in shown["latest"]] == ["", "cancelled", "expired"]
 
 
 def test_only_the_contexts_that_come_most_are_shown() -> None:

@@ -44,8 +44,8 @@ async def settle(services: Services, name: str, decision: int, body: Bill) -> Se
 @post(f"{PATH}/{{decision}}/reward", status=204)
 async def reward(services: Services, name: str, decision: int, body: Value) -> None:
     """Report the reward of an action or a skip, in the campaign's range; it may come late."""
-    agent = await services.agents.get(name)
-    await agent.reward(decision, body.value)
+    agent = services.agents.find(name) or await services.agents.get(name)
+    await agent.ask(Reward(decision, body.value))
 
 
 @post(f"{CAMPAIGN}/rewards", status=204)
@@ -78,7 +78,7 @@ async def cancel(services: Services, name: str, decision: int) -> Settlement:
 
 async def _decide(services: Services, name: str, *commands: Decide) -> list[Decision]:
     """Decide for arrivals, all or none, and count the decisions that are new."""
-    agent = await services.agents.get(name)
+    agent = services.agents.find(name) or await services.agents.get(name)
     decisions: list[Decision] = await agent.ask(*commands)
     for command, decision in zip(commands, decisions, strict=True):
         if command.new:

@@ -29,16 +29,18 @@ INTEGER = re.compile(r"-?[0-9]{1,30}$")
 
 async def read_body(receive: Receive) -> bytes:
     """Return the whole body; reject it as soon as it exceeds the limit."""
-    body, more = bytearray(), True
+    parts: list[bytes] = []
+    size, more = 0, True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise Refused("malformed", "the client has gone before its body was complete")
-        body += message.get("body", b"")
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
         more = message.get("more_body", False)
-        if len(body) > BODY_LIMIT:
+        if size > BODY_LIMIT:
             raise Refused("too_large", f"the body must be at most {BODY_LIMIT:,} bytes; split it")
-    return bytes(body)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 class BodyDecoder:

@@ -26,7 +26,7 @@ ATTRIBUTES = """
     budget
         The amount that may be spent in all.
     policy
-        The name of a policy, or its parts.
+        The name of a policy, as in thrifty or thrifty(caution=2), or its parts.
     unit
         The smallest unit of money, 0.000001 if left out: all amounts are multiples of it.
     default_rewards

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 from starlette.responses import Response
 from starlette.types import Send
 
-__all__ = ["JsonResponse", "send_json"]
+__all__ = ["JsonAnswer", "JsonResponse"]
 
 Content = TypeVar("Content")
 
@@ -31,9 +31,20 @@ class JsonResponse(Response, Generic[Content]):
         return _encode(content)
 
 
-async def send_json(send: Send, status: int, content: Any) -> None:
-    """Send a response without building headers; None has no body."""
-    body = b"" if content is None else _encode(content)
-    headers = [_JSON, (b"content-length", b"%d" % len(body))] if body else []
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+class JsonAnswer(NamedTuple):
+    """A small response in JSON, returned to the middleware, which sends it."""
+
+    status: int
+    body: bytes
+
+    @classmethod
+    def of(cls, status: int, content: Any) -> JsonAnswer:
+        """Return the response with a content; None has no body."""
+        return cls(status, b"" if content is None else _encode(content))
+
+    async def send(self, send: Send) -> None:
+        """Send it without building headers."""
+        body = self.body
+        headers = [_JSON, (b"content-length", b"%d" % len(body))] if body else []
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})

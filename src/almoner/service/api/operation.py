@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from almoner.errors import UnknownDecision
 from almoner.service.api.decoding import BodyDecoder, decode_query
-from almoner.service.api.json_io import JsonResponse, send_json
+from almoner.service.api.json_io import JsonAnswer, JsonResponse
 from almoner.service.endpoint import Endpoint
 
 __all__ = ["ERRORS", "Operation", "delete", "get", "patch", "post"]
@@ -84,7 +84,7 @@ class Operation(Endpoint):
     def _body(self) -> BodyDecoder | None:
         return BodyDecoder(self.types["body"]) if "body" in self.types else None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> JsonAnswer | None:
         """Decode a request, call the handler, encode the result."""
         arguments = scope["path_params"]
         for name in self._ids:
@@ -99,8 +99,8 @@ class Operation(Endpoint):
         result = await self.handler(services, **arguments)
         if isinstance(result, Response):
             await result(scope, receive, send)
-        else:
-            await send_json(send, self.status, result)
+            return None
+        return JsonAnswer.of(self.status, result)
 
 
 def _decision_id(text: str) -> int:

@@ -8,7 +8,7 @@ __all__ = ["ActionPlan", "ContextPlan", "Plan"]
 
 
 class ActionPlan(Struct, kw_only=True):
-    """One action in one context: its guessed or inherited mean, and its planned probability."""
+    """One action in one context: its guessed or estimated mean, and its planned probability."""
 
     action: str
     cost: float

@@ -55,7 +55,7 @@ def preview(guess: Guess, store: Store) -> Plan:
         price=terms.scale.gain(solution.price),
         value=terms.scale.value(solution.value),
         total=terms.scale.value(solution.value) * arrivals,
-        spend=float(spend) * arrivals,
+        spend=float(spend) * (1.0 - terms.holdout) * arrivals,
         boundaries=solution.boundaries.tolist(),
         contexts=[
             ContextPlan(

@@ -22,7 +22,6 @@ def spend_caption(report: Report, horizon: float, money: Money, *, line: str) ->
     return (
         f"After {count(min(report.arrivals, horizon))} of {count(horizon)} arrivals, "
         f"{money(report.spent)} is spent{planned}; the straight line is at {line}."
-        f"{_aged(report)}"
     )
 
 
@@ -43,14 +42,7 @@ def ratio_caption(report: Report, *, ratio: float | None) -> str:
     ended = ratio is None or over(report)
     left = "No arrival is to be served any more" if ended else each
     start = f"{rate(report.ratio_start)}{unit} at the start"
-    return f"{left}; it was {start}.{_boundaries(report)}{_aged(report)}"
-
-
-def _aged(report: Report) -> str:
-    """Return why a line ends with a jump: with a risk, open decisions cost less with their age."""
-    if not (report.risk and report.planned):
-        return ""
-    return " Before now, each open decision counts at its cost when it was made."
+    return f"{left}; it was {start}.{_boundaries(report)}"
 
 
 def _rewards(report: Report, rewards: RewardFormat) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from math import ceil
 from typing import Any
 
 from almoner.live.reports.report import Report
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.status import Status
 from almoner.live.times.closing_time import ClosingTime
+from almoner.live.transactions.amendment import least_budget
 from almoner.service.api.campaign_view import ActionCost, CampaignView
 from almoner.service.api.responses import AmendmentPreview
 from almoner.service.web.action_colours import action_colours
@@ -24,8 +26,7 @@ def edit_view(name: str, campaign: Campaign, now: int) -> dict[str, Any]:
     """Return the context of the template ``edit.html``."""
     view, horizon = CampaignView.of(name, campaign, now), campaign.terms.horizon
     timed = isinstance(horizon, ClosingTime)
-    amount, ledger = campaign.terms.unit.amount, campaign.ledger
-    least = amount(ledger.committed) if campaign.terms.risk else view.spent + view.reserved
+    least = _rounded_up(campaign.terms.unit.amount(least_budget(campaign, now)), view.budget)
     return {
         "name": name,
         "closed": campaign.status == Status.CLOSED,
@@ -116,6 +117,12 @@ def _action(name: str, terms: ActionCost) -> dict[str, Any]:
         "learn_cost": terms.learn_cost,
         "stopped": terms.stopped,
     }
+
+
+def _rounded_up(least: float, budget: float) -> float:
+    """Return the least budget in hundredths; exact if they are above the present budget."""
+    rounded = ceil(least * 100) / 100
+    return rounded if rounded <= budget else least
 
 
 def _number(value: float) -> str:

@@ -144,7 +144,7 @@ def _overrun(report: Report, money: Money) -> str:
         return ""
     return (
         f"Bills have exceeded what was reserved for them by {money(report.overrun)} in all; raise "
-        "the reserves of the next campaign."
+        "the reserves, and let none expire before its bill can come."
     )
 
 

@@ -31,8 +31,8 @@ def row_view(report: Report, curve: Sequence[CurvePoint]) -> dict[str, Any] | No
         "path": _path(points, top),
         "size": (WIDTH, HEIGHT),
         "caption": (
-            f"The price of a unit of money was {rate(first[1])} after "
-            f"{count(first[0])} arrivals, {rate(top)} at most, and is {rate(last[1])} after "
+            f"The price of a unit of money was {rate(first[1])} at arrival "
+            f"{count(first[0])}, {rate(top)} at most, and is {rate(last[1])} at arrival "
             f"{count(last[0])}: an arrival gets the action with the largest value less price "
             "times cost."
             if points

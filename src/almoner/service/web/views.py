@@ -14,7 +14,7 @@ from almoner.live.export import LoggedDecision
 from almoner.live.reports.final_report import FinalReport
 from almoner.live.reports.open_decisions import OpenReserve
 from almoner.live.reports.report import Amendment, ContextReport, CurvePoint, Report
-from almoner.live.terms.terms import SKIP_NAME
+from almoner.live.terms.terms import LEARNED, SKIP_NAME
 from almoner.service.api.campaign_view import CampaignView
 from almoner.service.web import (
     borrowing,
@@ -107,6 +107,7 @@ def campaign_view(
     With a final report, the page shows the lift and other budgets, and with the campaign its terms.
     ``oldest`` are the oldest open decisions.
     """
+    learned = campaign is not None and campaign.default_rewards == LEARNED
     money = _money(report)
     by_arrivals = sorted(report.contexts, key=lambda context: -context.arrivals)
     shown = {context.context for context in by_arrivals[:CONTEXTS_SHOWN]}
@@ -153,7 +154,7 @@ def campaign_view(
         "hidden_contexts": len(report.contexts) - len(contexts),
         "hidden_actions": any(row.hidden for row in rows),
         "lift": None if final is None else lift_view(final, money, on_rows=report.rows is not None),
-        "latest": [_decision(row, rewards, report.currency) for row in latest],
+        "latest": [_decision(row, rewards, report.currency, learned) for row in latest],
         "amendments": [_amendment(amendment) for amendment in reversed(report.amendments)],
         "open": sentences.open_reserves(report),
         "oldest": [_open_decision(row) for row in oldest],
@@ -224,14 +225,20 @@ def _own_cost(row: LoggedDecision, currency: str | None) -> str:
     return "" if cost is None else str(formatting.money_format([cost], currency)(cost))
 
 
-def _decision(row: LoggedDecision, rewards: RewardFormat, currency: str | None) -> dict[str, Any]:
+def _decision(
+    row: LoggedDecision, rewards: RewardFormat, currency: str | None, learned: bool
+) -> dict[str, Any]:
+    """Return a decision; rewards of skips are awaited where they are ``learned``."""
+    skipped = row.action == SKIP_NAME
+    awaits = learned and row.round is not None if skipped else not row.cancelled
     return {
         "own_cost": _own_cost(row, currency),
         "id": row.decision,
         "at": row.time,
         "clock": formatting.clock(row.time),
         "context": row.context,
-        "action": None if row.action == SKIP_NAME else row.action,
+        "action": None if skipped else row.action,
+        "awaits": awaits,
         "why": sentences.why(row.reason),
         "note": "cancelled" if row.cancelled else "expired" if row.expired else "",
         "probability": row.probability,

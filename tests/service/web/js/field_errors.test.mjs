@@ -33,7 +33,7 @@ test("terms with several fields, or another name in the form, are found too", ()
     "features must be different names, got features=('x', 'x')": "features",
     "features[0] must be a text of 1 to 200 characters, got 201": "features",
     "trust must be greater than 0, got trust=-1": "trust",
-    "reward_window has no meaning with scores or features; leave it out": "reward-window",
+    "after has no meaning in a campaign with scores; leave it out": "after",
     "reward_range must be the least and the largest reward": "reward-high",
     "a skip brings 0, and rewards are between 1 and 2": "reward-low",
     "at must be in the future": "closes",

@@ -13,6 +13,7 @@ const FORM = {
   trust: "",
   features: [],
   policy: "thrifty",
+  caution: "",
   contexts: [
     { name: "new", weight: "3" },
     { name: "old", weight: "1" },
@@ -68,6 +69,13 @@ test("terms of a form, without the fields left empty", () => {
     new_contexts: false,
     prior: { means: { new: { mail: 0.1, call: 0.2 }, old: { mail: 0.3, call: 0.4 } }, weight: 50 },
   });
+});
+
+test("a caution goes with the default policy only", () => {
+  const policy = (form) => sent(campaignTerms({ ...FORM, ...form })).policy;
+  assert.equal(policy({ caution: "1.5" }), "thrifty(caution=1.5)");
+  assert.equal(policy({ caution: "0" }), "thrifty(caution=0)");
+  assert.equal(policy({ caution: "1.5", policy: "greedy" }), "greedy");
 });
 
 test("expiry and learned cost of an action are sent if they are given", () => {

@@ -17,6 +17,7 @@ function formValues() {
     name: field("name").value.trim(),
     kind: form.elements.kind.value,
     policy: field("policy").value,
+    caution: field("caution").value,
     trust: field("trust").value,
     features: names(field("features").value),
     contexts: rowValues("context"),
@@ -120,10 +121,10 @@ form.addEventListener("click", (event) => {
   }
 });
 
-// A part with data-when="ends=time" is shown while the radio button "ends" has the value "time". What
-// is in a hidden part is disabled, so that the browser does not ask for it.
+// A part with data-when="ends=time" is shown while the field "ends" has the value "time". What is in a
+// hidden part is disabled, so that the browser does not ask for it.
 form.addEventListener("change", ({ target: { type, name, value } }) => {
-  if (type !== "radio") return;
+  if (type !== "radio" && type !== "select-one") return;
   for (const part of form.querySelectorAll(`[data-when^="${name}="]`)) part.hidden = part.dataset.when !== `${name}=${value}`;
   for (const input of form.querySelectorAll("[data-when] :is(input, select, textarea)")) {
     input.disabled = input.closest("[hidden]") !== null;

@@ -36,13 +36,18 @@ function arrivals(form) {
   if (form.kind === "features") return { features: form.features };
   return {
     contexts: form.contexts.map(({ name }) => name),
-    policy: form.policy,
+    policy: cautious(form.policy, form.caution),
     default_rewards: defaultRewards(form),
     new_contexts: form.newContexts,
     after: form.after === "" ? undefined : form.after,
     memory: form.after === "" ? undefined : optionalNumber(form.memory),
     prior: prior(form),
   };
+}
+
+// The default policy as a call, where it has a caution; other policies have none.
+function cautious(policy, caution) {
+  return policy === "thrifty" && caution !== "" ? `${policy}(caution=${Number(caution)})` : policy;
 }
 
 // Scores as given by default; with a trust, they count for so many rewards of each action.
