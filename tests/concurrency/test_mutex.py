@@ -37,7 +37,7 @@ def contend(queue: WaitQueue, hold: Callable[[int, Callable[[], None]], None]) -
             hold(thread, lambda: inside(thread, left))  # noqa: B023
 
     def inside(thread: int, left: int) -> None:
-        while len(queue._waiters) < len(at_work) - 1:
+        while len(queue.waiters) < len(at_work) - 1:
             time.sleep(0)
         order.append(thread)
         if not left:
@@ -101,7 +101,7 @@ def test_those_who_wait_for_any_lock_are_served_in_their_order() -> None:
             thread = Thread(target=wait, args=(number,), daemon=True)
             threads.append(thread)
             thread.start()
-            while len(queue._waiters) <= number:
+            while len(queue.waiters) <= number:
                 time.sleep(0)
         release(claims[1])
         for thread in threads:

@@ -175,7 +175,7 @@ def test_an_operation_cut_at_any_message_happens_once(
             struck.append(fault)
     commits = {(fault.sender, fault.how) for fault in struck if fault.at_commit}
     assert commits == {*WAYS} or prepare is create
-    assert len(struck) > 60
+    assert len(struck) > 32  # every message, of which a transaction takes eight or more
     bench.direct.resume()
     check_log(bench.direct.store, NAME, bench.acknowledged)
 
@@ -187,5 +187,5 @@ def test_a_stall_at_any_message_is_waited_for(bench: Bench) -> None:
             if not strike(bench, decide, Fault(sender, number, STALL)):
                 break
             stalled += 1
-    assert stalled > 30
+    assert stalled > 16
     check_log(bench.direct.store, NAME, bench.acknowledged)

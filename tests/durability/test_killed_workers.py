@@ -6,12 +6,22 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.acknowledgements import check_log
 from support.crash_workers import CrashSettings, run_crash_workers
-from support.workload import NAME, ROW_TERMS, TERMS, arrival
+from support.workload import NAME, ROW_TERMS, TERMS, WEEK_TERMS, arrival
 
 from almoner import Agent
-from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
+from almoner.live.rewards.reward_window import SILENCE
+from almoner.store.events import (
+    AMENDED,
+    CANCELLED,
+    DECIDED,
+    EXPIRED,
+    REWARDED,
+    SETTLED,
+    Event,
+)
 
 MANY = 20_000
 SPARE = 1.05
@@ -44,8 +54,11 @@ def run(
 def assert_goes_on(agent: Agent, log: list[Event]) -> None:
     decision = agent.decide(**arrival(7, on_rows=agent.opening_terms.on_rows))
     agent.reward(decision.id, 1.0)
-    assert decision.id == len(log) + 1
-    assert [event.kind for event in agent.events(after=len(log))] == [DECIDED, REWARDED]
+    later = list(agent.events(after=len(log)))
+    lapsed = [event for event in later if event.kind == EXPIRED or event.reason == SILENCE]
+    lapsed_before = sum(event.seq < decision.id for event in lapsed)  # others while it was rewarded
+    assert decision.id == len(log) + 1 + lapsed_before
+    assert [event.kind for event in later if event not in lapsed] == [DECIDED, REWARDED]
 
 
 def test_processes_share_a_campaign_on_postgres(tmp_path: Path, postgres_database: str) -> None:
@@ -63,6 +76,22 @@ def test_processes_share_a_campaign_on_rows(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'campaigns.db'}"
     size: dict[str, Any] = {"decisions": 3_000, "horizon": 6_000, "budget": 5_000}
     run(url, tmp_path, **size, terms=ROW_TERMS, processes=4, threads=2, kills=6)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_processes_amend_a_campaign_whose_reserves_expire_and_windows_end(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = f"sqlite:///{tmp_path / 'campaigns.db'}"
+    if kind == "postgres":
+        url = request.getfixturevalue("postgres_database")
+    size: dict[str, Any] = {"decisions": 6_000, "horizon": 12_000, "budget": 50_000}
+    log = run(url, tmp_path, **size, terms=WEEK_TERMS, processes=4, threads=2, kills=12)
+    kinds = Counter(event.kind for event in log)
+    assert kinds[EXPIRED] > 100
+    assert kinds[AMENDED] > 10
+    assert any(event.kind == REWARDED and event.reason == SILENCE for event in log)
+    assert any(event.kind == SETTLED and event.reason == "charge" for event in log)
 
 
 def test_threads_share_an_sqlite_file_until_the_budget_is_gone(tmp_path: Path) -> None:

@@ -13,7 +13,15 @@ from almoner.live.decision import Decision
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.terms import Terms
 from almoner.store import Store
-from almoner.store.events import CANCELLED, DECIDED, REWARDED, SETTLED, Event
+from almoner.store.events import (
+    AMENDED,
+    CANCELLED,
+    DECIDED,
+    EXPIRED,
+    REWARDED,
+    SETTLED,
+    Event,
+)
 
 
 class Acknowledgement(NamedTuple):
@@ -62,17 +70,24 @@ def check_log(store: Store, name: str, acknowledged: Iterable[Acknowledgement]) 
 
 def _check_balances(log: list[Event], terms: Terms) -> None:
     """Fold the log event by event, and compare with sums of charges and reserves."""
-    campaign, spent, reserved = Campaign(terms), 0, 0
+    campaign, budget, spent, reserved = Campaign(terms), terms.budget, 0, 0
+    paid_at_expiry: dict[int, int] = {}
     for seq, event in enumerate(log, 1):
         campaign.apply([event])
         spent += event.charged or 0
         if event.kind == DECIDED:
             reserved += event.reserve or 0
-        if event.kind in {SETTLED, CANCELLED}:
+        if event.kind == SETTLED and event.decision in paid_at_expiry:  # in place of that
+            spent -= paid_at_expiry.pop(event.decision)
+        elif event.kind in {SETTLED, CANCELLED, EXPIRED}:
             reserved -= event.reserve or 0
+        if event.kind == EXPIRED:
+            paid_at_expiry[event.decision or 0] = event.charged or 0
+        if event.kind == AMENDED:
+            budget = json.loads(event.detail or "")["terms"].get("budget", budget)
         assert event.seq == campaign.seq == seq
-        assert event.left == terms.budget - spent - reserved >= 0
-        assert campaign.ledger[:3] == (terms.budget, spent, reserved)
+        assert event.left == budget - spent - reserved >= 0
+        assert campaign.ledger[:3] == (budget, spent, reserved)
 
 
 def _check_acknowledged(
@@ -81,7 +96,11 @@ def _check_acknowledged(
     """Compare each acknowledgement with its event, and each key with one decision."""
     logged = {(event.kind, event.decision): event for event in log}
     decision_of_key: dict[str, int] = {}
+    notes = {json.loads(event.detail or "")["note"] for event in log if event.kind == AMENDED}
     for answer in acknowledged:
+        if answer.kind == AMENDED:
+            assert answer.key in notes
+            continue
         event = logged[answer.kind, answer.id]
         if answer.kind == DECIDED:
             expected = (event.context, event.action, event.key)

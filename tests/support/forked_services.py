@@ -47,8 +47,8 @@ def service_forker(store: str) -> Iterator[ServiceForker]:
 
 def main() -> None:
     """Fork a service for each line of standard input."""
-    from almoner.service.health import warm_up
     from almoner.service.server import serve
+    from almoner.service.warm_up import warm_up
 
     warm_up()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # reap children without waiting

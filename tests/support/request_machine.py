@@ -23,7 +23,13 @@ from hypothesis.stateful import (
 
 import almoner as al
 from almoner.live.state.campaign_state import Campaign
-from support.agents import agent_factory, refused, replay, state_values
+from support.agents import (
+    agent_factory,
+    assert_reports_are_of_the_log,
+    refused,
+    replay,
+    state_values,
+)
 from support.money_model import ACTIONS, CONTEXTS, Entry, MoneyModel
 
 CENT = Decimal("0.01")
@@ -76,6 +82,7 @@ class Requests(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "stack"):
+            assert_reports_are_of_the_log(self.agent)
             self.stack.close()
 
     @rule(context=CONTEXT, available=AVAILABLE, key=KEY)
@@ -144,6 +151,7 @@ class Requests(RuleBasedStateMachine):
             with self.agent.store.writing(self.agent.name) as writer:
                 writer.save_snapshot('{"vers' if "half" in lost else None)
         if lost != "nothing":
+            assert_reports_are_of_the_log(self.agent)
             self.agent.close()
             self.agent = self.factory.open(**self.options())
 

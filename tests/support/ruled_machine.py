@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule
 
 import almoner as al
+from almoner.live.transactions.amendment import least_budget
 from support.agents import refused
 from support.changing_machine import EXPIRING, HOUR, LIFETIMES, Changes
 from support.request_machine import AVAILABLE, CENT, CONTEXT, KEY
@@ -101,9 +102,16 @@ class Ruled(Changes):
 
     @rule(change=st.sampled_from([-5000, -400, -1, 1, 300, 2000]))
     def amend_budget(self, change: int) -> None:
-        """Change the budget; with a risk only expected costs are kept from it."""
+        """Change the budget; with a risk, what open decisions may cost but for it is kept.
+
+        That may already be more than the budget, which can be raised all the same.
+        """
         model, budget = self.model, self.model.budget + change
-        kept = model.planned if model.rules.risk else model.reserved
+        kept = model.reserved
+        if model.rules.risk:
+            least = self.agent.look(lambda campaign: least_budget(campaign, int(self.now * 1e6)))
+            assert model.spent <= least <= min(model.budget, model.spent + model.reserved)
+            kept = least - model.spent
         if budget <= 0 or budget < model.spent + kept:
             with refused(self.agent, al.InvalidInput):
                 self.agent.amend(budget=budget * CENT)

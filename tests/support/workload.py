@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from threading import Thread
 from typing import Any
 
-from almoner import Action, Agent
+from almoner import Action, Agent, Conflict
 from almoner.live.transactions.follow_ups import Cancel, Reward, Settle
 from almoner.live.transactions.transaction import Command
-from almoner.store.events import CANCELLED, REWARDED, SETTLED
+from almoner.store.events import AMENDED, CANCELLED, REWARDED, SETTLED
 from support.acknowledgements import Acknowledgement, AcknowledgementFile
 
 NAME = "spring"
@@ -30,6 +30,15 @@ ROW_TERMS: dict[str, Any] = {
     "features": ("age", "visits"),
 }
 """The same on rows, with features."""
+WEEK_TERMS: dict[str, Any] = {
+    **TERMS,
+    "actions": {
+        "mail": Action(cost=1.0, expires="2 seconds", on_expiry="charge"),
+        "coupon": Action(cost=2.5, reserve=4.0, expires="1 second"),
+    },
+    "reward_window": "3 seconds",
+}
+"""The same with deadlines that pass while workers run, which then amend the campaign too."""
 RESERVES = {"mail": 1.0, "coupon": 4.0}
 
 LARGEST_BATCH = 60
@@ -51,6 +60,8 @@ class Workload:
         """Work until ``count``, called with the number of new decisions, returns false."""
         made = 0
         while self.count(made):
+            if self.has_deadlines and self.rng.randrange(10) == 0:
+                self.amend()
             fresh = self.decide()
             made = len(fresh)
             self.pending += fresh
@@ -75,16 +86,43 @@ class Workload:
         self.file.write(acknowledged)
         return acknowledged
 
+    @property
+    def has_deadlines(self) -> bool:
+        """Whether reserves expire and windows end."""
+        return self.agent.opening_terms.reward_window is not None
+
+    def amend(self) -> None:
+        """Set another budget, stop mails or take them again, and record the acknowledgement."""
+        number = self.rng.randrange(10**9)
+        note, budget = f"change {number}", 50_000 + number % 10**6 / 100
+        if number % 2:
+            self.agent.amend(budget=budget, stop=["mail"], note=note)
+        else:
+            self.agent.amend(budget=budget, restart=["mail"], note=note)
+        self.file.write([Acknowledgement(AMENDED, number, key=note)])
+
     def follow_up(self, decided: Iterable[Acknowledgement]) -> None:
         """Settle, reward or cancel, mostly in one transaction, and record the acknowledgements."""
         expected = [pair for decision in decided for pair in follow_ups(decision)]
-        if len(expected) == 1 and isinstance(expected[0][1], Reward):
+        if len(expected) == 1 and isinstance(expected[0][1], Reward) and not self.has_deadlines:
             self.agent.reward(expected[0][1].id, expected[0][1].value)
         else:
-            for answer in self.agent.ask_all([(command,) for _, command in expected]):
-                if isinstance(answer, BaseException):
-                    raise answer
+            answers = self.agent.ask_all([(command,) for _, command in expected])
+            expected = [
+                pair
+                for pair, answer in zip(expected, answers, strict=True)
+                if not self.came_too_late(answer)
+            ]
         self.file.write(acknowledgement for acknowledgement, _ in expected)
+
+    def came_too_late(self, answer: Any) -> bool:
+        """Return whether a follow-up was refused as its deadline had passed; raise other errors."""
+        late = isinstance(answer, Conflict) and (
+            "window" in str(answer) or "expired" in str(answer)
+        )
+        if isinstance(answer, BaseException) and not (late and self.has_deadlines):
+            raise answer
+        return late
 
 
 def arrival(number: int, *, on_rows: bool) -> dict[str, Any]:
