@@ -88,15 +88,16 @@ learner: $(VENV)/ready ## compare the default policy with the one before it, and
 	for part in compare frontier router late speed page; do $(BIN)/python -m benchmarks.learner.$$part || exit 1; done
 
 # Peers are installed apart: the package needs none of them. One that does not install is left out.
+# Versions of obp from 0.4 on need PyTorch; budgetCB does not say that it needs scipy and joblib.
 build/peers-venv/ready:
 	$(PYTHON) -m venv build/peers-venv
-	for peer in river mabwiser vowpalwabbit obp contextualbandits; do \
+	for peer in river mabwiser vowpalwabbit 'obp<0.4' contextualbandits 'budget-constrained-CB scipy joblib'; do \
 	  build/peers-venv/bin/python -m pip install --quiet --disable-pip-version-check $$peer || echo "$$peer does not install"; \
 	done
 	@touch $@
 
 benchmarks: $(VENV)/ready build/peers-venv/ready ## compare quality and speed with others, and rewrite docs/benchmarks.md (ten minutes)
-	for part in routing learners speed page; do $(BIN)/python -m benchmarks.comparison.$$part || exit 1; done
+	for part in routing learners logs speed page; do nice $(BIN)/python -m benchmarks.comparison.$$part || exit 1; done
 
 docs: reference  ## build the documentation as a site, into build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet

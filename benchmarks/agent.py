@@ -133,12 +133,19 @@ def opening() -> list[Row]:
                 decisions = agent.decide_many(["context 3", "context 7"] * (BATCH // 2))
                 agent.reward_many({decision.id: decision.id % 2 for decision in decisions})
         saved = best_of(lambda: _open(url))
+        reported = best_of(lambda: _report(url))
         folded = best_of(lambda: _fold(url))
     return [
         Row(
             what=f"opening a log of {LOG:,} events",
             figure=duration(saved),
             remark="from its last snapshot, SQLite, CPU time",
+        ),
+        within(
+            what=f"its first report, {LOG:,} events",
+            seconds=reported,
+            bar=0.2,
+            remark="of a process that has just opened it, from the snapshot, CPU time",
         ),
         Row(
             what="the same without a snapshot",
@@ -151,6 +158,11 @@ def opening() -> list[Row]:
 
 def _open(url: str) -> None:
     al.Agent.open(url, name="spring").close()
+
+
+def _report(url: str) -> None:
+    with al.Agent.open(url, name="spring") as agent:
+        agent.report()
 
 
 def _fold(url: str) -> None:

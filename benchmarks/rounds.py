@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,11 +13,12 @@ import numpy as np
 
 import almoner as al
 from almoner.scenarios import scenario
+from almoner.simulation.lanes import describe_lanes
 from benchmarks import linprog_loop, literal_c, numpy_loop
 from benchmarks.measure import alternate, best_of, timed
 from benchmarks.table import Row, at_least, within
 
-__all__ = ["many_contexts", "other_recipes", "ucb_alp", "unequal_costs"]
+__all__ = ["in_lanes", "many_contexts", "other_recipes", "ucb_alp", "unequal_costs"]
 
 TEN, UNEQUAL = scenario("paper-ten"), scenario("heterogeneous")
 SHORT = TEN.scaled(1000)
@@ -70,6 +72,46 @@ def unequal_costs() -> list[Row]:
             )
         )
     return rows
+
+
+def in_lanes() -> list[Row]:
+    """Return how much faster simulations are with eight replications at a time than one by one."""
+    rows = []
+    plans = [(name, TEN, 64) for name in ("ucb_alp", "wilson_eager", "kl_ucb_rounded")]
+    plans += [(name, UNEQUAL, 32) for name in ("ucb_ealp", "wilson_eager", "horizon_alp")]
+    for name, problem, runs in plans:
+        play = partial(_simulate, name, runs, problem)
+        alone = partial(_without_lanes, play)
+        play()
+        alone()  # compile
+        stopwatches = {"lanes": partial(_seconds, play), "scalar": partial(_seconds, alone)}
+        best = alternate(stopwatches, repeats=3)
+        each = {kernel: seconds / runs / problem.horizon for kernel, seconds in best.items()}
+        contexts, actions = problem.costs.shape
+        rows.append(
+            Row(
+                what=f"{name}, {contexts} × {actions}, one replication at a time",
+                figure=_rate(each["scalar"]),
+                ratio=each["scalar"] / each["lanes"],
+                remark=f"eight at a time: {_rate(each['lanes'])}; lanes: {describe_lanes()}",
+            )
+        )
+    return rows
+
+
+def _seconds(play: Callable[[], al.Runs]) -> float:
+    return timed(play)[0]
+
+
+def _without_lanes(play: Callable[[], al.Runs]) -> al.Runs:
+    before = os.environ.get("ALMONER_LANES")
+    os.environ["ALMONER_LANES"] = "0"
+    try:
+        return play()
+    finally:
+        del os.environ["ALMONER_LANES"]
+        if before is not None:
+            os.environ["ALMONER_LANES"] = before
 
 
 def many_contexts() -> list[Row]:

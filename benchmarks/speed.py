@@ -23,6 +23,7 @@ def main() -> None:
             rounds.ucb_alp(),
             rounds.other_recipes(),
             rounds.unequal_costs(),
+            rounds.in_lanes(),
             rounds.many_contexts(),
             row_rounds.on_scores(),
             row_rounds.on_features(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["FOLDER", "Learner", "Routing", "Speed"]
+__all__ = ["FOLDER", "Estimate", "Learner", "Routing", "Speed"]
 
 FOLDER = Path(__file__).parents[2] / "docs" / "benchmarks"
 
@@ -37,6 +37,18 @@ class Learner:
     regret: float
     stderr: float
     q99: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """Value of an arrival at a budget per arrival, estimated from a log, and the true value."""
+
+    budget: float
+    estimate: str
+    value: float
+    stderr: float
+    truth: float
+    rounds: int
 
 
 @dataclass(frozen=True, kw_only=True)

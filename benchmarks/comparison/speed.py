@@ -12,6 +12,7 @@ import numpy as np
 import almoner as al
 from almoner.policy.lowering import lower
 from almoner.simulation.simulate_environment import play_compiled_rounds
+from almoner.types import Ints
 from benchmarks.comparison.peer_loop import ACTIONS, CONTEXTS, PEERS
 from benchmarks.comparison.rows import FOLDER, Speed
 from benchmarks.learner.rows import write
@@ -21,6 +22,7 @@ PYTHON = Path(__file__).parents[2] / "build" / "peers-venv" / "bin" / "python"
 ROUNDS = 20_000
 
 BY_CALL, COMPILED = "a call to decide, a call to learn", "simulation, compiled as a whole"
+CAMPAIGN = "live campaign in memory, with its log"
 
 
 def ours() -> Iterator[Speed]:
@@ -53,6 +55,23 @@ def ours() -> Iterator[Speed]:
             repeats=3,
         )
         yield _row(name, COMPILED, seconds / (4 * ROUNDS))
+    yield _row("thrifty", CAMPAIGN, best_of(lambda: _campaign(contexts, noise), repeats=1) / ROUNDS)
+
+
+def _campaign(contexts: Ints, noise: list[float]) -> None:
+    """Play the rounds as a live campaign, each decision and each reward in the log."""
+    agent = al.Agent.open(
+        "memory:",
+        name="speed",
+        contexts=[str(context) for context in range(CONTEXTS)],
+        actions={str(action): 1 for action in range(ACTIONS)},
+        horizon=ROUNDS,
+        budget=ROUNDS // 2,
+    )
+    for t, context in enumerate(contexts.tolist()):
+        decision = agent.decide(str(context))
+        if decision.action is not None:
+            agent.reward(decision.id, float(noise[t] < 0.1 * (int(decision.action) + 1)))
 
 
 def _row(policy: str, loop: str, seconds: float) -> Speed:

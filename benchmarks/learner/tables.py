@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from benchmarks.learner.frontier import Point
@@ -10,8 +11,9 @@ from benchmarks.learner.late import Late
 from benchmarks.learner.router import Routing
 from benchmarks.learner.rows import Comparison, geometric_mean, read
 from benchmarks.learner.speed import Speed
+from benchmarks.pages import table
 
-__all__ = ["TABLES", "table"]
+__all__ = ["TABLES"]
 
 KINDS = ("random", "unstructured", "structured", "unequal costs")
 MUCH_WORSE, LONGER, MORE_BAD = 1.05, 1.2, 0.02
@@ -22,12 +24,6 @@ SETS = {
     "development": "development",
 }
 """Names of the sets in the list of what is worse."""
-
-
-def table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown; the first column is text, the others are numbers."""
-    rule = ["---", *["---:"] * (len(heading) - 1)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (heading, rule, *lines))
 
 
 def comparisons(name: str, kind: str) -> str:
@@ -163,11 +159,18 @@ def _late(row: Late) -> tuple[str, ...]:
 
 def speed() -> str:
     """Return the table of CPU times."""
+    columns = ("CPU time", "`wilson_eager`, earlier", "`wilson_eager`", "`thrifty`", "ratio")
     lines = [
-        (row.what, f"{row.former:.2f} µs", f"{row.new:.2f} µs", f"{row.ratio:.2f}")
+        (
+            row.what,
+            "–" if math.isnan(row.earlier) else f"{row.earlier:.2f} µs",
+            f"{row.former:.2f} µs",
+            f"{row.new:.2f} µs",
+            f"{row.ratio:.2f}",
+        )
         for row in read("speed", Speed)
     ]
-    return table(("CPU time", "`wilson_eager`", "`thrifty`", "ratio"), lines)
+    return table(columns, lines)
 
 
 def _regret(mean: float, error: float) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from benchmarks.learner.router import Routing
 from benchmarks.learner.rows import Comparison, geometric_mean, read
 from benchmarks.learner.speed import Speed
-from benchmarks.learner.tables import table
+from benchmarks.pages import table
 
 __all__ = ["Target", "measured", "targets"]
 
@@ -86,7 +86,9 @@ def measured() -> Iterator[Target]:
         if row.what.startswith("a live decision"):
             yield Target(f"{row.what}, µs of CPU time", row.new, most=20)
         else:
-            yield Target(f"{row.what}: CPU time, ratio", row.ratio, most=2, digits=2)
+            yield Target(
+                f"{row.what}: CPU time, ratio to `wilson_eager` before", row.ratio, most=2, digits=2
+            )
 
 
 def _named() -> Iterator[Target]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 import almoner as al
 from benchmarks.rows.data import (
+    block_order,
     full_cost,
     kinds_of_prompts,
     parquet_rows,
@@ -123,13 +124,7 @@ def uplifts(runs: int) -> Iterator[Bar]:
 
 def _block_ratio(rows: al.Rows, kinds: npt.NDArray[Any], money: float, seed: int) -> float:
     """Return the share of the optimum with kinds one after the other, in a random order."""
-    rng = np.random.default_rng(seed)
-    order = np.concatenate(
-        [
-            rng.permutation(np.flatnonzero(kinds == kind))
-            for kind in rng.permutation(np.unique(kinds))
-        ]
-    )
+    order = block_order(kinds, seed)
     block = al.Rows(
         rewards=rows.rewards[order], costs=rows.costs[order], scores=rows.rewards[order]
     )

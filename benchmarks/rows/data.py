@@ -10,8 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 import almoner as al
+from almoner.types import Ints
 
-__all__ = ["full_cost", "kinds_of_prompts", "parquet_rows", "prompts", "with_true_values"]
+__all__ = [
+    "block_order",
+    "full_cost",
+    "kinds_of_prompts",
+    "parquet_rows",
+    "prompts",
+    "with_true_values",
+]
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data"
 
@@ -28,6 +36,17 @@ def kinds_of_prompts() -> npt.NDArray[Any]:
     """Return the kind of each prompt: the set that it was taken from."""
     with PROMPTS.open(encoding="utf-8", newline="") as file:
         return np.array([row["kind"] for row in csv.DictReader(file)])
+
+
+def block_order(kinds: npt.NDArray[Any], seed: int) -> Ints:
+    """Return an order with kinds one after the other, at random, and each of them shuffled."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate(
+        [
+            rng.permutation(np.flatnonzero(kinds == kind))
+            for kind in rng.permutation(np.unique(kinds))
+        ]
+    )
 
 
 def with_true_values(rows: al.Rows) -> al.Rows:
