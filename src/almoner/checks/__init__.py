@@ -4,7 +4,7 @@ Each check returns the value in the package's own type, or raises `InvalidInput`
 class ``error``) with one sentence.
 """
 
-from almoner.checks.messages import nearest, refuse, uncalled
+from almoner.checks.messages import nearest, refuse, shown, uncalled
 from almoner.checks.numbers import array, costs, number, probabilities, whole
 from almoner.checks.values import choice, flag, kind, known_keys, listed, names, plain
 
@@ -22,6 +22,7 @@ __all__ = [
     "plain",
     "probabilities",
     "refuse",
+    "shown",
     "uncalled",
     "whole",
 ]

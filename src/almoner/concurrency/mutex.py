@@ -99,24 +99,23 @@ class _Waiter(Claim):
 class WaitQueue:
     """The threads that wait for a lock, or for any of several, in the order of their arrival.
 
-    Only the first of them tries to acquire. Entries of threads that were interrupted before they
-    left are dropped by the threads behind them.
+    ``waiters`` are their entries. Only the first of them tries to acquire. Entries of threads that
+    were interrupted before they left are dropped by the threads behind them.
     """
 
-    __slots__ = ("_waiters",)
+    __slots__ = ("waiters",)
 
     def __init__(self) -> None:
-        self._waiters: list[_Waiter] = []
+        self.waiters: list[_Waiter] = []
 
     def __bool__(self) -> bool:
         """Return whether any thread waits."""
-        return bool(self._waiters)
+        return bool(self.waiters)
 
     def notify(self) -> None:
         """Wake the first thread."""
-        if self._waiters:
-            for first in self._waiters[:1]:  # empty if it has left meanwhile
-                first.wakeup.notify()
+        for first in self.waiters[:1]:  # empty if nobody waits
+            first.wakeup.notify()
 
     def acquire(self, mutexes: Sequence[Mutex], frame: FrameType) -> tuple[int, Claim]:
         """Wait in the queue, then acquire a lock for a function; return its index with the claim.
@@ -126,7 +125,7 @@ class WaitQueue:
         """
         waiter, suspect = _Waiter(sys._getframe(), self), False
         try:
-            self._waiters.append(waiter)
+            self.waiters.append(waiter)
             while True:
                 if self._is_first(waiter) or suspect:
                     acquired = _try_any(mutexes, frame, suspect=suspect)
@@ -139,7 +138,7 @@ class WaitQueue:
 
     def _is_first(self, waiter: _Waiter) -> bool:
         """Return whether no thread waits before it; drop entries of interrupted threads."""
-        while (first := self._waiters[0]) is not waiter:
+        while (first := self.waiters[0]) is not waiter:
             if not first.has_ended():
                 return False
             self._drop(first)
@@ -149,7 +148,7 @@ class WaitQueue:
         """Remove an entry, unless another thread has."""
         waiter.frame = None  # which refers to the entry
         with contextlib.suppress(ValueError):
-            self._waiters.remove(waiter)
+            self.waiters.remove(waiter)
 
 
 class Mutex:
@@ -191,7 +190,7 @@ class Mutex:
         """
         if frame is None:
             frame = _owner()
-        if not self._queue:
+        if not self._queue.waiters:
             claim = self.try_acquire(frame)
             if claim is not None:
                 return claim
@@ -203,12 +202,13 @@ def release(*claims: Claim | None) -> None:
     for claim in claims:
         if claim is not None:
             claim.frame = None  # which would keep all its variables
-            claim.queue.notify()
+            if claim.queue.waiters:
+                claim.queue.notify()
 
 
 def acquire_any(mutexes: Sequence[Mutex], queue: WaitQueue, frame: FrameType) -> tuple[int, Claim]:
     """Acquire the first of several locks that is free, all of which share a queue."""
-    acquired = None if queue else _try_any(mutexes, frame)
+    acquired = None if queue.waiters else _try_any(mutexes, frame)
     return queue.acquire(mutexes, frame) if acquired is None else acquired
 
 

@@ -17,6 +17,7 @@ PACKAGE = Path(__file__).parents[1]
 
 SOURCES = (
     "checks/*.py",
+    "compilation.py",
     "experiments/cells.py",
     "experiments/plain_policies.py",
     "experiments/reproduction/concentration.py",

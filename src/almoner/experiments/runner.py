@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -105,15 +106,19 @@ def run_tasks(
             f"{len(saved):,}",
             folder,
         )
-    missing = _order({key: task for key, task in wanted.items() if key not in done})
+    phases = _phases({key: task for key, task in wanted.items() if key not in done})
     report: Progress = progress or (lambda done, total: None)
     report(len(done), len(wanted))
     with _workers(dask):
         folder.mkdir(parents=True, exist_ok=True)
         # Batches of one, returned as each is finished: a kill loses the fewest tasks.
-        finished = Parallel(
+        workers = Parallel(
             n_jobs=-1 if jobs is None else jobs, batch_size=1, return_as="generator_unordered"
-        )(delayed(_run)(key, wanted[key], os.getpid(), fingerprint()) for key in missing)
+        )
+        finished = chain.from_iterable(
+            workers(delayed(_run)(key, wanted[key], os.getpid(), fingerprint()) for key in keys)
+            for keys in phases
+        )
         for key, rows in finished:
             save_finished(wanted[key], rows, folder)
             done[key] = rows
@@ -121,16 +126,16 @@ def run_tasks(
     return [done[key_of(task)] for task in tasks]
 
 
-def _order(tasks: Mapping[str, Task]) -> list[str]:
-    """Sort keys: a short task of each kind first, then the longest first.
+def _phases(tasks: Mapping[str, Task]) -> tuple[list[str], list[str]]:
+    """Divide keys: a short task of each kind, and then, once these are done, the longest first.
 
-    With a cold cache, processes then compile different kernels at the same time and load each
-    other's from the disk; and at the end no core is left with a long task.
+    With a cold cache, processes then compile different kernels at the same time, and later load
+    each other's from the disk; and at the end no core is left with a long task.
     """
     longest = sorted(tasks, key=lambda key: (-tasks[key].weight, key))
     shortest = {tasks[key].kind: key for key in longest}
     first = [key for _, key in sorted(shortest.items())]
-    return [*first, *(key for key in longest if key not in first)]
+    return first, [key for key in longest if key not in first]
 
 
 def _run(key: str, task: Task, caller: int, sources: str) -> tuple[str, list[Row]]:

@@ -43,6 +43,8 @@ LOOKS = {
     "ema_pacing": ("EMA pacing", PURPLE, (0, (1, 1))),
     "greedy_scores": ("greedy", BLACK, (0, (4, 2))),
     "fixed_rate": ("fixed rate", SKY, "-"),
+    "doubly robust": ("doubly robust", GREEN, "-"),
+    "SNIPS": ("SNIPS", BLACK, (0, (1, 1))),
 }
 """Label, colour and dashes; an allocation rule has the same colour in every figure."""
 
