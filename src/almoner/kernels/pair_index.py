@@ -49,6 +49,7 @@ __all__ = [
     "expire_insured",
     "have_same_prior",
     "index_of",
+    "insured_at_most",
     "level_at",
     "level_of",
     "own_bracket_of",
@@ -157,7 +158,7 @@ def own_bracket_of(
     high = mean + (high - mean) * (_own_share(policy, state) / policy.insurance.others)
     margin = state.fit[STAKE] / level
     if state.fit[EVIDENCE] > 0.0 and margin < 1.0:
-        high = max(high, _insured_at_most(policy, state, memo, context, action) - margin)
+        high = max(high, insured_at_most(policy, state, memo, context, action) - margin)
         insured = memo.insured[context, action, LARGEST]
         low = low if math.isnan(insured) else max(low, insured - margin)
     return low, high
@@ -227,7 +228,7 @@ def _insured_bound(
     margin: float,
 ) -> float:
     """Return the larger of a bound and the largest mean not yet ruled out, less a margin."""
-    at_most = _insured_at_most(policy, state, memo, context, action)
+    at_most = insured_at_most(policy, state, memo, context, action)
     if at_most - margin <= bound:
         return bound
     if math.isnan(memo.insured[context, action, LARGEST]):
@@ -239,7 +240,7 @@ def _insured_bound(
 
 
 @jit_inline
-def _insured_at_most(
+def insured_at_most(
     policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
 ) -> float:
     """Return a bound, by Pinsker's inequality, of the largest mean not yet ruled out.

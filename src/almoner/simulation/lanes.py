@@ -33,6 +33,7 @@ from almoner.policy.rewards import (
     UCB,
     EmpiricalMean,
     HorizonUCB,
+    InsuredWilson,
     KnownRewards,
     LogPlus,
     Wilson,
@@ -60,7 +61,7 @@ _EXACT = 2**53
 """Budgets up to here are exact as floats."""
 
 _AFFINE = {spec.code for spec in (KnownRewards, EmpiricalMean, UCB)}
-_CURVED = {spec.code for spec in (KLUCB, LogPlus, HorizonUCB, Wilson)}
+_CURVED = {spec.code for spec in (KLUCB, LogPlus, HorizonUCB, Wilson, InsuredWilson)}
 _CONTEXTS = {
     spec.code for spec in (KnownContexts, EmpiricalContexts, TruncatedContexts, NoContexts)
 }
@@ -95,7 +96,7 @@ def _is_playable(lowered: LoweredPolicy) -> bool:
     """Return whether kernels of lanes have this policy, at this size."""
     if lowered.reward not in _AFFINE | _CURVED or lowered.context not in _CONTEXTS:
         return False
-    if lowered.rule not in _RULES or lowered.pooled:
+    if lowered.rule not in _RULES:
         return False
     small = max(lowered.budget, lowered.dearest) <= _EXACT and lowered.costs.size <= MOST_PAIRS
     if lowered.priced:
@@ -159,19 +160,22 @@ def play_in_lanes(
     from almoner.kernels.lanes.brackets import new_brackets
     from almoner.kernels.lanes.loop import play_lanes
     from almoner.kernels.lanes.priced import new_lane_hulls
+    from almoner.kernels.lanes.refits import new_desk
     from almoner.kernels.lanes.state import new_lanes
     from almoner.kernels.state import new_levels
 
     policy = for_kernels(lowered)
     wide = environment._replace(aliases=environment.aliases.astype(np.uint64))
     curved, priced = policy.reward in _CURVED, policy.priced == 1
+    levels = new_levels(policy)
     terms = (
         policy,
         wide,
         new_lanes(policy),
         new_brackets(policy) if curved and not priced else None,
         new_lane_hulls(policy) if priced else None,
-        new_levels(policy),
+        new_desk(policy, levels),
+        levels,
         np.column_stack([np.zeros(len(policy.costs)), policy.costs]),
     )
     with _compiling:

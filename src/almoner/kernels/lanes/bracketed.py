@@ -14,7 +14,7 @@ from almoner.jit import jit_inline
 from almoner.kernels.draws import SERVE_LANE
 from almoner.kernels.lanes.brackets import Brackets, refresh
 from almoner.kernels.lanes.environment import uniform
-from almoner.kernels.lanes.indices import curved_index, level_of
+from almoner.kernels.lanes.indices import index_of, level_of, own_at_most, own_index_of
 from almoner.kernels.lanes.ranking import best_mean, break_ties
 from almoner.kernels.lanes.shares import budget_ratio, serve_share
 from almoner.kernels.lanes.state import LaneState, level_at, totals
@@ -53,10 +53,11 @@ def decide_by_brackets(
     plentiful, draw = policy.held * left >= policy.horizon - t + 1, uniform(key, SERVE_LANE)
     room = budget_ratio(policy, left, policy.horizon - t + 1) * total
     # Those that are skipped whatever their index is need none: mostly contexts with few rewards.
-    ahead = _clear_weight(policy, state, brackets, brackets.high[context] + TOLERANCE)
+    highest = _bound_own_value(policy, state, brackets, context, level)
+    ahead = _clear_weight(policy, state, brackets, highest + TOLERANCE)
     share = serve_share(policy, plentiful, room - ahead, own, ahead, floats(0.0))
     may_serve = alive & ((draw < share) | _may_ask(policy, share, room - ahead, total))
-    value, action = _choose(policy, state, brackets, context, level, key, may_serve)
+    value, action = _choose(policy, state, context, level, key, may_serve)
     may_serve &= value > 0.0
     ahead = _clear_weight(policy, state, brackets, value + TOLERANCE)
     unclear = _unclear_weight(policy, state, brackets, context, value)
@@ -80,30 +81,43 @@ def decide_by_brackets(
 
 
 @jit_inline
+def _bound_own_value(
+    policy: LoweredPolicy, state: LaneState, brackets: Brackets, context: Any, level: Any
+) -> Any:
+    """Return a bound of the value of each context that has arrived.
+
+    The bounds of its actions are left in ``state.row``, for `_choose`.
+    """
+    highest = floats(-math.inf)
+    for action in range(policy.costs.shape[1]):
+        most = brackets.most[context, action + 1]
+        most = own_at_most(policy, state, context, action + 1, level, most)
+        state.row[action] = most
+        highest = max(highest, most)
+    return highest
+
+
+@jit_inline
 def _choose(
-    policy: LoweredPolicy,
-    state: LaneState,
-    brackets: Brackets,
-    context: Any,
-    level: Any,
-    key: Any,
-    alive: Any,
+    policy: LoweredPolicy, state: LaneState, context: Any, level: Any, key: Any, alive: Any
 ) -> tuple[Any, Any]:
-    """Return the value of each context that has arrived, and its best action."""
+    """Return the value of each context that has arrived, and its best action.
+
+    ``state.row`` holds bounds of the indices of its actions.
+    """
     # The action with the largest bound first: few others can then still be better.
     highest, first = floats(-math.inf), integers(0)
     for action in range(policy.costs.shape[1]):
-        most = brackets.most[context, action + 1]
-        first = where(most > highest, action, first)
-        highest = max(highest, most)
-    value = curved_index(policy, state, context, first + 1, level, alive)
+        first = where(state.row[action] > highest, action, first)
+        highest = max(highest, state.row[action])
+    value = own_index_of(policy, state, context, first + 1, level, alive)
     best, second, chosen = floats(-math.inf), floats(-math.inf), integers(0)
     for action in range(policy.costs.shape[1]):
         index = where(first == action, value, -math.inf)
-        may_be = brackets.most[context, action + 1] >= value - TOLERANCE
+        may_be = state.row[action] >= value - TOLERANCE
         considered = alive & (first != action) & may_be
         if any_lane(considered):
-            other = curved_index(policy, state, context, action + 1, level, considered)
+            other = own_index_of(policy, state, context, action + 1, level, considered)
             index = where(considered, other, index)
         state.row[action] = index
         second = max(second, min(best, index))
@@ -187,7 +201,7 @@ def _value_of(
     for option in range(1, 1 + policy.costs.shape[1]):
         may_be = asked & (brackets.most[context, option] >= lowest)
         if any_lane(may_be):
-            value = curved_index(policy, state, context, option, level, may_be)
+            value = index_of(policy, state, context, option, level, may_be)
             best = where(may_be, max(best, value), best)
     return best
 

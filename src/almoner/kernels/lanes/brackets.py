@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from almoner.jit import jit_inline
 from almoner.kernels.brackets import LEVEL_MARGIN
-from almoner.kernels.lanes.indices import curved_index, level_of
+from almoner.kernels.lanes.indices import index_of, level_of
 from almoner.kernels.lanes.state import LaneState, aligned, level_at, totals
 from almoner.kernels.lanes.vector import any_lane, as_lanes, floats, where
 from almoner.kernels.state import LEFT
@@ -23,6 +23,7 @@ __all__ = [
     "new_brackets",
     "refresh",
     "refresh_all",
+    "refresh_lanes",
     "update_pair",
     "vectors_of_brackets",
 ]
@@ -70,9 +71,22 @@ def refresh_all(
     policy: LoweredPolicy, state: LaneState, brackets: Brackets, levels: Floats, t: int, last: int
 ) -> None:
     """Recompute all brackets, from round t to the last one of an epoch."""
-    everywhere = state.progress[LEFT] >= 0.0
+    refresh_lanes(policy, state, brackets, levels, t, last, state.progress[LEFT] >= 0.0)
+
+
+@jit_inline
+def refresh_lanes(
+    policy: LoweredPolicy,
+    state: LaneState,
+    brackets: Brackets,
+    levels: Floats,
+    t: int,
+    last: int,
+    changed: Any,
+) -> None:
+    """Recompute all brackets of some lanes."""
     for context in range(policy.costs.shape[0]):
-        _bracket_context(policy, state, brackets, levels, context, t, last, everywhere)
+        _bracket_context(policy, state, brackets, levels, context, t, last, changed)
 
 
 @jit_inline
@@ -144,8 +158,8 @@ def _bracket_pair(
     changed: Any,
 ) -> None:
     """Bound the index of one pair at the levels of its context."""
-    least = curved_index(policy, state, context, option, brackets.bottom[context], changed)
-    most = curved_index(policy, state, context, option, brackets.top[context], changed)
+    least = index_of(policy, state, context, option, brackets.bottom[context], changed)
+    most = index_of(policy, state, context, option, brackets.top[context], changed)
     brackets.least[context, option] = where(changed, least, brackets.least[context, option])
     brackets.most[context, option] = where(changed, most, brackets.most[context, option])
 

@@ -11,12 +11,22 @@ from typing import Any
 from almoner.jit import jit_inline
 from almoner.kernels.elementary import log
 from almoner.kernels.indices import LAST_AFFINE, exploration_level, score_bound
-from almoner.kernels.lanes.state import LaneState
+from almoner.kernels.lanes.state import BORROWS, EVIDENCE, STAKE, LaneState
 from almoner.kernels.lanes.vector import any_lane, floats, where
+from almoner.kernels.pair_index import evidence_after
 from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import KLUCB, HorizonUCB, InsuredWilson, LogPlus, Wilson
 
-__all__ = ["curved_index", "index_at", "kl_bound", "level_of"]
+__all__ = [
+    "curved_index",
+    "index_at",
+    "index_of",
+    "insured_at_most",
+    "kl_bound",
+    "level_of",
+    "own_at_most",
+    "own_index_of",
+]
 
 _KL, _LOG_PLUS, _HORIZON_UCB = KLUCB.code, LogPlus.code, HorizonUCB.code
 _WILSON, _INSURED = Wilson.code, InsuredWilson.code
@@ -34,10 +44,104 @@ def level_of(policy: LoweredPolicy, common: float, share: Any, t: Any, left: Any
 
 @jit_inline
 def index_at(policy: LoweredPolicy, state: LaneState, context: Any, option: Any, level: Any) -> Any:
-    """Return the index of one option at a level."""
+    """Return the index of one option at a level, without insurance (`indices.index`)."""
     if policy.reward <= LAST_AFFINE:
         return state.means[context, option] + level * state.roots[context, option]
     return curved_index(policy, state, context, option, level, level > -math.inf)
+
+
+@jit_inline
+def index_of(
+    policy: LoweredPolicy, state: LaneState, context: Any, option: Any, level: Any, asked: Any
+) -> Any:
+    """Return the index of one pair at a level, while another context is decided.
+
+    Only the lanes in ``asked`` need it, here and below.
+    """
+    if policy.reward <= LAST_AFFINE:
+        return state.means[context, option] + level * state.roots[context, option]
+    if policy.reward == _INSURED:
+        share = floats(policy.insurance.others)
+        return _shared_bound(policy, state, context, option, level, share)
+    return curved_index(policy, state, context, option, level, asked)
+
+
+@jit_inline
+def own_index_of(
+    policy: LoweredPolicy, state: LaneState, context: Any, option: Any, level: Any, asked: Any
+) -> Any:
+    """Return the index of one pair at a level, while its own context is decided."""
+    if policy.reward != _INSURED:
+        return index_of(policy, state, context, option, level, asked)
+    bound = _shared_bound(policy, state, context, option, level, _own_share(policy, state))
+    margin, is_insured = _margin(state, level)
+    at_most = state.at_most[context, option]
+    asked &= is_insured & (at_most - margin > bound)
+    if any_lane(asked):
+        largest = state.largest[context, option]
+        unknown = asked & (largest != largest)  # noqa: PLR0124  # NaN
+        if any_lane(unknown):
+            count, total = state.taken[context, option], state.sums[context, option]
+            found = kl_bound(total / count, _evidence_asked(policy, state, count), unknown)
+            largest = where(unknown, where(total < count, found, at_most), largest)
+            state.largest[context, option] = largest
+        bound = where(asked, max(bound, largest - margin), bound)
+    return bound
+
+
+@jit_inline
+def own_at_most(
+    policy: LoweredPolicy, state: LaneState, context: Any, option: Any, level: Any, most: Any
+) -> Any:
+    """Return a bound of `own_index_of` from one of `index_of` (`pair_index.own_bracket_of`)."""
+    if policy.reward != _INSURED:
+        return most
+    mean, share = state.means[context, option], _own_share(policy, state)
+    high = mean + (most - mean) * (share / policy.insurance.others)
+    margin, is_insured = _margin(state, level)
+    return where(is_insured, max(high, state.at_most[context, option] - margin), high)
+
+
+@jit_inline
+def insured_at_most(policy: LoweredPolicy, state: LaneState, count: Any, total: Any) -> Any:
+    """Return `pair_index.insured_at_most` of a pair with these rewards of its own."""
+    root = math.sqrt(0.5 * _evidence_asked(policy, state, count))
+    return where(total < count, total / count + root, 1.0 + 1e-9 * count)
+
+
+@jit_inline
+def _own_share(policy: LoweredPolicy, state: LaneState) -> Any:
+    return where(state.fit[BORROWS] > 0.0, 1.0, policy.insurance.own)
+
+
+@jit_inline
+def _margin(state: LaneState, level: Any) -> tuple[Any, Any]:
+    """Return the margin of what is insured, and whether anything is."""
+    margin = state.fit[STAKE] / level
+    return margin, (state.fit[EVIDENCE] > 0.0) & (margin < 1.0)
+
+
+@jit_inline
+def _evidence_asked(policy: LoweredPolicy, state: LaneState, count: Any) -> Any:
+    """Return the evidence asked for, per reward of a pair."""
+    return min(state.fit[EVIDENCE], evidence_after(policy, count)) / count
+
+
+@jit_inline
+def _shared_bound(
+    policy: LoweredPolicy, state: LaneState, context: Any, option: Any, level: Any, share: Any
+) -> Any:
+    """Return the Wilson bound of a pair at a share of its exploration level.
+
+    Every reward is seen at once, so that the level is that of all plays left.
+    """
+    mean, count = state.means[context, option], state.counts[context, option]
+    g = exploration_level(max(1.0, level) / count)
+    if policy.pooled == 1:
+        common = state.action_shares[context, option]
+        g = (1.0 - common) * g + common * state.action_levels[option]
+    bound = where(mean >= 1.0, 1.0 + 1e-9 * count, score_bound(mean, share * g / count))
+    return where(count == 0.0, 1.0, bound)
 
 
 @jit_inline
@@ -48,7 +152,7 @@ def curved_index(
 
     Only the lanes in ``asked`` need it.
     """
-    mean, count = state.means[context, option], state.taken[context, option]
+    mean, count = state.means[context, option], state.counts[context, option]
     if policy.reward == _LOG_PLUS:
         bonus = math.sqrt(policy.width * max(0.0, level - log(count)))
         value = mean + bonus * state.roots[context, option]

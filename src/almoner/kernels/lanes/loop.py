@@ -12,6 +12,7 @@ from almoner.kernels.lanes.bracketed import decide_by_brackets
 from almoner.kernels.lanes.brackets import (
     Brackets,
     refresh_all,
+    refresh_lanes,
     update_pair,
     vectors_of_brackets,
 )
@@ -24,6 +25,7 @@ from almoner.kernels.lanes.environment import (
     start_streams,
 )
 from almoner.kernels.lanes.priced import LaneHulls, decide_by_price, vectors_of_hulls
+from almoner.kernels.lanes.refits import Desk, refit_lanes, reset_desk
 from almoner.kernels.lanes.state import (
     DRAWN,
     EXPECTED,
@@ -35,7 +37,7 @@ from almoner.kernels.lanes.state import (
     vectors_of,
 )
 from almoner.kernels.lanes.steps import decide, learn, take
-from almoner.kernels.lanes.vector import WIDTH, floats, where
+from almoner.kernels.lanes.vector import WIDTH, any_lane, floats, where
 from almoner.kernels.state import LEFT
 from almoner.policy.lowering import LoweredPolicy
 from almoner.types import Floats, Ints
@@ -50,6 +52,7 @@ def play_lanes(
     arrays: LaneState,
     bracket_arrays: Brackets | None,
     hull_arrays: LaneHulls | None,
+    desk: Desk | None,
     levels: Floats,
     costs: Floats,
     root: np.uint64,
@@ -72,6 +75,8 @@ def play_lanes(
         start_streams(root, first + row, arrays.streams)
         if hulls is not None:
             hulls.price[0] = floats(0.0)
+        if desk is not None:
+            reset_desk(desk)
         used, mark, last, bottom = min(WIDTH, out.shape[0] - row), 0, 0, 0.0
         for t in range(policy.horizon):
             while mark < len(marks) and marks[mark] == t + 1:
@@ -84,7 +89,7 @@ def play_lanes(
                 bottom = min(level_at(policy, levels, t + 1), level_at(policy, levels, last))
                 if brackets is not None:
                     refresh_all(policy, state, brackets, levels, t + 1, last)
-            terms = policy, environment, state, brackets, hulls, arrays.row
+            terms = policy, environment, arrays, state, brackets, hulls, desk
             _play_round(*terms, levels, costs, bottom, last, t)
         for i in range(used):
             out[row + i, 0], out[row + i, 1] = arrays.figures[EXPECTED, i], arrays.figures[DRAWN, i]
@@ -100,10 +105,11 @@ def play_lanes(
 def _play_round(
     policy: LoweredPolicy,
     environment: Environment,
+    arrays: LaneState,
     state: LaneState,
     brackets: Brackets | None,
     hulls: LaneHulls | None,
-    row: Floats,
+    desk: Desk | None,
     levels: Floats,
     costs: Floats,
     bottom: float,
@@ -112,7 +118,7 @@ def _play_round(
 ) -> None:
     """Play a round of eight replications, in an epoch of brackets that ends in round ``last``.
 
-    ``bottom`` is the least level of the epoch, ``row`` scratch space.
+    ``bottom`` is the least level of the epoch. ``state`` are the ``arrays`` with vectors as entries.
     """
     context = draw_context(environment, round_key(state.streams[CONTEXTS], t))
     key = round_key(state.streams[CHOICES], t)
@@ -128,10 +134,14 @@ def _play_round(
         option = where(served, action + 1, 0)
     take(policy, state, levels, t + 1, context, costs[context, option])
     mean = environment.worth[context, option]
-    reward = draw_rewards(environment, context, option, mean, state.streams[REWARDS], t, row)
+    reward = draw_rewards(environment, context, option, mean, state.streams[REWARDS], t, arrays.row)
     learn(policy, state, context, option, reward)
     if brackets is not None and t + 1 < last:
         update_pair(policy, state, brackets, context, option, option != 0)
+    if desk is not None:
+        refitted = refit_lanes(policy, arrays, state, desk, option, t + 1)
+        if brackets is not None and t + 1 < last and any_lane(refitted):
+            refresh_lanes(policy, state, brackets, levels, t + 2, last, refitted)
     state.figures[EXPECTED] += mean
     state.figures[DRAWN] += reward
     state.figures[LOSS] += environment.losses[context, option]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from almoner.jit import jit_inline
 from almoner.kernels.draws import SERVE_LANE, TIE_LANE
 from almoner.kernels.lanes.environment import uniform
-from almoner.kernels.lanes.indices import index_at, level_of
+from almoner.kernels.lanes.indices import index_at, index_of, level_of, own_index_of
 from almoner.kernels.lanes.shares import priced_ratio
 from almoner.kernels.lanes.state import LaneState, aligned, level_at, totals
 from almoner.kernels.lanes.vector import (
@@ -29,11 +29,12 @@ from almoner.kernels.state import LEFT
 from almoner.lp import ROUNDING, TOLERANCE
 from almoner.policy.allocation import RoundedLP, SkipAlways
 from almoner.policy.lowering import LEARNED_DEFAULTS, LoweredPolicy
+from almoner.policy.rewards import InsuredWilson
 from almoner.types import Floats
 
 __all__ = ["LaneHulls", "decide_by_price", "new_lane_hulls", "vectors_of_hulls"]
 
-_ROUNDED, _SKIP_ALWAYS = RoundedLP.code, SkipAlways.code
+_ROUNDED, _SKIP_ALWAYS, _INSURED = RoundedLP.code, SkipAlways.code, InsuredWilson.code
 
 
 class LaneHulls(NamedTuple):
@@ -107,6 +108,9 @@ def decide_by_price(
         weight = state.weights[other] + where(context == other, arrival, 0.0)
         hulls.weights[other] = weight
         _update_gains(policy, state, hulls, levels, costs, t, other, weight / total)
+    if policy.reward == _INSURED:
+        _update_own_gains(policy, state, hulls, levels, costs, t, context, total)
+    for other in range(policy.costs.shape[0]):
         _compute_hull(policy, hulls, costs, other)
     price, rate = _find_price(policy, hulls, total, room)
     base, step = as_integers(hulls.free[context]), integers(0)
@@ -141,10 +145,38 @@ def _update_gains(
     idle = floats(policy.defaults[context])
     if policy.default_mode == LEARNED_DEFAULTS:
         idle = index_at(policy, state, context, 0, level)
+    everywhere = left >= 0.0
     for option in range(1, 1 + policy.costs.shape[1]):
         plays = level if costs[context, option] > 0.0 else free
-        gain = index_at(policy, state, context, option, plays) - idle
+        gain = index_of(policy, state, context, option, plays, everywhere) - idle
         hulls.gains[context, option] = where(costs[context, option] <= left, gain, -math.inf)
+
+
+@jit_inline
+def _update_own_gains(
+    policy: LoweredPolicy,
+    state: LaneState,
+    hulls: LaneHulls,
+    levels: Floats,
+    costs: Floats,
+    t: int,
+    context: Any,
+    total: Any,
+) -> None:
+    """Compute the gains of each context that has arrived: its own indices are insured."""
+    left, common = state.progress[LEFT], level_at(policy, levels, t)
+    share = hulls.weights[context] / total
+    level = level_of(policy, common, share, t, left)
+    free = level_of(policy, common, share, t, math.inf)
+    idle = policy.defaults[context]
+    if policy.default_mode == LEARNED_DEFAULTS:
+        idle = index_at(policy, state, context, 0, level)
+    everywhere = left >= 0.0
+    for option in range(1, 1 + policy.costs.shape[1]):
+        plays = where(costs[context, option] > 0.0, level, free)
+        gain = own_index_of(policy, state, context, option, plays, everywhere) - idle
+        affordable = costs[context, option] <= left
+        hulls.gains[context, option] = where(affordable, gain, -math.inf)
 
 
 @jit_inline

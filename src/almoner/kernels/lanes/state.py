@@ -5,6 +5,7 @@ Every array of lanes is made here, as vectors index them without a check.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +16,18 @@ from almoner.kernels.lanes.vector import WIDTH, as_lanes, floats, where
 from almoner.kernels.state import EXPLORED, FROZEN, LEFT
 from almoner.policy.contexts import EmpiricalContexts, TruncatedContexts
 from almoner.policy.lowering import LoweredPolicy
+from almoner.policy.rewards import InsuredWilson
 from almoner.types import Floats
 
 __all__ = [
+    "BORROWS",
     "DRAWN",
+    "EVIDENCE",
     "EXPECTED",
     "LOSS",
+    "REFIT_AT",
+    "REWARDS",
+    "STAKE",
     "WRONG",
     "LaneState",
     "aligned",
@@ -35,18 +42,29 @@ EXPECTED, DRAWN, LOSS, WRONG = range(FIGURES)
 """Indices in ``LaneState.figures``: mean reward of the actions taken, reward drawn, loss, and its
 part by wrong actions."""
 
+FITTED = 5
+REWARDS, REFIT_AT, STAKE, EVIDENCE, BORROWS = range(FITTED)
+"""Indices in ``LaneState.fit``: as in ``State.fit``, and whether a pooled prior is in use."""
+
 _EMPIRICAL, _TRUNCATED = EmpiricalContexts.code, TruncatedContexts.code
+_INSURED = InsuredWilson.code
 
 
 class LaneState(NamedTuple):
     """Statistics of eight replications; the last axis of each array are the lanes.
 
     ``taken`` and ``sums`` (contexts, 1 + actions, skip first) are how often each option was taken,
-    and the sum of its rewards; ``means`` and ``roots`` are ū and 1/√C. A lane that skips writes to
-    the first option, which spares a mask. ``weights`` are the known weights of the contexts, or
+    and the sum of its rewards; ``means``, ``counts`` and ``roots`` are ū, C and 1/√C, the rewards of
+    a pooled prior included. A lane that skips writes to the first option, which spares a mask.
+    ``weights`` are the known weights of the contexts, or
     their counts, and ``progress`` is that of `almoner.kernels.state.State`. ``streams`` are the
     keys of the random streams, and ``figures`` sums over the rounds so far. ``row`` is scratch
     space for a number per action, ``values`` for one per context.
+
+    The others are written by `almoner.kernels.lanes.refits`, and are empty if nothing is refitted:
+    count and sum of the prior of each pair, the share of its variance that is due to its action,
+    the level of each action, the largest mean that is insured and a bound of it (as ``insured`` in
+    `almoner.kernels.state.Memo`), and numbers of the fit.
     """
 
     taken: Any
@@ -59,13 +77,23 @@ class LaneState(NamedTuple):
     figures: Any
     row: Any
     values: Any
+    counts: Any
+    prior_counts: Any
+    prior_sums: Any
+    action_shares: Any
+    action_levels: Any
+    largest: Any
+    at_most: Any
+    fit: Any
 
 
 def new_lanes(policy: LoweredPolicy) -> LaneState:
     """Return arrays for eight replications, to be filled by `reset`."""
     contexts, options = policy.costs.shape[0], 1 + policy.costs.shape[1]
+    pooled, insured = contexts * policy.pooled, contexts * (policy.reward == _INSURED)
+    taken = aligned(contexts, options)
     return LaneState(
-        taken=aligned(contexts, options),
+        taken=taken,
         sums=aligned(contexts, options),
         means=aligned(contexts, options),
         roots=aligned(contexts, options),
@@ -75,6 +103,14 @@ def new_lanes(policy: LoweredPolicy) -> LaneState:
         figures=aligned(FIGURES),
         row=aligned(options),
         values=aligned(contexts),
+        counts=aligned(contexts, options) if policy.pooled else taken,
+        prior_counts=aligned(pooled, options),
+        prior_sums=aligned(pooled, options),
+        action_shares=aligned(pooled, options),
+        action_levels=aligned(options),
+        largest=aligned(insured, options),
+        at_most=aligned(insured, options),
+        fit=aligned(FITTED),
     )
 
 
@@ -101,6 +137,14 @@ def vectors_of(arrays: LaneState) -> LaneState:
         as_lanes(arrays.figures, arrays.figures),
         as_lanes(arrays.row, arrays.row),
         as_lanes(arrays.values, arrays.values),
+        as_lanes(arrays.counts, arrays.taken),
+        as_lanes(arrays.prior_counts, arrays.taken),
+        as_lanes(arrays.prior_sums, arrays.taken),
+        as_lanes(arrays.action_shares, arrays.taken),
+        as_lanes(arrays.action_levels, arrays.row),
+        as_lanes(arrays.largest, arrays.taken),
+        as_lanes(arrays.at_most, arrays.taken),
+        as_lanes(arrays.fit, arrays.fit),
     )
 
 
@@ -122,6 +166,16 @@ def reset(policy: LoweredPolicy, state: LaneState) -> None:
             prior = policy.prior[context, option - 1] if option > 0 else 1.0
             state.means[context, option] = floats(prior)
             state.roots[context, option] = floats(0.0)
+            if policy.pooled == 1:
+                state.counts[context, option] = floats(0.0)
+                state.prior_counts[context, option] = floats(0.0)
+                state.prior_sums[context, option] = floats(0.0)
+                state.action_shares[context, option] = floats(0.0)
+            if policy.reward == _INSURED:
+                state.largest[context, option] = floats(math.nan)
+                state.at_most[context, option] = floats(1.0)
+    for number in range(FITTED):
+        state.fit[number] = floats(0.0)
     for figure in range(FIGURES):
         state.figures[figure] = floats(0.0)
     state.progress[LEFT] = floats(policy.budget)

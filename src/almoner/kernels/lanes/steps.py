@@ -12,6 +12,7 @@ from typing import Any
 from almoner.jit import jit_inline
 from almoner.kernels.draws import SERVE_LANE
 from almoner.kernels.lanes.environment import uniform
+from almoner.kernels.lanes.indices import insured_at_most
 from almoner.kernels.lanes.ranking import (
     best_mean,
     choose,
@@ -28,7 +29,7 @@ from almoner.lp import TOLERANCE
 from almoner.policy.allocation import EagerRounding
 from almoner.policy.contexts import TruncatedContexts
 from almoner.policy.lowering import BY_RULE, LoweredPolicy
-from almoner.policy.rewards import KnownRewards
+from almoner.policy.rewards import InsuredWilson, KnownRewards
 from almoner.types import Floats
 
 __all__ = ["decide", "learn", "take"]
@@ -36,7 +37,8 @@ __all__ = ["decide", "learn", "take"]
 SLACK = 1e-9
 """Weight that the order of a sum does not change: rounding errors are below it by far."""
 
-_EAGER, _TRUNCATED, _KNOWN = EagerRounding.code, TruncatedContexts.code, KnownRewards.code
+_EAGER, _TRUNCATED = EagerRounding.code, TruncatedContexts.code
+_KNOWN, _INSURED = KnownRewards.code, InsuredWilson.code
 
 
 @jit_inline
@@ -164,5 +166,12 @@ def learn(policy: LoweredPolicy, state: LaneState, context: Any, option: Any, re
         return
     total = state.sums[context, option] + reward
     state.sums[context, option] = total
+    if policy.reward == _INSURED:
+        state.largest[context, option] = math.nan
+        state.at_most[context, option] = insured_at_most(policy, state, count, total)
+    if policy.pooled == 1:
+        count += state.prior_counts[context, option]
+        total += state.prior_sums[context, option]
+        state.counts[context, option] = count
     state.means[context, option] = total / count
     state.roots[context, option] = 1.0 / math.sqrt(count)
