@@ -29,6 +29,7 @@ from almoner.policy.rewards import (
 from almoner.types import Floats
 
 __all__ = [
+    "CONVERGED",
     "LAST_AFFINE",
     "clock_level",
     "exploration_level",
@@ -44,6 +45,10 @@ _KNOWN, _MEAN, _EXPLORE = KnownRewards.code, EmpiricalMean.code, ExploreFirst.co
 _UCB, _KL, _LOG_PLUS = UCB.code, KLUCB.code, LogPlus.code
 _THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
 _INSURED = InsuredWilson.code
+
+CONVERGED = 1e-12
+"""Largest last step of the search for a KL bound. A step by Newton's method leaves an error of its
+square; rounding errors of the divergence make smaller steps wander."""
 
 LAST_AFFINE = _UCB
 """Codes up to this one have the index ū + level/√C, with level 0 if they do not explore."""
@@ -158,9 +163,11 @@ def kl_bound(mean: float, level: float) -> float:
             low = q
         slope = (q - mean) / (q * (1.0 - q))
         step = q - excess / slope if slope > 0.0 else low
+        if slope > 0.0 and abs(step - q) <= CONVERGED:
+            return step
         if not low < step < high:
             step = 0.5 * (low + high)
-        if abs(step - q) <= 1e-15 or step in (low, high):
+        if step in (low, high):
             return step
         q = step
     return q

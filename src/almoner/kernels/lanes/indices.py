@@ -10,7 +10,7 @@ from typing import Any
 
 from almoner.jit import jit_inline
 from almoner.kernels.elementary import log
-from almoner.kernels.indices import LAST_AFFINE, exploration_level, score_bound
+from almoner.kernels.indices import CONVERGED, LAST_AFFINE, exploration_level, score_bound
 from almoner.kernels.lanes.state import BORROWS, EVIDENCE, STAKE, LaneState
 from almoner.kernels.lanes.vector import any_lane, floats, where
 from almoner.kernels.pair_index import evidence_after
@@ -184,8 +184,9 @@ def kl_bound(mean: Any, level: Any, asked: Any) -> Any:
         low = where(active & ~(excess > 0.0), q, low)
         slope = (q - mean) / (q * (1.0 - q))
         step = where(slope > 0.0, q - excess / slope, low)
-        step = where((low < step) & (step < high), step, 0.5 * (low + high))
-        change = max(step - q, q - step)
+        done = (slope > 0.0) & (max(step - q, q - step) <= CONVERGED)
+        inside = done | ((low < step) & (step < high))
+        step = where(inside, step, 0.5 * (low + high))
         q = where(active, step, q)
-        active &= ~((change <= 1e-15) | (step == low) | (step == high))
+        active &= ~(done | (step == low) | (step == high))
     return where(mean >= 1.0, 1.0, where(level <= 0.0, mean, q))
