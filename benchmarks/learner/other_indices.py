@@ -80,7 +80,7 @@ def value(
         a, b = shape_of(state, memo, context, action)
         return float(beta_quantile(a, b, tail))
     if mean >= 1.0:
-        return 1.0 + 1e-9 * count
+        return float(1.0 + 1e-9 * count)
     if rule.kind == GITTINS:
         at = math.log1p(plays / count) / STEP
         entry = min(int(at), len(boundary) - 2)
