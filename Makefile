@@ -85,7 +85,7 @@ bench: $(VENV)/ready ## measure speed against what one would use instead
 	$(BIN)/python -m benchmarks.speed
 
 learner: $(VENV)/ready ## compare the default policy with the one before it, and rewrite docs/learner.md (half an hour)
-	for part in compare frontier router late speed page; do $(BIN)/python -m benchmarks.learner.$$part || exit 1; done
+	for part in compare frontier router late alternatives speed page; do $(BIN)/python -m benchmarks.learner.$$part || exit 1; done
 
 # Peers are installed apart: the package needs none of them. One that does not install is left out.
 # Versions of obp from 0.4 on need PyTorch; budgetCB does not say that it needs scipy and joblib.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmarks.learner.other_tables import OTHER_TABLES
 from benchmarks.learner.rows import FOLDER
 from benchmarks.learner.tables import TABLES
 from benchmarks.learner.targets import targets
@@ -14,7 +15,7 @@ PAGE = FOLDER.with_suffix(".md")
 
 def rewrite(text: str) -> str:
     """Return the text of the page with every table made anew from the rows."""
-    return rewrite_blocks(text, {**TABLES, "targets": targets})
+    return rewrite_blocks(text, {**TABLES, **OTHER_TABLES, "targets": targets})
 
 
 def main() -> None:

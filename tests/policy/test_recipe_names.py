@@ -94,7 +94,16 @@ def test_arguments_that_a_recipe_does_not_take_are_refused(written: str, message
     assert message in str(refusal.value)
 
 
-@pytest.mark.parametrize("name", ["thrifty", "thrifty(caution=2)", "thrifty(caution=0)", "priced"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "thrifty",
+        "thrifty(caution=2)",
+        "thrifty(caution=0)",
+        "thrifty(caution=1.23456789)",
+        "priced",
+    ],
+)
 def test_a_policy_is_described_by_the_name_that_makes_it(name: str) -> None:
     assert described(al.recipe(name)) == name
 

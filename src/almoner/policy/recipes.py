@@ -311,7 +311,8 @@ def described(policy: Policy) -> str:
             return name
     caution = getattr(policy.rewards, "caution", None)
     if caution is not None and policy == thrifty(caution=caution):
-        return write_call("thrifty", {"caution": f"{caution:g}"})
+        whole = caution.is_integer()
+        return write_call("thrifty", {"caution": int(caution) if whole else caution})
     return repr(policy)
 
 
