@@ -15,7 +15,16 @@ import numpy as np
 import pytest
 from support.live_service import in_thread
 
-from almoner import Action, Agent, ClosingTime, Decision, Settlement, errors, kl_ucb_rounded
+from almoner import (
+    Action,
+    Agent,
+    ClosingTime,
+    Decision,
+    Pace,
+    Settlement,
+    errors,
+    kl_ucb_rounded,
+)
 from almoner.client import Client, exchange
 from almoner.live.audit import audit
 from almoner.store import Store, open_store
@@ -400,3 +409,18 @@ def test_late_outcomes_are_terms_like_others(url: str) -> None:
     ]:
         with opened(url, "refused") as refused, pytest.raises(errors.AlmonerError, match=message):
             refused.create(**{**TERMS, name: value})
+
+
+def test_costs_by_context_and_durations_are_sent(url: str) -> None:
+    costs = {"new": 1, "returning": Decimal("2.5")}
+    pace = Pace(day=50, zone=None)
+    terms = {**TERMS, "actions": {"coupon": costs, "call": {"cost": 2}}, "pace": pace}
+    with opened(url, "by context") as campaign:
+        shown = campaign.create(**terms)
+        assert shown["actions"]["coupon"]["cost"] == {"new": 1.0, "returning": 2.5}
+        assert campaign.create(**terms) == shown
+        assert campaign.amend(add={"gift": costs})["actions"]["gift"]["reserve"]["new"] == 1
+        decision = campaign.decide("returning", available=["gift"])
+        assert decision.reserved == 2.5
+        assert campaign.open_decisions(timedelta(hours=1)) == []
+        assert [row["id"] for row in campaign.open_decisions()] == [decision.id]

@@ -157,6 +157,18 @@ def test_a_weight_or_a_memory_of_0_teaches_nothing(memory: AgentFactory) -> None
     assert second.report().inherited == 0.0
 
 
+def test_a_campaign_before_without_rewards_is_warned_of(
+    memory: AgentFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    taught, empty = memory.create(**LEARNED), memory.create(**LEARNED, name="empty")
+    teach(taught)
+    prior = al.Prior(means={"new": {"coupon": 0.5}})
+    memory.create(**LEARNED, name="second", after=taught.name, memory=0)
+    assert not caplog.messages
+    memory.create(**LEARNED, name="third", after=empty.name, prior=prior)
+    assert caplog.messages == ["campaign 'empty' has no rewards yet: nothing is inherited from it"]
+
+
 @pytest.mark.parametrize(
     "policy", ["thrifty", "wilson-eager", "ucb-rounded", "thompson-rounded", "greedy"]
 )

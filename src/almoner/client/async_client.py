@@ -131,7 +131,7 @@ class AsyncClient:
         return await self._ask(self._verbs.cancel(id, key))  # type: ignore[no-any-return]
 
     async def open_decisions(
-        self, older_than: str | None = None, *, limit: int = 1_000
+        self, older_than: Any = None, *, limit: int = 1_000
     ) -> list[dict[str, Any]]:
         """Return the decisions whose reserve is not settled, oldest first."""
         return await self._ask(self._verbs.open_decisions(older_than, limit))  # type: ignore[no-any-return]

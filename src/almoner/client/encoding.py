@@ -34,7 +34,8 @@ def as_json(terms: Mapping[str, Any]) -> dict[str, Any]:
     """
     makers = {
         **dict.fromkeys(("contexts", "stop", "restart"), _listed),
-        **dict.fromkeys(("actions", "add", "costs"), _actions),
+        **dict.fromkeys(("actions", "add"), _new_actions),
+        "costs": _actions,
         **dict.fromkeys(("budget", "unit"), _amount),
         "pace": _pace,
     }
@@ -73,6 +74,20 @@ def _listed(names: Any) -> Any:
     return [*names] if iterable else names
 
 
+def _new_actions(actions: Any) -> Any:
+    """Return actions by name, where costs by context alone are those of an object."""
+    if not isinstance(actions, Mapping):
+        return actions
+    return {
+        name: {"cost": entry} if _is_by_context(actions[name]) else entry
+        for name, entry in _actions(actions).items()
+    }
+
+
+def _is_by_context(costs: Any) -> bool:
+    return isinstance(costs, Mapping) and "cost" not in costs  # as the service's own objects have
+
+
 def _actions(actions: Any) -> Any:
     if not isinstance(actions, Mapping):
         return actions
@@ -95,7 +110,11 @@ def _pace(pace: Any) -> Any:
         pace = {part.name: getattr(pace, part.name) for part in fields(pace)}
     if not isinstance(pace, Mapping):
         return _plain(pace)
-    return {name: value if name == "zone" else _amount(value) for name, value in pace.items()}
+    return {
+        name: value if name == "zone" else _amount(value)
+        for name, value in pace.items()
+        if value is not None
+    }
 
 
 def _costs(cost: Any) -> Any:

@@ -145,9 +145,7 @@ class Client:
         """Cancel an action that never happened, and refund its reserve."""
         return self._ask(self._verbs.cancel(id, key))  # type: ignore[no-any-return]
 
-    def open_decisions(
-        self, older_than: str | None = None, *, limit: int = 1_000
-    ) -> list[dict[str, Any]]:
+    def open_decisions(self, older_than: Any = None, *, limit: int = 1_000) -> list[dict[str, Any]]:
         """Return the decisions whose reserve is not settled, oldest first."""
         return self._ask(self._verbs.open_decisions(older_than, limit))  # type: ignore[no-any-return]
 

@@ -128,11 +128,9 @@ class Verbs:
     def _rewards(self, rewards: list[dict[str, Any]]) -> Call:
         return Call("POST", f"{self.path}/rewards", {"rewards": rewards})
 
-    def open_decisions(self, older_than: str | None, limit: int) -> Call:
+    def open_decisions(self, older_than: Any, limit: int) -> Call:
         """List the decisions whose reserve is not settled."""
-        query: dict[str, Any] = {"limit": limit}
-        if older_than is not None:
-            query["older_than"] = older_than
+        query = {"limit": limit, **as_json({"older_than": older_than})}
         return self._get(f"/open?{urlencode(query)}", lambda answer: answer["decisions"])
 
     def amend(self, note: str | None, changes: dict[str, Any]) -> Call:

@@ -55,11 +55,13 @@ def inherit(terms: Terms, store: Store | None, now: int) -> Terms:
     if terms.after is not None:
         earlier = _read(store, terms.after, now)
         _refuse_other_unit(terms, earlier.terms)
-        _add(terms, pairs, _of_campaign(terms, earlier), f"campaign {terms.after!r}")
+        known = _of_campaign(terms, earlier)
+        _add(terms, pairs, known, f"campaign {terms.after!r}")
         inherited["arrivals"] = _arrivals(terms, earlier)
         inherited |= _delays(terms, earlier, now)
-        if not any(pairs.values()):
-            log.warning("campaign %r has no rewards yet: nothing is inherited", terms.after)
+        counts = (count for row in known.values() for count, _ in row.values())
+        if terms.memory and not any(counts):
+            log.warning("campaign %r has no rewards yet: nothing is inherited from it", terms.after)
     return replace(terms, inherited=inherited)
 
 

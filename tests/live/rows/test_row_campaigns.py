@@ -416,3 +416,18 @@ def test_numbers_that_overflow_are_refused_and_change_nothing(
     with pytest.raises(al.InvalidInput, match=r"must be between -1e\+[13]00 and 1e\+[13]00, got"):
         agent.decide(**row)
     assert agent.report().arrivals == 0
+
+
+@pytest.mark.parametrize("spread", [{"holdout": 0.3}, {"explore": 0.5}], ids=str)
+@pytest.mark.parametrize("kind", [{"policy": priced(trust=5)}, {"features": FEATURES}], ids=str)
+def test_silence_is_verified_where_arrivals_are_held_out_or_explore(
+    factory: AgentFactory, kind: dict[str, Any], spread: dict[str, Any]
+) -> None:
+    clock, draw = Clock(), random.Random(6)  # noqa: S311
+    agent = create(factory, clock=clock, reward_window="1 hour", **kind, **spread)
+    decisions = [arrive(agent, draw, person=f"p{number % 7}") for number in range(20)]
+    agent.reward(decisions[0].id, 0.5)
+    clock.now += 7_200
+    arrive(agent, draw)
+    assert audit(agent.store, agent.name).decisions == 21
+    assert agent.report().waiting <= 1

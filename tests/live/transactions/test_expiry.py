@@ -48,6 +48,17 @@ def test_an_unredeemed_coupon_is_released(factory: AgentFactory) -> None:
     agent.reward(first.id, 1.0)  # a purchase may still be told
 
 
+def test_decisions_of_a_clock_ahead_are_open(factory: AgentFactory) -> None:
+    clock = Clock()
+    agent = campaign(factory, clock)
+    ahead = agent.decide("new", available=["mail"])
+    clock.now -= 60
+    behind = agent.decide("new", available=["mail"])
+    assert [row.id for row in agent.open_decisions()] == [ahead.id, behind.id]
+    clock.now += 30
+    assert [row.id for row in agent.open_decisions(older_than="20 seconds")] == [behind.id]
+
+
 def test_a_call_without_a_bill_has_cost_its_reserve(factory: AgentFactory) -> None:
     clock = Clock()
     agent = campaign(factory, clock)

@@ -79,3 +79,12 @@ def test_the_budget_per_arrival_is_that_of_the_terms_in_force() -> None:
     assert [row[1] for row in ratio.rows] == ["0.500", "0.503", "0.500", "0.500"]
     assert "it was 0.500 at the start" in ratio.caption
     assert ratio.changes == 1
+
+
+def test_a_moved_closing_time_changes_nothing_before_it_was_moved() -> None:
+    """100 for 200 arrivals, then 300; the forecast is now a tenth above what was expected."""
+    curve = [point(1, 0.0, 0.0, 0.0), point(10, 5.0, 0.0, 0.0)]
+    end = "2026-03-02T08:00:00+00:00"
+    moved = report(horizon=300.0, closes=end, arrivals_left=280, amendments=[AMENDMENT])
+    *_, ratio = charts.charts(moved, 330, curve, money)
+    assert [row[1] for row in ratio.rows] == ["0.455", "0.457", "0.452", "0.232"]

@@ -24,6 +24,9 @@ _NO_GROUP = 255
 TOLERANCE = 1e-9
 """Rounding errors of a sum of probabilities, at most."""
 
+_ROW = {"costs", "scores", "features"}
+"""Members of the detail of a reward that repeat the row of its decision, to be learned from."""
+
 
 class AssignmentAuditor:
     """Checks the decisions of a campaign with a hold-out, exploration or limited persons."""
@@ -120,8 +123,9 @@ class AssignmentAuditor:
     def reward_fault(self, event: Event) -> str | None:
         """Return what is wrong with a reward: it repeats a reason and the probability of a skip."""
         if event.reason == "window":  # of the campaign itself, as nobody has told one
-            empty = event.probability is None and event.detail is None
-            return None if empty else "must have no probability and no detail"
+            row = _ROW if self.terms.on_rows else set()
+            empty = event.probability is None and {*json.loads(event.detail or "{}")} <= row
+            return None if empty else "must have no probability, and no detail but its row"
         group = json.loads(event.detail or "{}").get("group")
         expected_group = self._group(event)
         if group != expected_group:

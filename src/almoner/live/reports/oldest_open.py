@@ -8,7 +8,10 @@ from typing import Any
 
 from almoner.store.base import Store
 
-__all__ = ["OldestOpen"]
+__all__ = ["ANY_TIME", "OldestOpen"]
+
+ANY_TIME = 2**62
+"""A time after all others, in microseconds: another process may have a clock that is ahead."""
 
 KEPT = 1_000
 """Open decisions kept in memory; later ones are searched for when these have ended."""
@@ -40,7 +43,7 @@ class OldestOpen:
     def first(self, store: Store, name: str, limit: int) -> list[int]:
         """Return the oldest ones, at most ``limit``; each part of the log is searched once."""
         if self._more and len(self._numbers) < limit:
-            rows = store.unsettled(name, until=2**62, after=self._through, limit=KEPT)
+            rows = store.unsettled(name, until=ANY_TIME, after=self._through, limit=KEPT)
             self._numbers.update(dict.fromkeys(event.seq for event in rows))
             self._through = max(self._through, *self._numbers, 0)
             self._more = len(rows) == KEPT

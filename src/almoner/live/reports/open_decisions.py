@@ -12,6 +12,7 @@ from typing import Any
 from almoner import checks
 from almoner.live.reports.curve import moment
 from almoner.live.reports.history import History
+from almoner.live.reports.oldest_open import ANY_TIME
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.times.durations import duration
 from almoner.store.base import Store
@@ -47,10 +48,10 @@ def open_decisions(
     limit: Any = LIMIT,
 ) -> list[OpenReserve]:
     """Return the open decisions of a campaign, oldest first."""
-    age = 0 if older_than is None else duration("older_than", older_than)
+    until = ANY_TIME if older_than is None else now - duration("older_than", older_than)
     limit = checks.whole("limit", limit, low=1)
     due = len(campaign.expiring.due(now))  # not in the log yet
-    rows = store.unsettled(name, until=now - age, after=0, limit=limit + due)
+    rows = store.unsettled(name, until=until, after=0, limit=limit + due)
     return _described(rows, campaign, first_id, now)[:limit]
 
 

@@ -73,9 +73,11 @@ def promised_per_arrival(report: Report, horizon: float) -> float:
 def ratio_left(report: Report, horizon: float, point: CurvePoint) -> float | None:
     """Return the uncommitted budget per arrival left at a point; None at the horizon.
 
-    Budget and horizon are those in force then; the end of a closing time is the present forecast.
+    Budget and horizon are those in force then; the horizon of a closing time is what its terms
+    expected, corrected like the present forecast.
     """
-    arrivals_left = (horizon if report.closes else point.horizon) - point.arrivals
+    correction = horizon / report.horizon if report.closes else 1.0
+    arrivals_left = correction * point.horizon - point.arrivals
     if arrivals_left < 1:
         return None
     return (point.budget - point.spent - point.planned) / arrivals_left
