@@ -211,6 +211,22 @@ def test_the_default_serves_everybody_and_the_price_buys_improvements(memory: Ag
     assert agent.ledger.left >= 0
 
 
+def test_a_default_dearer_than_declared_is_still_set_aside(memory: AgentFactory) -> None:
+    """Each arrival says that the default costs twice what was declared: later ones get it too."""
+    draw = random.Random(8)  # noqa: S311
+    agent = create(memory, horizon=200, budget=900, default="cheap")
+    taken = []
+    for _ in range(200):
+        scores = {"cheap": 0.3 * draw.random(), "strong": 0.3 + draw.random()}
+        taken.append(agent.decide(scores=scores, costs={"cheap": 2.0, "strong": 10.0}).action)
+    assert None not in taken
+    assert taken.count("strong") >= 55  # of 62 that the money beyond the defaults can pay
+    assert observable_state(agent) == replayed_state(agent)
+    restored = Campaign(agent.opening_terms)
+    assert read_snapshot(restored, agent.look(write_snapshot))
+    assert restored.to_dict() == agent.look(Campaign.to_dict)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
