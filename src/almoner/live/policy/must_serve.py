@@ -29,7 +29,7 @@ def improvement_costs(terms: Terms, context: str) -> list[int]:
 
 
 class MustServe:
-    """Costs of the default action, and the arrivals so far: by context, or at costs of their own."""
+    """Costs of the default action, and arrivals so far: by context, or at costs of their own."""
 
     def __init__(self, terms: Terms) -> None:
         if terms.default is None:
