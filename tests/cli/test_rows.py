@@ -58,6 +58,17 @@ def test_a_plan_is_printed_as_tables_and_sentences(file: str) -> None:
     assert "More budget is of no use." in free
 
 
+def test_a_plan_writes_value_against_budget_as_a_figure_and_a_table(
+    file: str, tmp_path: Path
+) -> None:
+    figure, table = tmp_path / "frontier.svg", tmp_path / "frontier.csv"
+    options = ["--budget", "300", "--runs", "2", "--features", "x*"]
+    run("plan", file, *options, "--figure", str(figure), "--csv", str(table))
+    assert figure.read_text(encoding="utf-8").startswith("<?xml")
+    lines = table.read_text(encoding="utf-8").splitlines()
+    assert [line.split(",")[0] for line in lines[1:4]] == ["hindsight", "priced", "linear"]
+
+
 def test_simulated_policies_are_those_of_python(file: str) -> None:
     options = ["--rho", "6", "--runs", "4", "--seed", "2", "--default", "small", "--order", "file"]
     figures = printed("simulate", file, *options)
@@ -101,6 +112,8 @@ def test_columns_may_have_any_names(tmp_path: Path) -> None:
         (["plan", "FILE"], "on rows give --budget, or --rho as the budget per row"),
         (["plan", "FILE", "--budget", "1", "--rho", "2"], "on rows give --budget, or --rho as"),
         (["plan", "FILE", "--budget", "1", "--horizon", "5"], "--horizon is for problems: the hor"),
+        (["plan", "FILE", "--budget", "1", "--figure", "a.gif"], "--figure must end in .svg, .pdf"),
+        (["plan", "scenario:paper-two", "--csv", "a.csv"], "--csv is for files of rows (.csv, "),
         (["plan", "FILE", "--budget", "-1"], "--budget must be at least 0, got --budget=-1.0"),
         (["simulate", "FILE", "--budget", "1", "--against", "oracle"], "--against is for problems"),
         (["simulate", "FILE", "--budget", "1", "--policy", "thrifty"], "rows need a policy on row"),

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from almoner.cli.frontier_files import (
+    frontier_file_options,
+    refuse_other_figures,
+    write_frontier,
+)
 from almoner.cli.logs import load_log, log_options
 from almoner.cli.output import print_json, print_table
 
@@ -16,9 +20,6 @@ if TYPE_CHECKING:
     from almoner.logs.frontier import LogFrontier, LogFrontierPoint
 
 __all__ = ["frontier"]
-
-FORMATS = (".svg", ".pdf", ".png")
-"""Endings of figures."""
 
 BESIDE = 3
 """Budgets beside one another in the table of who gets what."""
@@ -34,14 +35,13 @@ BESIDE = 3
     required=True,
     help="A budget of all arrivals of LOG together; may be repeated.",
 )
-@click.option("--figure", type=click.Path(dir_okay=False), help="Figure to draw: SVG, PDF or PNG.")
-@click.option("--csv", "table", type=click.Path(dir_okay=False), help="CSV file to write.")
+@frontier_file_options()
 @click.option("--seed", default=0, show_default=True, help="Everything random follows from it.")
 def frontier(
     file: str,
     budgets: tuple[float, ...],
     figure: str | None,
-    table: str | None,
+    csv: str | None,
     seed: int,
     as_json: bool,
     **options: Any,
@@ -53,13 +53,9 @@ def frontier(
     """
     from almoner.logs.estimate import frontier as estimate
 
-    if figure is not None and Path(figure).suffix not in FORMATS:
-        raise click.UsageError(f"--figure must end in {', '.join(FORMATS)}, got {figure!r}")
+    refuse_other_figures(figure)
     points = estimate(load_log(file, options), budgets=budgets, seed=seed)
-    if table is not None:
-        points.to_csv(table)
-    if figure is not None:
-        _draw(points, Path(figure))
+    write_frontier(points, figure, csv)
     if as_json:
         print_json([asdict(point) for point in points])
         return
@@ -68,13 +64,6 @@ def frontier(
         _print_shares(points[start : start + BESIDE])
     for point in points[-1:]:
         click.echo(f" It rests on {point.basis}.")
-
-
-def _draw(points: LogFrontier, path: Path) -> None:
-    from almoner.plots import frontier_figure, save_figure
-
-    formats = [path.suffix.removeprefix(".")]
-    save_figure(frontier_figure(points.rows), path.with_suffix(""), formats=formats)
 
 
 def _print_points(points: LogFrontier) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from almoner.cli.app import load_problem, problem_options
+from almoner.cli.frontier_files import frontier_file_options, refuse_other_figures
 from almoner.cli.output import amount, counted, print_json, print_table, small_amount
 from almoner.cli.plan_rows import print_row_plan
 from almoner.cli.rows import is_rows, load_rows, refuse_horizon, refuse_row_options, row_options
@@ -27,6 +28,7 @@ NEGLIGIBLE = 1e-9
 @click.command()
 @problem_options
 @row_options
+@frontier_file_options("On rows, of value against budget: ")
 @click.option("--runs", type=int, help="On rows: replications of each policy, 20 if left out.")
 @click.option("--seed", type=int, help="On rows: everything random follows from it.")
 def plan(
@@ -47,6 +49,7 @@ def plan(
 
     if is_rows(file):
         refuse_horizon(horizon)
+        refuse_other_figures(options["figure"])
         rows, money = load_rows(file, budget=budget, rho=rho, options=options)
         runs, seed = (options[name] for name in ("runs", "seed"))
         print_row_plan(
@@ -56,6 +59,8 @@ def plan(
             runs=20 if runs is None else runs,
             seed=0 if seed is None else seed,
             as_json=as_json,
+            figure=options["figure"],
+            csv=options["csv"],
         )
         return
     refuse_row_options(options)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from almoner.cli.frontier_files import write_frontier
 from almoner.cli.output import counted, money, print_json, print_table, progress
 
 if TYPE_CHECKING:
@@ -20,15 +21,24 @@ BUDGETS = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
 def print_row_plan(
-    rows: Rows, budget: float, *, default: str | None, runs: int, seed: int, as_json: bool
+    rows: Rows,
+    budget: float,
+    *,
+    default: str | None,
+    runs: int,
+    seed: int,
+    as_json: bool,
+    figure: str | None,
+    csv: str | None,
 ) -> None:
-    """Print the plan of a budget on rows."""
+    """Print the plan of a budget on rows, and write its frontier as a figure and as a table."""
     optimum = rows.upper_bound(budget, default=default)
     with progress(1, hidden=as_json) as advance:
         frontier = rows.frontier(
             budgets=[share * budget for share in BUDGETS], runs=runs, seed=seed, default=default
         )
         advance(1, "simulated")
+    write_frontier(frontier, figure, csv)
     shares = _shares(rows, optimum)
     if as_json:
         print_json(

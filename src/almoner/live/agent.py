@@ -109,7 +109,8 @@ class Agent:
         unit
             The smallest amount of money, 1e-6 if left out.
         default_rewards
-            The rewards of skipping by context, ``"learned"``, or None for 0.
+            The rewards of skipping by context, ``"learned"``, or None for 0. On rows, features go
+            with ``"learned"``, and scores with neither: they have a value for skipping.
         new_contexts
             Whether a context that was not declared is added when it arrives.
         reward_window

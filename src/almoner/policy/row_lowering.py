@@ -71,7 +71,10 @@ def lower_rows(
     learns_skip: bool = False,
     default: int = NO_DEFAULT,
 ) -> LoweredRows:
-    """Return a policy on rows lowered on these terms; the budget is in units."""
+    """Return a policy on rows lowered on these terms; the budget is in units.
+
+    Rewards of skipping are learned by a linear model alone, and where no default takes its place.
+    """
     rewards, market, rule = policy.rewards, policy.contexts, policy.allocation
     if not isinstance(market, Market):
         raise InvalidPolicy(
@@ -103,6 +106,6 @@ def lower_rows(
         warm_up=min(WARM_UP, max(2, horizon // 20)),
         prior=prior,
         learns_costs=int(model == LINEAR and getattr(rewards, "learn_costs", False)),
-        learns_skip=int(learns_skip),
+        learns_skip=int(learns_skip and model == LINEAR and default == NO_DEFAULT),
         default=default,
     )

@@ -79,6 +79,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "explored": {"explore": 0.2, "holdout": 0.1},
     "explored features": {"features": FEATURES, "explore": 0.3},
     "even": {"pace": "even"},
+    "learned skips": {"features": FEATURES, "default_rewards": "learned", "holdout": 0.2},
     "caps": {"pace": {"day": 15}, "features": FEATURES},
     "default": {"default": "cheap"},
     "default with features": {"default": "cheap", "features": FEATURES},
@@ -149,18 +150,39 @@ def test_hostile_rows_never_overspend(terms: dict[str, Any], rows: list[Any]) ->
         audit(agent.store, agent.name)
 
 
-def test_scores_need_no_scale(memory: AgentFactory) -> None:
-    """All scores times 7: every decision and probability is the same, and the price is 7 times."""
-    one, other = create(memory), create(memory, name="other")
-    draw = random.Random(5)  # noqa: S311
-    for _ in range(70):
-        scores = {"cheap": draw.gauss(0.2, 1), "strong": draw.gauss(0.5, 1), None: draw.random()}
-        costs = {"strong": round(draw.uniform(0.5, 9), 2)}
-        first = one.decide(scores=scores, costs=costs)
-        scaled = {name: 8 * value for name, value in scores.items()}  # 8 loses no digit
-        second = other.decide(scores=scaled, costs=costs)
-        assert (first.action, first.probability) == (second.action, second.probability)
-        assert (second.price or 0) == pytest.approx(8 * (first.price or 0))
+SCORES = st.sampled_from([-0.2, 0.0, 0.1, 0.2, 0.3, 1 / 3, 0.6]) | st.floats(-1, 2)
+"""Scores of which many are equal, so that arrivals lie exactly at the price."""
+
+
+@given(
+    factor=st.sampled_from([7.0, 1 / 3, 1e-9, 1e6, 2.0**-40]),
+    terms=st.sampled_from(
+        [{}, {"default": "cheap"}, {"explore": 0.2, "holdout": 0.1}, {"pace": "even"}]
+    ),
+    rows=st.lists(
+        st.tuples(SCORES, SCORES, SCORES, st.sampled_from([None, 0.0, 1.0, 2.5, 9.0])),
+        min_size=60,
+        max_size=70,
+    ),
+)
+@settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=[*HealthCheck])
+def test_scores_need_no_scale(factor: float, terms: dict[str, Any], rows: list[Any]) -> None:
+    """All scores times a factor: the same decisions and probabilities, at so many times the price.
+
+    Money is scarce, and the campaign goes on beyond its end.
+    """
+    with agent_factory("memory") as factory:
+        one = create(factory, budget=40, **terms)
+        other = create(factory, budget=40, name="other", **terms)
+        for cheap, strong, idle, cost in rows:
+            scores = {"cheap": cheap, "strong": strong, None: idle}
+            costs = None if cost is None else {"strong": cost}
+            first = one.decide(scores=scores, costs=costs)
+            scaled = {name: factor * value for name, value in scores.items()}
+            second = other.decide(scores=scaled, costs=costs)
+            assert (first.action, first.reason) == (second.action, second.reason)
+            assert first.probability == pytest.approx(second.probability, abs=1e-9)
+            assert (second.price or 0) == pytest.approx(factor * (first.price or 0), rel=1e-6)
 
 
 def test_the_better_score_is_taken_where_money_is_no_object(memory: AgentFactory) -> None:
@@ -187,6 +209,22 @@ def test_the_default_serves_everybody_and_the_price_buys_improvements(memory: Ag
     assert None not in names
     assert 5 <= names.count("strong") <= 8
     assert agent.ledger.left >= 0
+
+
+def test_a_default_dearer_than_declared_is_still_set_aside(memory: AgentFactory) -> None:
+    """Each arrival says that the default costs twice what was declared: later ones get it too."""
+    draw = random.Random(8)  # noqa: S311
+    agent = create(memory, horizon=200, budget=900, default="cheap")
+    taken = []
+    for _ in range(200):
+        scores = {"cheap": 0.3 * draw.random(), "strong": 0.3 + draw.random()}
+        taken.append(agent.decide(scores=scores, costs={"cheap": 2.0, "strong": 10.0}).action)
+    assert None not in taken
+    assert taken.count("strong") >= 55  # of 62 that the money beyond the defaults can pay
+    assert observable_state(agent) == replayed_state(agent)
+    restored = Campaign(agent.opening_terms)
+    assert read_snapshot(restored, agent.look(write_snapshot))
+    assert restored.to_dict() == agent.look(Campaign.to_dict)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +284,11 @@ def test_named_contexts_take_neither_scores_nor_features(memory: AgentFactory) -
         ({"contexts": ["new"]}, "contexts go with neither scores nor features"),
         ({"features": FEATURES}, "scores and features exclude each other"),
         ({"new_contexts": True}, "new_contexts has no meaning"),
-        ({"default_rewards": "learned"}, "default_rewards has no meaning"),
+        ({"default_rewards": "learned"}, "default_rewards has no .* skip brings under None"),
+        (
+            {"scores": None, "features": FEATURES, "default_rewards": {"rows": 0.1}},
+            "default_rewards has no meaning in a campaign with features; give 'learned'",
+        ),
         ({"scores": None, "features": FEATURES, "learn_cost": True}, "learn_cost has no meaning"),
         ({"risk": 0.05}, "risk has no meaning"),
         ({"policy": "thrifty"}, "needs the policy priced\\(\\)"),
@@ -311,7 +353,15 @@ def test_several_rows_are_decided_as_one_after_the_other(factory: AgentFactory) 
     assert [d.probability for d in many] == [d.probability for d in single]
 
 
-@pytest.mark.parametrize("terms", [{"policy": priced(trust=5)}, {"features": FEATURES}], ids=str)
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"policy": priced(trust=5)},
+        {"features": FEATURES},
+        {"features": FEATURES, "default_rewards": "learned"},
+    ],
+    ids=str,
+)
 def test_silence_until_the_window_ends_is_learned_as_a_reward_of_0(
     factory: AgentFactory, terms: dict[str, Any]
 ) -> None:
@@ -319,7 +369,7 @@ def test_silence_until_the_window_ends_is_learned_as_a_reward_of_0(
     clock, draw = Clock(), random.Random(6)  # noqa: S311
     silent = create(factory, clock=clock, reward_window="1 hour", **terms)
     told = create(factory, clock=clock, name=f"{factory.name}-told", **terms)
-    waiting = []
+    waiting, skips = [], "default_rewards" in terms
     for _ in range(25):
         clock.now += 60
         state = draw.getstate()
@@ -327,7 +377,7 @@ def test_silence_until_the_window_ends_is_learned_as_a_reward_of_0(
         draw.setstate(state)
         second = arrive(told, draw)
         assert (first.action, first.probability) == (second.action, second.probability)
-        waiting += [second.id] * (second.action is not None)
+        waiting += [second.id] * (skips or second.action is not None)
     assert observable_state(silent) == replayed_state(silent)
     clock.now += 7_200
     told.reward_many(dict.fromkeys(waiting, 0.0))
@@ -344,7 +394,7 @@ def test_silence_until_the_window_ends_is_learned_as_a_reward_of_0(
     assert restored.to_dict() == silent.look(Campaign.to_dict)
     assert observable_state(silent) == replayed_state(silent)
     audit(silent.store, silent.name)
-    taken = [row for row in [*decisions(silent)][:25] if row["action"] != "skip"]
+    taken = [row for row in [*decisions(silent)][:25] if skips or row["action"] != "skip"]
     assert [row["reward"] for row in taken] == [0.0] * len(waiting)
 
 

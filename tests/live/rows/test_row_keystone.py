@@ -17,10 +17,11 @@ NAMES = ["a", "b", "c"]
 DECLARED = [0.8, 2.0, 3.5]
 
 
-def world(costs: str) -> al.Rows:
+def world(costs: str, *, skips: bool = False) -> al.Rows:
     """Return rows with noisy scores and three features.
 
     Bills are a part of what each row expects, or of what is declared; or each row gives its bills.
+    With ``skips``, every other row brings something without an action.
     """
     rng = np.random.default_rng(3)
     features = rng.normal(0, 2, (COUNT, 3)).round(6)
@@ -35,6 +36,7 @@ def world(costs: str) -> al.Rows:
         expected_costs=bills if costs == "given" else expected,
         scores=(means + rng.normal(0, 0.1, (COUNT, 3))).round(6),
         features=features,
+        skip_rewards=np.tile([0.0, 0.5], COUNT // 2) if skips else None,
         actions=NAMES,
     )
 
@@ -46,6 +48,11 @@ POLICIES: dict[str, tuple[al.Policy, str, dict[str, Any]]] = {
     "trusted scores": (al.priced(trust=20), "expected", {"scores": True}),
     "features": (al.linear(), "declared", FEATURES),
     "features, given costs": (al.linear(), "given", FEATURES),
+    "features, learned skips": (
+        al.linear(),
+        "declared",
+        {**FEATURES, "default_rewards": "learned"},
+    ),
     "features, no learned costs": (al.linear(learn_costs=False), "expected", FEATURES),
 }
 
@@ -54,7 +61,7 @@ POLICIES: dict[str, tuple[al.Policy, str, dict[str, Any]]] = {
 def test_the_agent_takes_the_actions_of_the_simulator(factory: AgentFactory, policy: str) -> None:
     """Bills are settled and rewards told at once; every 60 arrivals another process goes on."""
     recipe, kind_of_costs, kind = POLICIES[policy]
-    rows = world(kind_of_costs)
+    rows = world(kind_of_costs, skips="default_rewards" in kind)
     scores, features = np.asarray(rows.scores), np.asarray(rows.features)
     run = al.trace(rows, recipe, budget=200, seed=SEED)
     terms: dict[str, Any] = {"policy": recipe, "unit": "0.01", "seed": SEED, **kind}

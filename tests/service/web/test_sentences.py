@@ -9,6 +9,7 @@ import pytest
 from support.reports import money, report
 
 from almoner.live.agent import Agent
+from almoner.live.reports.report import RowReport
 from almoner.service.web import chart_captions, formatting, notices, sentences
 
 
@@ -144,4 +145,9 @@ def test_rewards_of_skips_that_were_to_bring_nothing_are_not_compared_with_the_p
     assert notices.notices(odd, 200, money) == [
         "Skips have brought 5, and the campaign takes them to bring nothing, so it overrates its "
         "actions: let the next campaign learn what doing nothing brings."
+    ]
+    scored = replace(odd, rows=RowReport(price=0.1, value_taken=3.0, value_left=1.0))
+    assert notices.notices(scored, 200, money) == [
+        "Skips have brought 5. Scores count above what a skip would bring: give that with them, "
+        "under “skip”, or the campaign overrates its actions."
     ]

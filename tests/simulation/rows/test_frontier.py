@@ -61,6 +61,8 @@ def test_it_is_written_as_csv_and_as_a_data_frame(tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         ({"budgets": []}, "budgets must be a list of budgets, got budgets=[]"),
+        ({"budgets": 5}, "budgets must be a list of budgets, got budgets=5"),
+        ({"budgets": "5"}, "budgets must be a list of budgets, got budgets='5'"),
         ({"budgets": [-1]}, "budgets must be at least 0, got budgets=-1"),
         ({"budgets": [1], "policies": "priced"}, "policies must be a list of policies, got"),
         ({"budgets": [1], "policies": ["thrifty"]}, "rows need a policy on rows"),

@@ -173,6 +173,21 @@ def test_linear_learns_what_features_say() -> None:
     assert gain.mean() > 4 * gain.std() / 6**0.5
 
 
+def test_linear_learns_what_skipping_brings() -> None:
+    """Half of the arrivals come anyway, and an action changes nothing for them.
+
+    Compared with skipping, the budget goes to the others; compared with nothing, to anybody.
+    """
+    rng = np.random.default_rng(0)
+    features = rng.choice([-1.0, 1.0], (3000, 1))
+    anyway = (features[:, 0] > 0).astype(float)
+    rewards = np.maximum(anyway, rng.random(3000) < 0.5)[:, None]
+    rows = al.Rows(rewards=rewards, costs=[1.0], features=features, skip_rewards=anyway)
+    result = al.simulate(rows, al.linear(), budget=1500, runs=5, seed=1)
+    gained = result.reward.mean() - anyway.sum()
+    assert gained > 0.8 * (float(rows.upper_bound(1500)) - anyway.sum())
+
+
 def test_trust_recovers_scores_of_a_wrong_level() -> None:
     """Scores of the large model are 0.4 too low: as given it is never taken."""
     scores = np.array(routing_rows(3000).scores) - np.array([0.0, 0.0, 0.4])

@@ -2,13 +2,15 @@
 
 For the kernels an action costs what it costs more than the default, at least 0, so that the plan
 buys improvements: the default itself is free, and with it all actions that are no dearer. The
-money of the plan is what is left beyond the default's expected cost for every arrival to come.
+money of the plan is what is left beyond the default's expected cost for every arrival to come,
+which is the mean so far: arrivals may have costs of their own for it.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from almoner.live.terms.action import in_context
@@ -27,13 +29,14 @@ def improvement_costs(terms: Terms, context: str) -> list[int]:
 
 
 class MustServe:
-    """Costs of the default action, and the arrivals so far by context."""
+    """Costs of the default action, and arrivals so far: by context, or at costs of their own."""
 
     def __init__(self, terms: Terms) -> None:
         if terms.default is None:
             raise ValueError("the campaign has no default")
         self.name = terms.default
         self._arrivals: Counter[str] = Counter()
+        self._own, self._own_costs = 0, 0
         self.amend(terms)
 
     def amend(self, terms: Terms) -> None:
@@ -46,37 +49,49 @@ class MustServe:
         most = in_context(self._costs, context), in_context(self._reserves, context)
         return cost <= most[0] and reserve <= most[1]
 
-    def arrived(self, context: str) -> None:
-        """Count an arrival."""
-        self._arrivals[context] += 1
+    def arrived(self, context: str, own_costs: Mapping[str, int] | None = None) -> None:
+        """Count an arrival, with the costs that it had of its own."""
+        cost = None if own_costs is None else own_costs.get(self.name)
+        if cost is None:
+            self._arrivals[context] += 1
+        else:
+            self._own += 1
+            self._own_costs += cost
 
     def expected(self, arrivals: float) -> int:
         """Return the expected cost of serving some arrivals with the default.
 
         The cost of an arrival is the mean so far, with one more arrival in the dearest context.
         """
-        if not isinstance(self._costs, dict):
+        if self._own == 0 and not isinstance(self._costs, dict):
             return math.ceil(self._costs * arrivals)
-        total = sum(count * self._costs[context] for context, count in self._arrivals.items())
-        mean = (total + self._dearest) / (self._arrivals.total() + 1)
-        return math.ceil(mean * arrivals)
+        return math.ceil(self._mean * arrivals)
+
+    @property
+    def _mean(self) -> float:
+        declared = (n * in_context(self._costs, name) for name, n in self._arrivals.items())
+        total = sum(declared) + self._own_costs
+        return (total + self._dearest) / (self._arrivals.total() + self._own + 1)
 
     def set_aside(self, arrivals: float) -> int:
         """Return the money without which some arrivals to come might not be served.
 
-        Each may come in the dearest context; the last one needs its whole reserve.
+        Each may come in the dearest context, or at the mean of costs so far, if that is more; the
+        last one needs its whole reserve.
         """
         if arrivals <= 0:
             return 0
-        return self._dearest * max(0, math.ceil(arrivals) - 1) + self._largest
+        dearest = self._dearest if self._own == 0 else max(self._dearest, math.ceil(self._mean))
+        return dearest * max(0, math.ceil(arrivals) - 1) + self._largest
 
-    def to_dict(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain values for a snapshot."""
-        return dict(self._arrivals)
+        return {"arrivals": dict(self._arrivals), "own": [self._own, self._own_costs]}
 
-    def restore(self, arrivals: dict[str, int]) -> None:
+    def restore(self, table: dict[str, Any]) -> None:
         """Restore what `to_dict` returned."""
-        self._arrivals = Counter(arrivals)
+        self._arrivals = Counter(table["arrivals"])
+        self._own, self._own_costs = table["own"]
 
 
 def _most(units: Any) -> int:

@@ -66,6 +66,7 @@ class RowPolicy(LivePolicy):
             horizon=horizon,
             budget=terms.budget,
             features=len(terms.features),
+            learns_skip=terms.default_rewards == LEARNED,
             default=default,
         )
         self._shape = {"actions": actions, "features": len(terms.features)}

@@ -16,6 +16,7 @@ from almoner.kernels.steps import SKIP
 from almoner.live.costs.ledger import Ledger
 from almoner.live.costs.shared_reserves import SharedReserves
 from almoner.live.policy.choice import Choice, Offer, PendingArrival
+from almoner.live.policy.detail import logged_costs
 from almoner.live.policy.live_policy import LivePolicy
 from almoner.live.policy.must_serve import MustServe
 from almoner.live.spending.outlook import HELD_BY_PACE, CapState, Outlook
@@ -23,9 +24,11 @@ from almoner.live.spending.period_usage import PeriodUsage
 from almoner.live.terms.pace import EVEN, time_zone
 from almoner.live.terms.terms import Terms
 from almoner.live.times.closing_time import ClosingTime
-from almoner.store.events import EventRow
+from almoner.store.events import Event, EventRow
 
 __all__ = ["Spending", "spending_rules"]
+
+_DETAIL = Event._fields.index("detail")
 
 OBSERVED = 20
 """Arrivals from which on their rate is known, if no forecast tells it."""
@@ -198,7 +201,7 @@ class Spending:
             self._arrivals += 1
             self._since = at if self._since is None else self._since
             if self.serve is not None:
-                self.serve.arrived(context)
+                self.serve.arrived(context, logged_costs(event[_DETAIL]))
         if action is not None:
             for usage in self.usage:
                 usage.decided(seq, at, reserve, cost)

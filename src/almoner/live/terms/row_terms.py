@@ -11,7 +11,7 @@ from typing import Any
 from almoner import checks
 from almoner.errors import InvalidTerms
 from almoner.live.terms.names import name_list
-from almoner.live.terms.terms import ROWS, Terms
+from almoner.live.terms.terms import LEARNED, ROWS, Terms
 from almoner.policy.base import Policy
 from almoner.policy.recipes_rows import linear, priced
 from almoner.policy.rows import GivenScores, LinearModel, Priced
@@ -79,17 +79,27 @@ def refuse_row_contradictions(terms: Terms) -> None:
 
 def _unusable(terms: Terms) -> dict[str, tuple[bool, str]]:
     """Return the terms that rows cannot have: whether each was given, and what to do instead."""
-    skip = "give what a skip brings under None in scores, or " if terms.scores else ""
+    skip = (
+        "leave it out, and give what a skip brings under None in scores"
+        if terms.scores
+        else f"give {LEARNED!r}, and report the rewards of skips as those of actions"
+    )
     past = "scores bring what was learned before" if terms.scores else "models learn from the start"
     learns_costs = bool(terms.features) and bool(terms.learned_costs)
     return {
         "new_contexts": (terms.new_contexts, "leave it out"),
-        "default_rewards": (terms.default_rewards is not None, f"{skip}leave it out"),
+        "default_rewards": (_has_unusable_defaults(terms), skip),
         "learn_cost": (learns_costs, "leave it out, as linear() learns costs from bills by itself"),
         "risk": (terms.risk > 0.0, "leave it out, and reserve what a bill can be at most"),
         "after": (terms.after is not None, f"leave it out: {past}"),
         "prior": (terms.prior is not None, f"leave it out: {past}"),
     }
+
+
+def _has_unusable_defaults(terms: Terms) -> bool:
+    """Return whether rewards of skips are given that scores or features replace."""
+    learned = bool(terms.features) and terms.default_rewards == LEARNED
+    return terms.default_rewards is not None and not learned
 
 
 def _refuse_policy(terms: Terms) -> None:

@@ -175,8 +175,14 @@ def _unlearned_skips(report: Report) -> str:
     """Return a warning where skips bring rewards that the campaign does not learn from."""
     if report.skip_reward <= 0:
         return ""
+    total = RewardFormat.of(report).total(report.skip_reward)
+    if report.rows is not None and report.rows.value_taken is not None:
+        return (
+            f"Skips have brought {total}. Scores count above what a skip would bring: give that "
+            "with them, under “skip”, or the campaign overrates its actions."
+        )
     return (
-        f"Skips have brought {RewardFormat.of(report).total(report.skip_reward)}, and the campaign "
+        f"Skips have brought {total}, and the campaign "
         "takes them to bring nothing, so it overrates its actions: let the next campaign learn "
         "what doing nothing brings."
     )

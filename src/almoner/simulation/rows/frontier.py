@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,9 +77,11 @@ def compute_frontier(
     threads: int | None,
 ) -> Frontier:
     """Return the frontier of some policies on rows: see `Rows.frontier`."""
-    amounts = sorted(checks.number("budgets", budget, low=0.0) for budget in list(budgets))
+    if isinstance(budgets, str) or not isinstance(budgets, Iterable):
+        raise checks.refuse("budgets", "be a list of budgets", budgets)
+    amounts = sorted(checks.number("budgets", budget, low=0.0) for budget in budgets)
     if not amounts:
-        raise checks.refuse("budgets", "be a list of budgets", list(budgets))
+        raise checks.refuse("budgets", "be a list of budgets", amounts)
     named = _named(default_policies(rows) if policies is None else policies)
     records = []
     for budget in amounts:

@@ -60,6 +60,7 @@ def prepare(
         horizon=len(rows),
         budget=grid.budget,
         features=0 if rows.features is None else rows.features.shape[1],
+        learns_skip=bool(rows.skip_rewards.any()),
         default=index,
     )
     _refuse_missing(rows, lowered)
@@ -90,15 +91,15 @@ def _world(rows: Rows, grid: Grid) -> RowWorld:
 
 def _refuse_missing(rows: Rows, lowered: LoweredRows) -> None:
     """Refuse a policy whose columns the rows lack."""
-    missing, example = (
-        (rows.features, 'features="x*"')
+    missing, name, columns = (
+        (rows.features, "features", "x*")
         if lowered.model == LINEAR
-        else (rows.scores, 'scores="score_*"')
+        else (rows.scores, "scores", "score_*")
     )
     if missing is None:
-        name = example.partition("=")[0]
         raise InvalidInput(
-            f"the policy decides by {name}, and the rows have none; give {example} to Rows.read"
+            f"the policy decides by {name}, and the rows have none; name their columns, as in "
+            f"{name}=\"{columns}\", or --{name} '{columns}' on the command line"
         )
 
 

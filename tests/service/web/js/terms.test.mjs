@@ -145,6 +145,13 @@ test("known rewards of skipping are sent by context", () => {
   assert.equal("skip" in campaignTerms(form).prior.means.new, false);
 });
 
+test("with features, the rewards of skipping are learned if they are asked for", () => {
+  const sentWith = (skipping) => campaignTerms({ ...FORM, kind: "features", features: ["age"], skipping });
+  assert.equal(sentWith("learned").default_rewards, "learned");
+  assert.equal(sentWith("known").default_rewards, undefined);
+  assert.equal(campaignTerms({ ...FORM, kind: "scores", trust: "", skipping: "learned" }).default_rewards, undefined);
+});
+
 test("guesses of what skipping brings are part of the prior while it is learned", () => {
   const form = { ...FORM, skipping: "learned", defaultGuesses: ["0.2", ""] };
   assert.equal(campaignTerms(form).default_rewards, "learned");

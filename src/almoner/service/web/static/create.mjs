@@ -121,11 +121,14 @@ form.addEventListener("click", (event) => {
   }
 });
 
-// A part with data-when="ends=time" is shown while the field "ends" has the value "time". What is in a
-// hidden part is disabled, so that the browser does not ask for it.
+// A part with data-when="ends=time" is shown while the field "ends" has the value "time", and one with
+// data-when="kind=scores|features" for both values. What is in a hidden part is disabled, so that the
+// browser does not ask for it.
 form.addEventListener("change", ({ target: { type, name, value } }) => {
   if (type !== "radio" && type !== "select-one") return;
-  for (const part of form.querySelectorAll(`[data-when^="${name}="]`)) part.hidden = part.dataset.when !== `${name}=${value}`;
+  for (const part of form.querySelectorAll(`[data-when^="${name}="]`)) {
+    part.hidden = !part.dataset.when.slice(name.length + 1).split("|").includes(value);
+  }
   for (const input of form.querySelectorAll("[data-when] :is(input, select, textarea)")) {
     input.disabled = input.closest("[hidden]") !== null;
   }

@@ -33,7 +33,7 @@ export function campaignTerms(form) {
 // rows of scores or features, nor have their fields, which are hidden then.
 function arrivals(form) {
   if (form.kind === "scores") return { scores: true, policy: scorePolicy(form.trust) };
-  if (form.kind === "features") return { features: form.features };
+  if (form.kind === "features") return { features: form.features, default_rewards: learnedSkips(form) };
   return {
     contexts: form.contexts.map(({ name }) => name),
     policy: cautious(form.policy, form.caution),
@@ -125,7 +125,11 @@ function pace(form) {
 
 function defaultRewards(form) {
   if (form.skipping === "known") return byContext(form, form.defaults.map(Number));
-  return form.skipping === "learned" ? "learned" : null;
+  return learnedSkips(form) ?? null;
+}
+
+function learnedSkips({ skipping }) {
+  return skipping === "learned" ? "learned" : undefined;
 }
 
 function byContext({ contexts }, values) {
