@@ -95,7 +95,7 @@ class OwnRounds:
         self._bits = np.random.Philox(key=key)
         self._start: Any = self._bits.state
         self._rng = np.random.Generator(self._bits)
-        self._means = getattr(self._environment, "mean", None)
+        self._means: Any = getattr(self._environment, "mean", None)
         self._restart(CONTEXTS, 0)
         self.contexts = self._checked(self._environment.contexts(self._rng, terms.horizon))
 
