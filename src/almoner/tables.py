@@ -103,6 +103,11 @@ def open_table(source: Any) -> Table:
             ) from None
     if isinstance(source, Mapping):
         return Table("the rows", dict(source))
+    if callable(getattr(source, "collect", None)):  # of a lazy frame, not yet computed
+        raise InvalidInput(
+            f"rows must come from a data frame in memory, got a {type(source).__name__}; give what "
+            "its collect() or toPandas() returns"
+        )
     columns = getattr(source, "columns", None)
     if hasattr(source, "column_names") or (
         columns is None and (hasattr(source, "__arrow_c_stream__") or _exchanges(source))

@@ -135,6 +135,50 @@ def test_noise_never_ranks_before_what_matters(seed: int) -> None:
         assert len(splits) == 4  # no pair adds anything
 
 
+def test_plans_that_differ_by_rounding_gain_nothing() -> None:
+    """All contexts share an effect, so that a plan with contexts serves all of them alike."""
+    draws = np.random.default_rng(14)
+    rows = 20_000
+    left, right = draws.integers(0, 3, rows), draws.integers(0, 2, rows)
+    treated = draws.integers(0, 2, rows)
+    reward = draws.random(rows) < 0.1 + 0.1 * left + 0.1 * right + 0.1 * treated
+    log = al.Log.read(
+        {
+            "left": left,
+            "right": right,
+            "action": np.array(["", "a"])[treated],
+            "reward": reward.astype(float),
+        },
+        context=["left", "right"],
+        design="uniform",
+    )
+    fit = log.fit(budget=0.1 * rows).fit
+    assert fit is not None
+    assert [split.gain for split in fit.splits] == [0.0, 0.0]
+    assert all(split.difference > 10 for split in fit.splits)
+    assert not any(split.is_worth_it for split in fit.splits)
+
+
+def test_of_equal_gains_the_columns_that_differ_most_come_first() -> None:
+    """Rewards so rare that no difference exceeds chance by three standard errors."""
+    draws = np.random.default_rng(0)
+    rows = 4_000
+    kind, treated = draws.integers(0, 2, (2, rows))
+    columns: dict[str, object] = {f"noise {i}": draws.integers(0, 3, rows) for i in range(3)}
+    columns |= {
+        "kind": kind,
+        "action": np.array(["", "a"])[treated],
+        "reward": (draws.random(rows) < 0.01 + 0.01 * kind).astype(float),
+    }
+    log = al.Log.read(
+        columns, context=[*(f"noise {i}" for i in range(3)), "kind"], design="uniform"
+    )
+    fit = log.fit(budget=400).fit
+    assert fit is not None
+    assert [split.gain for split in fit.splits] == [0.0] * 4
+    assert fit.splits[0].columns == ("kind",)
+
+
 def test_two_columns_that_matter_together_are_a_pair() -> None:
     draws = np.random.default_rng(3)
     rows = 20_000

@@ -166,6 +166,9 @@ def test_an_empty_reward_is_none_and_noted() -> None:
 def test_costs_come_from_a_column_a_table_or_one_number() -> None:
     assert al.Log.read({**FOUR, "cost": [2, 0, 3, 0]}).costs.tolist() == [2.0, 0.0, 3.0, 0.0]
     assert al.Log.read(FOUR, cost={"coupon": 4}).costs.tolist() == [4.0, 0.0, 4.0, 0.0]
+    every = {"coupon": 4, "none": 0}  # may have the action that is skipping, at no cost
+    named = {**FOUR, "action": ["coupon", "none"] * 2}
+    assert al.Log.read(named, skip="none", cost=every).costs.tolist() == [4.0, 0.0, 4.0, 0.0]
     assert al.Log.read(FOUR, cost=2.5).costs.tolist() == [2.5, 0.0, 2.5, 0.0]
 
 
@@ -196,6 +199,9 @@ def test_a_design_takes_the_place_of_probabilities() -> None:
         ({"cost": [1, 2, 1, 0]}, {}, "cost in row 2 must be 0 where nothing was done"),
         ({"cost": [-1, 0, 1, 0]}, {}, "cost in row 1 must be at least 0"),
         ({}, {"cost": {"cupon": 1}}, "unknown key 'cupon'"),
+        ({}, {"cost": {"coupon": 1, "": 2}}, "the cost of '' must be 0, as it is skipping, got"),
+        ({}, {"context": ["context", "reward"]}, "'reward' is the column of the reward; leave it"),
+        ({}, {"context": "action"}, "context must be known before the action, and 'action' is the"),
         ({"time": ["Monday", "Tuesday", "Friday", "Sunday"]}, {}, "time must be numbers, or times"),
         ({}, {"skip_reward": "none"}, "skip_reward must be a number"),
     ],
@@ -227,6 +233,11 @@ def test_missing_overlap_is_noted() -> None:
     columns["probability"] = [1.0 if context == "old" else 0.5 for context in columns["context"]]
     (note,) = al.Log.read(columns).notes
     assert note.startswith("overlap is missing: 'coupon' could be taken in about 50 % of the rows")
+
+
+def test_a_frame_that_is_not_computed_is_refused() -> None:
+    with pytest.raises(al.InvalidInput, match="in memory, got a LazyFrame; give what its collect"):
+        al.Log.read(pl.DataFrame(FOUR).lazy())
 
 
 def test_files_of_other_programs_are_read(tmp_path: Path) -> None:

@@ -133,6 +133,9 @@ def test_estimates_agree_with_the_problem_itself() -> None:
         ({"reward": lambda rng, t, context, action: 1.5}, "a number from 0 to 1, got 1.5"),
         ({"reward": lambda rng, t, context, action: np.nan}, "clip or rescale"),
         ({"reward": lambda rng, t, context, action: None}, "a number from 0 to 1, got None"),
+        ({"mean": lambda t, context, action: np.nan}, "mean must return a finite number, got nan"),
+        ({"mean": lambda t, context, action: "low"}, "a finite number, got 'low' in round"),
+        ({"mean": 0.5}, "its mean is no method; make it one, or rename it"),
     ],
 )
 def test_bad_answers_are_refused(change: dict[str, Any], sentence: str) -> None:
@@ -148,6 +151,8 @@ def test_bad_arguments_are_refused() -> None:
         loose(Coin(), "ucb_alp")
     with pytest.raises(al.InvalidInput, match="it has no contexts"):
         loose(type("Half", (), {"reward": lambda self: 0})(), "ucb_alp", terms=TWO)
+    with pytest.raises(al.InvalidInput, match="it has no reward; or give a Problem"):
+        loose(type("Half", (), {"contexts": lambda self: 0})(), "ucb_alp", terms=TWO)
     with pytest.raises(al.InvalidInput, match=r"call it: Coin\(\)"):
         loose(Coin, "ucb_alp", terms=TWO)
     with pytest.raises(al.InvalidInput, match="terms must be left out on a problem"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,6 +130,12 @@ def test_runs_that_do_not_pair_are_refused(change: dict[str, object], name: str)
         first.compare(second)
     with pytest.raises(al.InvalidInput, match="the same problem"):
         first.compare(al.simulate(UNEQUAL, "alp", runs=4, seed=1))
+    loose: Any = first.compare
+    with pytest.raises(al.InvalidInput, match="other must be the runs of another policy"):
+        loose("ucb_alp")
+    single = al.simulate(TWO, "alp", runs=1)
+    with pytest.raises(al.InvalidInput, match="two runs at least, got one; give both more runs="):
+        single.compare(single)
 
 
 def test_tables_have_a_row_per_replication(tmp_path: Path) -> None:

@@ -78,11 +78,11 @@ def read_log(
         known = 0.0
     fields: dict[str, Any] = {
         "actions": tuple(actions),
-        "columns": _contexts(table, context, own, {*names.values()}),
+        "columns": _contexts(table, context, own, names),
         "taken": taken,
         "rewards": rewards,
         "probabilities": probabilities,
-        "costs": _costs(table, cost, taken, actions),
+        "costs": _costs(table, cost, taken, actions, skip),
         "skip_reward": known,
         "source": table.source,
         "notes": tuple(notes),
@@ -161,12 +161,12 @@ def _refuse_nothing(table: Table, taken: Ints, actions: list[str]) -> None:
 
 
 def _contexts(
-    table: Table, context: str | Sequence[str] | None, own: bool, used: set[str | None]
+    table: Table, context: str | Sequence[str] | None, own: bool, used: Mapping[str, str | None]
 ) -> tuple[Column, ...]:
-    """Return the columns that tell contexts apart; ``used`` are those of other things."""
+    """Return the columns that tell contexts apart; ``used`` has those of other things."""
     if context is None:
         found = _column(table, "context", None)
-        if found in used:
+        if found in used.values():
             found = None
         if found is None:
             raise InvalidInput(
@@ -178,6 +178,12 @@ def _contexts(
     named = [context] if isinstance(context, str) else checks.listed("context", context)
     if len(set(named)) != len(named):
         raise checks.refuse("context", "be different columns", named)
+    for what in ("action", "reward"):
+        if used[what] in named:
+            raise InvalidInput(
+                f"{table.source}: context must be known before the action, and {used[what]!r} is "
+                f"the column of the {what}; leave it out"
+            )
     return tuple(
         encode_column(name, _texts(table, str(_column(table, "context", name)), own), cut=not own)
         for name in named
@@ -189,6 +195,7 @@ def _costs(
     cost: str | float | Mapping[str, float] | None,
     taken: Ints,
     actions: list[str],
+    skip: str | None,
 ) -> Floats:
     """Return the cost of each row: from its column, from a table, or 1."""
     if cost is None or isinstance(cost, str):
@@ -196,7 +203,12 @@ def _costs(
         if name is not None:
             return _billed(table, name, taken)
     if isinstance(cost, Mapping):
-        checks.known_keys("cost", map(str, cost), required=actions)
+        skips = [*SKIP_NAMES, *([] if skip is None else [str(skip)])]
+        checks.known_keys("cost", map(str, cost), required=actions, optional=skips)
+        if paid := [name for name in skips if cost.get(name, 0.0) != 0.0]:
+            raise checks.refuse(
+                f"the cost of {paid[0]!r}", "be 0, as it is skipping", cost[paid[0]]
+            )
         each = [checks.number(f"the cost of {name!r}", cost[name], low=0.0) for name in actions]
     else:
         each = [1.0 if cost is None else checks.number("cost", cost, low=0.0)] * len(actions)

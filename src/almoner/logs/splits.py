@@ -33,6 +33,9 @@ DIFFERENT, BETTER = 3.0, 2.0
 """Standard errors by which the contexts of a column must differ, and by which a pair must beat the
 better one of its columns."""
 
+ROUNDING = 1e-9
+"""Share of a context up to which two plans are the same."""
+
 
 class _Plans(NamedTuple):
     """Plans of each ratio and fold, (ratios, folds, contexts, 1 + actions), with their prices."""
@@ -50,8 +53,11 @@ def rank_splits(log: Log, ratio: float | None = None) -> tuple[Split, ...]:
     judge = _Judge(log, ratio)
     scores = {column.name: judge.scores((column,)) for column in log.columns}
     singles = [judge.split((column,), scores[column.name]) for column in log.columns]
-    # Contexts that differ in nothing come last, also behind those that differ and gain nothing.
-    singles.sort(key=lambda split: (scores[split.columns[0]] is None, -split.gain))
+    # Contexts that differ in nothing come last, also behind those that differ and gain nothing;
+    # of equal gains, the contexts come first that differ most.
+    singles.sort(
+        key=lambda split: (scores[split.columns[0]] is None, -split.gain, -split.difference)
+    )
     pairs = []
     for two in combinations(log.columns, 2):
         single = [score for column in two if (score := scores[column.name]) is not None]
@@ -169,6 +175,8 @@ def _scores(log: Log, cells: Cells, folds: Ints, plans: _Plans, base: _Plans) ->
     total = np.zeros(len(log))
     for chosen, usual, price in zip(plans.chosen, base.chosen, base.prices, strict=True):
         change = chosen - usual
+        if np.abs(change).max() < ROUNDING:
+            continue  # a gain of 1e-19 in every row would have no standard error
         bills = (chosen * plans.model.costs).sum(-1) - (usual * base.model.costs).sum(-1)
         fixed = (change * means).sum(-1) - price * bills
         total += fixed[folds, cells.codes] + change[folds, cells.codes, taken] * residuals

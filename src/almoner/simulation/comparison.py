@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from almoner import checks
 from almoner.errors import InvalidInput
 from almoner.simulation.regret import Sample
 
@@ -54,6 +55,10 @@ class Comparison:
 
 def compare(first: Runs, second: Runs, *, level: float = 0.95) -> Comparison:
     """Compare two simulations of one problem and seed, replication by replication."""
+    if type(second) is not type(first):
+        raise checks.refuse(
+            "other", "be the runs of another policy", second, "give what simulate returns"
+        )
     for name in ("seed", "against", "estimator"):
         if getattr(first, name) != getattr(second, name):
             raise InvalidInput(
@@ -64,6 +69,10 @@ def compare(first: Runs, second: Runs, *, level: float = 0.95) -> Comparison:
         raise InvalidInput(
             f"a paired comparison needs as many runs of both, got {len(first)} and {len(second)}; "
             "give both the same runs="
+        )
+    if len(first) < 2:
+        raise InvalidInput(
+            "a paired comparison needs two runs at least, got one; give both more runs="
         )
     if first.problem.to_dict() != second.problem.to_dict():
         raise InvalidInput(

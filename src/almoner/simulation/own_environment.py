@@ -73,6 +73,11 @@ def check_environment(environment: Any) -> PlainEnvironment:
             raise checks.refuse(
                 "problem", rule, environment, f"it has no {method}; or give a Problem"
             )
+    mean = getattr(environment, "mean", None)
+    if mean is not None and not callable(mean):
+        raise checks.refuse(
+            "problem", rule, environment, "its mean is no method; make it one, or rename it"
+        )
     return environment  # type: ignore[no-any-return]
 
 
@@ -90,7 +95,7 @@ class OwnRounds:
         self._bits = np.random.Philox(key=key)
         self._start: Any = self._bits.state
         self._rng = np.random.Generator(self._bits)
-        self._means = getattr(self._environment, "mean", None)
+        self._means: Any = getattr(self._environment, "mean", None)
         self._restart(CONTEXTS, 0)
         self.contexts = self._checked(self._environment.contexts(self._rng, terms.horizon))
 
@@ -100,10 +105,7 @@ class OwnRounds:
             return 0.0
         self._restart(REWARDS, t)
         drawn: Any = self._environment.reward(self._rng, t, context, action)
-        try:
-            reward = float(drawn)
-        except (TypeError, ValueError):
-            reward = math.nan
+        reward = _number(drawn)
         if not 0.0 <= reward <= 1.0:
             raise InvalidInput(
                 f"reward must return a number from 0 to 1, got {drawn!r} in round {t} for context "
@@ -119,10 +121,20 @@ class OwnRounds:
         rounds = enumerate(zip(contexts.tolist(), actions.tolist(), strict=True), start=1)
         return np.array(
             [
-                0.0 if action == SKIP and skipped else float(self._means(t, context, action))
+                0.0 if action == SKIP and skipped else self._mean(t, context, action)
                 for t, (context, action) in rounds
             ]
         )
+
+    def _mean(self, t: int, context: int, action: int) -> float:
+        told: Any = self._means(t, context, action)
+        mean = _number(told)
+        if not math.isfinite(mean):
+            raise InvalidInput(
+                f"mean must return a finite number, got {told!r} in round {t} for context "
+                f"{context} and action {action}; leave the method out if means are unknown"
+            )
+        return mean
 
     def _restart(self, stream: int, t: int) -> None:
         """Set the generator to the first number of a round of a stream."""
@@ -143,3 +155,11 @@ class OwnRounds:
                 f"contexts, got {int(contexts.min())} to {int(contexts.max())}"
             )
         return contexts.astype(np.int64)
+
+
+def _number(value: Any) -> float:
+    """Return what a method of the environment has returned as a float, NaN if it is no number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan

@@ -258,7 +258,8 @@ def _world(
         fitted: Problem = problem.as_problem(budget=_needed_budget(budget, "logs have"))
         return fitted, None
     _refuse_given("a problem", budget=budget)
-    if isinstance(problem, Problem) or not callable(getattr(problem, "reward", None)):
+    own = any(callable(getattr(problem, method, None)) for method in ("contexts", "reward"))
+    if isinstance(problem, Problem) or not own:
         _refuse_given("a problem", terms=terms)
         return checks.kind("problem", problem, Problem, FROM_FILE), None
     world = check_environment(problem)
