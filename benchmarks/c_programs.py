@@ -22,9 +22,7 @@ class CProgram:
 
 
 LITERAL = CProgram("literal_ucb_alp.c", (("-march=native",),))
-VECTOR = CProgram(
-    "vector_ucb_alp.c", (("-mavx2", "-mfma", "-mbmi", "-mbmi2"), ("-march=native",))
-)
+VECTOR = CProgram("vector_ucb_alp.c", (("-mavx2", "-mfma", "-mbmi", "-mbmi2"), ("-march=native",)))
 
 
 class Measurement(NamedTuple):

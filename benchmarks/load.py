@@ -2,6 +2,7 @@
 
 ``python -m benchmarks.load PORT CLIENTS SECONDS`` reads requests from standard input, a JSON object
 with a path and a body per line, and prints responses per second and percentiles of their latency.
+With 0 seconds, every request is sent once.
 """
 
 from __future__ import annotations
@@ -54,21 +55,25 @@ class LoadClient(asyncio.Protocol):
             self.done.set_exception(error or RuntimeError("the service has hung up"))
 
     def _send(self) -> None:
+        request = next(self._requests, None)
+        if request is None:
+            self.done.set_result(None)
+            self._transport.close()
+            return
         self._response = b""
         self._sent = time.perf_counter()
-        self._transport.write(next(self._requests))
+        self._transport.write(request)
 
 
 async def load(port: int, clients: int, seconds: float, requests: list[bytes]) -> dict[str, float]:
-    """Send requests for some seconds; return the rate and percentiles of the latency."""
+    """Send requests for some seconds, or each once; return rate, number, percentiles of latency."""
     latencies: list[float] = []
-    cycle = itertools.cycle(requests)
+    coming = itertools.cycle(requests) if seconds else iter(requests)
+    end = time.perf_counter() + (seconds or float("inf"))
     start = time.perf_counter()
     loop = asyncio.get_running_loop()
     connections = [
-        await loop.create_connection(
-            lambda: LoadClient(cycle, latencies, start + seconds), "127.0.0.1", port
-        )
+        await loop.create_connection(lambda: LoadClient(coming, latencies, end), "127.0.0.1", port)
         for _ in range(clients)
     ]
     await asyncio.gather(*(client.done for _, client in connections))
@@ -76,6 +81,7 @@ async def load(port: int, clients: int, seconds: float, requests: list[bytes]) -
     latencies.sort()
     return {
         "rate": len(latencies) / elapsed,
+        "number": len(latencies),
         "p50": latencies[len(latencies) // 2],
         "p99": latencies[len(latencies) * 99 // 100],
     }

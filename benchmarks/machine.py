@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import os
 import platform
 import shutil
@@ -30,7 +29,6 @@ def describe_machine() -> dict[str, str]:
     """Return what figures depend on, by name."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "llvmlite"))
     return {
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "processor": f"{_processor()}, {os.cpu_count()} cores",
         "instruction set": instructions(),
         "lanes": describe_lanes(),

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmarks import c_programs, linprog_loop, numpy_loop
-from benchmarks.c_programs import LITERAL, VECTOR, CProgram, Measurement
+from benchmarks.c_programs import LITERAL, VECTOR, CProgram
 from benchmarks.machine import with_avx512
 from benchmarks.measure import alternate, timed
 from benchmarks.rounds import TEN, agreement, play, rate
@@ -32,7 +32,7 @@ VECTOR_BAR = with_avx512(1.2, 0.7)
 
 
 def ucb_alp() -> list[Row]:
-    """Return the rates of almoner, two programs in C, numpy, and a general LP solver every round."""
+    """Return the rates of almoner, two programs in C, numpy, and an LP solver every round."""
     programs = [program for program in (LITERAL, VECTOR) if _can_run(program)]
     best, rewards = _alternating(programs)
     rows = [
@@ -73,11 +73,9 @@ def _alternating(programs: list[CProgram]) -> tuple[dict[str, float], dict[str, 
     rewards: dict[str, list[float]] = {program.source: [] for program in programs}
 
     def time_c(source: str, paths: list[Path]) -> float:
-        outcomes: list[Measurement] = []
         seed = len(rewards[source])
         size = {"horizon": TEN.horizon, "budget": int(TEN.budget), "runs": RUNS[source]}
-        for path in paths:
-            outcomes.append(c_programs.run(path, **size, seed=seed))
+        outcomes = [c_programs.run(path, **size, seed=seed) for path in paths]
         rewards[source].append(outcomes[0].reward)  # the same with any flags, as seeds are
         return min(outcome.seconds for outcome in outcomes)
 

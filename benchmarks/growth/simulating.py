@@ -52,6 +52,6 @@ def _playing(
     actions: int = ACTIONS,
     runs: int = RUNS,
 ) -> Callable[[], al.Runs]:
-    """Return a simulation on one thread; few runs where there are many rounds, so that none is long."""
+    """Return a simulation on one thread, with fewer runs where there are many rounds."""
     problem = random_problem(contexts, actions, horizon=rounds, costs=costs)
     return partial(play, recipe, min(runs, 8) if rounds > ROUNDS else runs, problem)
