@@ -1,4 +1,4 @@
-"""Rows of ``docs/speed``: a file for each section of the page, one of growth, one of the machine."""
+"""Rows of ``docs/speed``: a file for each section of the page, for growth and for the machine."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def write_section(name: str, rows: Sequence[Row]) -> None:
 
 
 def read_section(name: str) -> list[SpeedRow]:
-    """Return the rows of a section."""
-    return read(name, SpeedRow, folder=FOLDER)
+    """Return the rows of a section; none before it has been measured."""
+    return read(name, SpeedRow, folder=FOLDER) if (FOLDER / f"{name}.csv").exists() else []
 
 
 def write_growth(points: Sequence[GrowthPoint]) -> None:
@@ -91,7 +91,9 @@ def write_growth(points: Sequence[GrowthPoint]) -> None:
 
 
 def read_growth() -> list[GrowthPoint]:
-    """Return the points of all series."""
+    """Return the points of all series; none before they have been measured."""
+    if not (FOLDER / "growth.csv").exists():
+        return []
     return read("growth", GrowthPoint, folder=FOLDER)
 
 

@@ -54,5 +54,7 @@ def live() -> Iterator[GrowthPoint]:
         ("opening a log from its snapshot", "opened"),
         ("report of a new process", "report"),
     ):
-        times = {length: getattr(each, name) for length, each in growing_log.measured().items()}
+        times = {
+            length: getattr(each, name) for length, each in growing_log.measured().times.items()
+        }
         yield from points(operation, "events", times)

@@ -1,0 +1,53 @@
+"""The page on speed is what its rows say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from benchmarks.growth.series import GrowthPoint, exponent, points
+from benchmarks.speed import GROWTH, MEASURES
+from benchmarks.speed_page import PAGE, rewrite
+from benchmarks.speed_rows import SECTIONS, read_growth, read_section
+
+
+def test_the_page_shows_the_rows() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert rewrite(text) == text, "run `python -m benchmarks.speed_page`"
+
+
+def test_every_section_is_measured_and_has_a_heading() -> None:
+    assert list(MEASURES) == list(SECTIONS)
+    assert GROWTH not in SECTIONS
+    headings = re.findall(r"^## (.*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings == [*SECTIONS.values(), "Cost against problem size"]
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_a_missed_bar_is_bold_and_listed(name: str) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for row in read_section(name):
+        assert bool(row.bar) == bool(row.verdict)
+        assert (f"| **{row.what}** | " in text) == (row.verdict == "missed")
+        assert (f"\n- {row.what}: " in text) == (row.verdict == "missed")
+
+
+def test_every_series_of_growth_has_several_sizes() -> None:
+    sizes: dict[tuple[str, str], list[int]] = {}
+    for point in read_growth():
+        sizes.setdefault((point.operation, point.size), []).append(point.value)
+    assert {size for _, size in sizes} == {
+        "rounds",
+        "contexts",
+        "actions",
+        "runs",
+        "contexts × actions",
+        "events",
+    }
+    assert all(len(values) >= 3 and values == sorted(values) for values in sizes.values())
+
+
+def test_the_exponent_is_that_of_a_power() -> None:
+    power: list[GrowthPoint] = points("any", "size", {n: 3e-6 * n**1.5 for n in (10, 40, 900)})
+    assert exponent(power) == pytest.approx(1.5)
