@@ -109,7 +109,7 @@ def _batch(costs: tuple[float, ...], *, rewarded: bool) -> Row:
     names = [f"context {number}" for number in range(NEW_CONTEXTS)]
     actions = {f"action {number}": cost for number, cost in enumerate(costs)}
     seconds = []
-    for _ in range(3):
+    for _ in range(2):
         with al.Agent.open(
             "memory:",
             name="spring",

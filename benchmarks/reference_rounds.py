@@ -33,8 +33,10 @@ VECTOR_BAR = with_avx512(1.2, 0.7)
 
 def ucb_alp() -> list[Row]:
     """Return the rates of almoner, two programs in C, numpy, and an LP solver every round."""
-    programs = [program for program in (LITERAL, VECTOR) if _can_run(program)]
-    best, rewards = _alternating(programs)
+    with TemporaryDirectory() as folder:
+        built = {program: _built(program, Path(folder)) for program in (LITERAL, VECTOR)}
+        programs = {program: paths for program, paths in built.items() if paths}
+        best, rewards = _alternating(programs)
     rows = [
         Row(
             what="ucb_alp, almoner",
@@ -58,14 +60,18 @@ def ucb_alp() -> list[Row]:
     return [*rows, *_numpy_and_linprog(best["almoner"])]
 
 
-def _can_run(program: CProgram) -> bool:
+def _built(program: CProgram, folder: Path) -> list[Path]:
+    """Return the files of a program; none, with a sentence, where it cannot be run."""
     reason = c_programs.why_without(program)
-    if reason:
-        print(f"{program.source} is left out: {reason}.")
-    return not reason
+    paths = [] if reason else c_programs.build(program, folder)
+    if not paths:
+        print(f"{program.source} is left out: {reason or 'the C compiler refuses it'}.")
+    return paths
 
 
-def _alternating(programs: list[CProgram]) -> tuple[dict[str, float], dict[str, list[float]]]:
+def _alternating(
+    programs: dict[CProgram, list[Path]],
+) -> tuple[dict[str, float], dict[str, list[float]]]:
     """Return the CPU seconds of a round of almoner and each program, and the programs' rewards.
 
     All are measured in turn, a program with each of its sets of flags, of which the fastest counts.
@@ -83,12 +89,10 @@ def _alternating(programs: list[CProgram]) -> tuple[dict[str, float], dict[str, 
         return timed(partial(play, "ucb_alp", RUNS["almoner"]))[0] / RUNS["almoner"] / TEN.horizon
 
     play("ucb_alp", 8)  # compiles
-    with TemporaryDirectory() as folder:
-        stopwatches = {"almoner": time_almoner}
-        for program in programs:
-            paths = c_programs.build(program, Path(folder))
-            stopwatches[program.source] = partial(time_c, program.source, paths)
-        return alternate(stopwatches, repeats=REPEATS), rewards
+    stopwatches = {"almoner": time_almoner}
+    for program, paths in programs.items():
+        stopwatches[program.source] = partial(time_c, program.source, paths)
+    return alternate(stopwatches, repeats=REPEATS), rewards
 
 
 def _numpy_and_linprog(ours: float) -> list[Row]:

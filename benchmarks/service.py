@@ -7,6 +7,7 @@ alternately; the best of several counts.
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -96,6 +97,9 @@ def _cpu_rows(
 ) -> list[Row]:
     """Return the CPU time of the server for each kind of request, beside that of a constant."""
     constant = min(each["cpu"] for each in plain)
+    if math.isnan(constant):
+        print("CPU times of the server are left out: this system has no /proc.")
+        return []
     rows = []
     for name, loads in requests.items():
         best = min(each["cpu"] for each in loads)
