@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import almoner as al
+from almoner.scenarios import scenario
+from benchmarks import c_programs
 from benchmarks.growth.series import GrowthPoint, exponent, points
 from benchmarks.speed import GROWTH, MEASURES
 from benchmarks.speed_page import PAGE, rewrite
@@ -51,3 +56,22 @@ def test_every_series_of_growth_has_several_sizes() -> None:
 def test_the_exponent_is_that_of_a_power() -> None:
     power: list[GrowthPoint] = points("any", "size", {n: 3e-6 * n**1.5 for n in (10, 40, 900)})
     assert exponent(power) == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize(
+    "program", [c_programs.LITERAL, c_programs.VECTOR], ids=["literal", "vector"]
+)
+def test_programs_in_c_earn_the_reward_of_the_package(
+    program: c_programs.CProgram, tmp_path: Path
+) -> None:
+    """With 300 rounds, untried actions and ties matter most; tolerance 4 standard errors."""
+    problem, runs = scenario("paper-ten").scaled(300), 4000
+    drawn = al.simulate(problem, "ucb_alp", runs=runs, seed=1, against="upper bound").reward_drawn
+    error = float(np.std(drawn)) * (2 / runs) ** 0.5
+    reason = c_programs.why_without(program)
+    paths = [] if reason else c_programs.build(program, tmp_path)
+    for path in paths:
+        size = {"horizon": 300, "budget": int(problem.budget), "runs": runs}
+        outcome = c_programs.run(path, **size, seed=2)
+        assert outcome.reward == pytest.approx(float(drawn.mean()), abs=4 * error)
+    assert paths or reason
