@@ -36,8 +36,10 @@ class LoadClient(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._response += data
         head, blank, body = self._response.partition(b"\r\n\r\n")
-        length = LENGTH.search(head) if blank else None
-        if length is None or len(body) < int(length[1]):
+        if not blank:
+            return
+        length = LENGTH.search(head)  # 204 No Content has none
+        if len(body) < (int(length[1]) if length else 0):
             return
         if not head.startswith(b"HTTP/1.1 20"):
             self.done.set_exception(RuntimeError(self._response[:500].decode()))
