@@ -44,6 +44,12 @@ def _missed() -> str:
     return "\n".join([f"**{len(missed)} of {len(judged)} bars are missed:**", "", *lines])
 
 
+def _slower() -> str:
+    """Return the comparisons that almoner loses, as a list."""
+    lost = [row for row in _all_rows() if row.ratio < 1]
+    return "\n".join(f"- {row.what}: {factor(row.ratio)}" for row in lost) or "- nothing"
+
+
 def _reached(row: SpeedRow) -> str:
     """Return what a bar is about: the ratio if there is one, else the figure."""
     return row.figure if math.isnan(row.ratio) else factor(row.ratio)
@@ -80,6 +86,7 @@ def _growth() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "machine": _machine,
     "missed": _missed,
+    "slower": _slower,
     **{name: partial(_section, name) for name in SECTIONS},
     "growth": _growth,
 }
