@@ -30,6 +30,7 @@ def describe_machine() -> dict[str, str]:
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "llvmlite"))
     return {
         "processor": f"{_processor()}, {os.cpu_count()} cores",
+        "load": f"{os.getloadavg()[2]:.1f} processes over 15 minutes, these benchmarks included",
         "instruction set": instructions(),
         "lanes": describe_lanes(),
         "system": f"{platform.system()} {platform.machine()}",
