@@ -50,7 +50,7 @@ GROWTH = "growth"
 
 
 def measure(names: Sequence[str]) -> None:
-    """Measure sections, print each as soon as it is done, and write rows and page."""
+    """Measure sections; print each as soon as it is done, and write its rows and the page."""
     for name in names:
         print(f"\n{SECTIONS.get(name, 'Growth')}", flush=True)
         if name == GROWTH:
@@ -61,8 +61,8 @@ def measure(names: Sequence[str]) -> None:
             parts: list[Any] = [part() for part in MEASURES[name]]
             write_section(name, [row for part in parts for row in part])
             show(parts)
-    write_machine(describe_machine())
-    PAGE.write_text(rewrite(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+        write_machine(describe_machine())
+        PAGE.write_text(rewrite(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     print(f"rows are in docs/speed, tables in {PAGE.name}")
 
 
