@@ -81,7 +81,7 @@ fix: $(VENV)/ready ## format and apply safe lint fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/ready ## measure speed against what one would use instead
+bench: $(VENV)/ready ## measure speed against what one would use instead, and rewrite docs/speed.md (eight minutes)
 	$(BIN)/python -m benchmarks.speed
 
 learner: $(VENV)/ready ## compare the default policy with the one before it, and rewrite docs/learner.md (half an hour)

@@ -1,31 +1,24 @@
-"""Benchmark of the agent: a decision in memory, a batch of new contexts, opening a long log."""
+"""Benchmark of the agent: a decision in memory, a batch of new contexts."""
 
 from __future__ import annotations
 
 import itertools
 import time
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from timeit import Timer
 
 import numpy as np
 
 import almoner as al
-from almoner.store import open_store
-from benchmarks.measure import best_of
-from benchmarks.table import Row, duration, within
+from benchmarks.table import Row, within
 
-__all__ = ["admitting", "deciding", "new_campaign", "opening"]
+__all__ = ["admitting", "best_call", "deciding", "decision_seconds", "new_campaign"]
 
 LEARNED_FROM = 3_000
 """Decisions with rewards before the measured ones."""
 
 CALLS, REPEATS = 100, 300
 """Calls per measurement, and measurements: many short ones, so that some meet an idle machine."""
-
-LOG, BATCH = 100_000, 1_000
 
 NEW_CONTEXTS = 10_000
 
@@ -50,30 +43,54 @@ def new_campaign(
 def deciding() -> list[Row]:
     """Return the CPU time of one decision, after some thousand with rewards."""
     return [
-        _decision(10, 5, (1.0,), bar=20e-6),
+        _decision(10, 5, (1.0,), bar=8e-6),
+        _decision(10, 5, (1.0,), bar=1.2e-6, together=64),
         _decision(1_000, 20, (1.0,), bar=100e-6),
         _decision(1_000, 20, (1.0, 1.5, 2.25, 4.0, 0.7), bar=1.5e-3),
     ]
 
 
-def _decision(contexts: int, actions: int, costs: tuple[float, ...], *, bar: float) -> Row:
+def _decision(
+    contexts: int, actions: int, costs: tuple[float, ...], *, bar: float, together: int = 1
+) -> Row:
+    repeats = REPEATS if together == 1 and len(costs) == 1 else REPEATS // 10
+    seconds = decision_seconds(contexts, actions, costs, together=together, repeats=repeats)
+    equal = f"{'un' if len(costs) > 1 else ''}equal costs"
+    return within(
+        what=f"decide, {contexts:,} × {actions}, {equal}{f', {together} a call' * (together > 1)}",
+        seconds=seconds,
+        bar=bar,
+        remark="thrifty, in memory, warm, CPU time" + " of each" * (together > 1),
+    )
+
+
+def decision_seconds(
+    contexts: int,
+    actions: int,
+    costs: tuple[float, ...],
+    *,
+    together: int = 1,
+    repeats: int = REPEATS,
+) -> float:
+    """Return the CPU time of a decision in memory, or of each of those ``together`` in a call."""
     agent = new_campaign("memory:", contexts=contexts, actions=actions, costs=costs)
     rng = np.random.default_rng(0)
     arrivals = [f"context {number}" for number in rng.integers(contexts, size=LEARNED_FROM)]
     for decision in agent.decide_many(arrivals):
         agent.reward(decision.id, float(rng.random() < 0.3))
     coming = itertools.cycle(arrivals)
-    return within(
-        what=f"decide, {contexts:,} × {actions}, {'un' if len(costs) > 1 else ''}equal costs",
-        seconds=_best_call(lambda: agent.decide(next(coming))),
-        bar=bar,
-        remark="thrifty, in memory, warm, CPU time",
+    if together == 1:
+        return best_call(lambda: agent.decide(next(coming)), repeats=repeats)
+    batches = itertools.cycle(
+        [arrivals[start : start + together] for start in range(0, LEARNED_FROM, together)][:-1]
     )
+    return best_call(lambda: agent.decide_many(next(batches)), repeats=repeats) / together
 
 
-def _best_call(action: Callable[[], object]) -> float:
+def best_call(action: Callable[[], object], *, repeats: int = REPEATS) -> float:
+    """Return the CPU seconds of a call: the best of many short measurements."""
     timer = Timer(action, timer=time.process_time)
-    return min(timer.repeat(REPEATS, CALLS)) / CALLS
+    return min(timer.repeat(repeats, CALLS)) / CALLS
 
 
 def admitting() -> list[Row]:
@@ -92,7 +109,7 @@ def _batch(costs: tuple[float, ...], *, rewarded: bool) -> Row:
     names = [f"context {number}" for number in range(NEW_CONTEXTS)]
     actions = {f"action {number}": cost for number, cost in enumerate(costs)}
     seconds = []
-    for _ in range(3):
+    for _ in range(2):
         with al.Agent.open(
             "memory:",
             name="spring",
@@ -122,52 +139,3 @@ def _reward_some(agent: al.Agent) -> None:
     rng = np.random.default_rng(0)
     decisions = agent.decide_many([f"old {number % 20}" for number in range(200)])
     agent.reward_many({decision.id: float(rng.random() < 0.3) for decision in decisions})
-
-
-def opening() -> list[Row]:
-    """Return the CPU time to open a campaign with a long log, from a snapshot and without."""
-    with TemporaryDirectory() as folder:
-        url = f"sqlite:///{Path(folder) / 'campaigns.db'}"
-        with new_campaign(url) as agent:
-            for _ in range(LOG // (2 * BATCH)):
-                decisions = agent.decide_many(["context 3", "context 7"] * (BATCH // 2))
-                agent.reward_many({decision.id: decision.id % 2 for decision in decisions})
-        saved = best_of(lambda: _open(url))
-        reported = best_of(lambda: _report(url))
-        folded = best_of(lambda: _fold(url))
-    return [
-        Row(
-            what=f"opening a log of {LOG:,} events",
-            figure=duration(saved),
-            remark="from its last snapshot, SQLite, CPU time",
-        ),
-        within(
-            what=f"its first report, {LOG:,} events",
-            seconds=reported,
-            bar=0.2,
-            remark="of a process that has just opened it, from the snapshot, CPU time",
-        ),
-        Row(
-            what="the same without a snapshot",
-            figure=duration(folded),
-            ratio=folded / saved,
-            remark=f"{duration(folded / LOG)} an event; a snapshot is a cache that can be deleted",
-        ),
-    ]
-
-
-def _open(url: str) -> None:
-    al.Agent.open(url, name="spring").close()
-
-
-def _report(url: str) -> None:
-    with al.Agent.open(url, name="spring") as agent:
-        agent.report()
-
-
-def _fold(url: str) -> None:
-    """Delete the snapshot of a campaign and open it; the agent saves a new one."""
-    with closing(open_store(url)) as store:
-        with store.writing("spring") as writer:
-            writer.save_snapshot(None)
-        al.Agent.open(store, name="spring")

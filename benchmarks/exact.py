@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 import almoner as al
 from almoner.scenarios import scenario
 from benchmarks import linprog_loop, numpy_oracle
 from benchmarks.measure import best_of, timed
+from benchmarks.random_problem import random_problem
 from benchmarks.table import Row, duration, within
 
 __all__ = ["allocation", "oracle"]
@@ -50,7 +49,7 @@ def oracle() -> list[Row]:
 
 def _many_contexts() -> list[Row]:
     """Return the CPU time of the optimum with ten contexts, and with a thousand."""
-    problems = [_random_problem(contexts, 5, horizon=10_000, costs=1.0) for contexts in (10, 1000)]
+    problems = [random_problem(contexts, 5, horizon=10_000, costs=1.0) for contexts in (10, 1000)]
     few, many = (best_of(partial(al.optimal_value, problem), repeats=3) for problem in problems)
     return [
         within(
@@ -66,7 +65,7 @@ def allocation() -> list[Row]:
     """Return the CPU time of the LP in closed form and by a general solver, unequal costs."""
     rows = []
     for contexts, actions, bar in ((10, 5, 1e-5), (1000, 20, 6e-4)):
-        problem = _random_problem(contexts, actions)
+        problem = random_problem(contexts, actions)
         ours = best_of(partial(al.solve, problem))
         theirs = best_of(partial(linprog_loop.optimum, problem), repeats=3)
         difference = abs(al.solve(problem).value - linprog_loop.optimum(problem))
@@ -81,17 +80,3 @@ def allocation() -> list[Row]:
             ),
         ]
     return rows
-
-
-def _random_problem(
-    contexts: int, actions: int, *, horizon: int = 1000, costs: float | None = None
-) -> al.Problem:
-    """Return a problem with half the horizon as budget at equal costs, and all of it otherwise."""
-    rng = np.random.default_rng(1)
-    return al.Problem(
-        context_probs=rng.dirichlet(np.ones(contexts)),
-        reward_means=rng.random((contexts, actions)),
-        costs=rng.uniform(0.5, 4, size=(contexts, actions)) if costs is None else costs,
-        horizon=horizon,
-        budget=horizon if costs is None else horizon // 2,
-    )

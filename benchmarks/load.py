@@ -2,6 +2,7 @@
 
 ``python -m benchmarks.load PORT CLIENTS SECONDS`` reads requests from standard input, a JSON object
 with a path and a body per line, and prints responses per second and percentiles of their latency.
+With 0 seconds, every request is sent once.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ class LoadClient(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._response += data
         head, blank, body = self._response.partition(b"\r\n\r\n")
-        length = LENGTH.search(head) if blank else None
-        if length is None or len(body) < int(length[1]):
+        if not blank:
+            return
+        length = LENGTH.search(head)  # 204 No Content has none
+        if len(body) < (int(length[1]) if length else 0):
             return
         if not head.startswith(b"HTTP/1.1 20"):
             self.done.set_exception(RuntimeError(self._response[:500].decode()))
@@ -54,21 +57,25 @@ class LoadClient(asyncio.Protocol):
             self.done.set_exception(error or RuntimeError("the service has hung up"))
 
     def _send(self) -> None:
+        request = next(self._requests, None)
+        if request is None:
+            self.done.set_result(None)
+            self._transport.close()
+            return
         self._response = b""
         self._sent = time.perf_counter()
-        self._transport.write(next(self._requests))
+        self._transport.write(request)
 
 
 async def load(port: int, clients: int, seconds: float, requests: list[bytes]) -> dict[str, float]:
-    """Send requests for some seconds; return the rate and percentiles of the latency."""
+    """Send requests for some seconds, or each once; return rate, number, percentiles of latency."""
     latencies: list[float] = []
-    cycle = itertools.cycle(requests)
+    coming = itertools.cycle(requests) if seconds else iter(requests)
+    end = time.perf_counter() + (seconds or float("inf"))
     start = time.perf_counter()
     loop = asyncio.get_running_loop()
     connections = [
-        await loop.create_connection(
-            lambda: LoadClient(cycle, latencies, start + seconds), "127.0.0.1", port
-        )
+        await loop.create_connection(lambda: LoadClient(coming, latencies, end), "127.0.0.1", port)
         for _ in range(clients)
     ]
     await asyncio.gather(*(client.done for _, client in connections))
@@ -76,6 +83,7 @@ async def load(port: int, clients: int, seconds: float, requests: list[bytes]) -
     latencies.sort()
     return {
         "rate": len(latencies) / elapsed,
+        "number": len(latencies),
         "p50": latencies[len(latencies) // 2],
         "p99": latencies[len(latencies) * 99 // 100],
     }

@@ -35,8 +35,8 @@ def best_of(action: Callable[[], object], *, repeats: int = 5) -> float:
     """Return the CPU seconds of one call: the best of several, each long enough to be measured."""
     action()  # compiles, fills caches
     timer = Timer(action, timer=time.process_time)
-    number, _ = timer.autorange()
-    return min(timer.repeat(repeats, number)) / number
+    number, first = timer.autorange()
+    return min([first, *timer.repeat(repeats - 1, number)]) / number
 
 
 def alternate(stopwatches: Mapping[str, Callable[[], float]], *, repeats: int) -> dict[str, float]:

@@ -23,7 +23,9 @@ def rewrite_blocks(text: str, blocks: Mapping[str, Callable[[], str]]) -> str:
     return BLOCK.sub(block, text)
 
 
-def table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown; the first column is text, the others are numbers."""
-    rule = ["---", *["---:"] * (len(heading) - 1)]
+def table(
+    heading: Sequence[str], lines: Iterable[Sequence[str]], *, rule: Sequence[str] | None = None
+) -> str:
+    """Return a table in Markdown; without a rule, the first column is text, the others numbers."""
+    rule = rule or ["---", *["---:"] * (len(heading) - 1)]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (heading, rule, *lines))

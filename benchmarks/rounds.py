@@ -1,4 +1,4 @@
-"""Benchmark of simulation: rounds per second, against programs in C, numpy and linprog."""
+"""Benchmark of simulation: rounds per second of recipes, and of lanes against one at a time."""
 
 from __future__ import annotations
 
@@ -6,219 +6,103 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 import almoner as al
 from almoner.scenarios import scenario
 from almoner.simulation.lanes import describe_lanes
-from benchmarks import linprog_loop, literal_c, numpy_loop
+from benchmarks.machine import with_avx512
 from benchmarks.measure import alternate, best_of, timed
-from benchmarks.table import Row, at_least, within
+from benchmarks.table import Row, reaches
 
-__all__ = ["in_lanes", "many_contexts", "other_recipes", "ucb_alp", "unequal_costs"]
+__all__ = ["TEN", "agreement", "in_lanes", "other_recipes", "play", "rate", "unequal_costs"]
 
 TEN, UNEQUAL = scenario("paper-ten"), scenario("heterogeneous")
-SHORT = TEN.scaled(1000)
-"""A tenth of the rounds, for the slow programs."""
-
-RUNS, REPEATS = 100, 12
-
-MANY = 10_000
-ROUND_BARS = {"alp": (1e-4, 200_000), "rounded": (1e-4, 200_000), "ucb_alp": (1e-3, 500)}
-"""Bar in seconds for a round with many contexts, and the number of rounds to measure it."""
 
 REFERENCE_RUNS = 2000
 """Enough that only the noise of the slow programs' few runs matters in a comparison."""
 
-C_BAR, C_AIM, NUMPY_BAR, LINPROG_BAR = 3.5, 6.0, 100.0, 5000.0
-
-
-def ucb_alp() -> list[Row]:
-    """Return the rates of almoner, literal C, numpy, and a general LP solver every round."""
-    ours, c = _almoner_and_c()
-    return [
-        Row(
-            what="ucb_alp, almoner",
-            figure=_rate(ours),
-            remark=f"{TEN.horizon:,} rounds, one thread, warm",
-        ),
-        *c,
-        *_numpy_and_linprog(ours),
-    ]
+THRIFTY_BAR, UNEQUAL_BAR, THOMPSON_BAR = with_avx512(12, 8), with_avx512(5, 3), 1.5
+"""Millions of rounds per CPU second."""
 
 
 def other_recipes() -> list[Row]:
     """Return the rates of recipes that compute less than UCB-ALP, or more."""
-    rows = []
-    for name, runs in (("alp", 100), ("thrifty", 20), ("thompson_rounded", 2)):
-        seconds = best_of(partial(_simulate, name, runs))
-        rows.append(Row(what=f"{name}, almoner", figure=_rate(seconds / runs / TEN.horizon)))
-    return rows
+    alp = best_of(partial(play, "alp", 96)) / 96 / TEN.horizon
+    return [
+        Row(what="alp, almoner", figure=rate(alp)),
+        _reaches("thrifty", 48, TEN, THRIFTY_BAR),
+        _reaches("thompson_rounded", 4, TEN, THOMPSON_BAR),
+    ]
 
 
 def unequal_costs() -> list[Row]:
     """Return the rates of policies that compute indices, hulls and the price anew every round."""
-    rows = []
-    contexts, actions = UNEQUAL.costs.shape
-    for name, runs in (("thrifty", 20), ("horizon_alp", 20)):
-        seconds = best_of(partial(_simulate, name, runs, UNEQUAL))
-        rows.append(
-            Row(
-                what=f"{name}, {contexts} × {actions}, unequal costs",
-                figure=_rate(seconds / runs / UNEQUAL.horizon),
-            )
-        )
-    return rows
+    horizon_alp = best_of(partial(play, "horizon_alp", 24, UNEQUAL)) / 24 / UNEQUAL.horizon
+    return [
+        _reaches("thrifty", 24, UNEQUAL, UNEQUAL_BAR, ", unequal costs"),
+        Row(what=f"horizon_alp, {_size(UNEQUAL)}, unequal costs", figure=rate(horizon_alp)),
+    ]
+
+
+def _reaches(name: str, runs: int, problem: al.Problem, bar: float, costs: str = "") -> Row:
+    """Return the rate of a recipe and its bar, in millions of rounds per CPU second."""
+    seconds = best_of(partial(play, name, runs, problem)) / runs / problem.horizon
+    what = f"{name}, {_size(problem)}{costs}"
+    return reaches(what=what, rate=1e-6 / seconds, bar=bar, unit=" M rounds/s", digits=2)
+
+
+def _size(problem: al.Problem) -> str:
+    contexts, actions = problem.costs.shape
+    return f"{contexts} × {actions}"
 
 
 def in_lanes() -> list[Row]:
     """Return how much faster simulations are with eight replications at a time than one by one."""
     rows = []
     plans = [(name, TEN, 64) for name in ("ucb_alp", "wilson_eager", "kl_ucb_rounded")]
-    plans += [(name, UNEQUAL, 32) for name in ("ucb_ealp", "wilson_eager", "horizon_alp")]
+    plans += [(name, UNEQUAL, 16) for name in ("ucb_ealp", "wilson_eager", "horizon_alp")]
     for name, problem, runs in plans:
-        play = partial(_simulate, name, runs, problem)
-        alone = partial(_without_lanes, play)
-        play()
+        together = partial(play, name, runs, problem)
+        alone = partial(_without_lanes, together)
+        together()
         alone()  # compile
-        stopwatches = {"lanes": partial(_seconds, play), "scalar": partial(_seconds, alone)}
+        stopwatches = {"lanes": partial(_seconds, together), "scalar": partial(_seconds, alone)}
         best = alternate(stopwatches, repeats=3)
         each = {kernel: seconds / runs / problem.horizon for kernel, seconds in best.items()}
-        contexts, actions = problem.costs.shape
         rows.append(
             Row(
-                what=f"{name}, {contexts} × {actions}, one replication at a time",
-                figure=_rate(each["scalar"]),
+                what=f"{name}, {_size(problem)}, one replication at a time",
+                figure=rate(each["scalar"]),
                 ratio=each["scalar"] / each["lanes"],
-                remark=f"eight at a time: {_rate(each['lanes'])}; lanes: {describe_lanes()}",
+                remark=f"eight at a time: {rate(each['lanes'])}; lanes: {describe_lanes()}",
             )
         )
     return rows
 
 
-def _seconds(play: Callable[[], al.Runs]) -> float:
-    return timed(play)[0]
+def _seconds(action: Callable[[], al.Runs]) -> float:
+    return timed(action)[0]
 
 
-def _without_lanes(play: Callable[[], al.Runs]) -> al.Runs:
+def _without_lanes(action: Callable[[], al.Runs]) -> al.Runs:
     before = os.environ.get("ALMONER_LANES")
     os.environ["ALMONER_LANES"] = "0"
     try:
-        return play()
+        return action()
     finally:
         del os.environ["ALMONER_LANES"]
         if before is not None:
             os.environ["ALMONER_LANES"] = before
 
 
-def many_contexts() -> list[Row]:
-    """Return the time of a round with many contexts at unequal costs, and its growth with them.
-
-    It is the difference of two horizons, which leaves out the set-up.
-    """
-    rows = []
-    for name, (bar, rounds) in ROUND_BARS.items():
-        few, many = (_round_seconds(name, contexts, rounds) for contexts in (MANY // 10, MANY))
-        rows.append(
-            within(
-                what=f"a round of {name}, {MANY:,} × 5, unequal costs",
-                seconds=many,
-                bar=bar,
-                remark=f"{many / few:.1f} times that of {MANY // 10:,} contexts",
-            )
-        )
-    return rows
-
-
-def _round_seconds(name: str, contexts: int, rounds: int) -> float:
-    """Return the CPU seconds of a round on a random problem with this many contexts."""
-    rng = np.random.default_rng(contexts)
-    problem = al.Problem(
-        context_probs=rng.dirichlet(np.ones(contexts)),
-        reward_means=rng.random((contexts, 5)),
-        costs=rng.integers(1, 9, (contexts, 5)) / 2,
-        horizon=rounds,
-        budget=0.8 * rounds,
-    )
-    longer = problem.scaled(3 * rounds)
-    plays = [partial(_simulate, name, 1, each) for each in (problem, longer)]
-    short, long = (best_of(play, repeats=3) for play in plays)
-    return (long - short) / (2 * rounds)
-
-
-def _simulate(name: str, runs: int, problem: al.Problem = TEN) -> al.Runs:
+def play(name: str, runs: int, problem: al.Problem = TEN) -> al.Runs:
+    """Simulate a recipe on one thread, without the exact optimum."""
     return al.simulate(problem, al.recipe(name), runs=runs, threads=1, against="upper bound")
 
 
-def _almoner_and_c() -> tuple[float, list[Row]]:
-    """Return the CPU seconds of a round, and the row of the C program if it could be built."""
-    _simulate("ucb_alp", 1)  # compiles
-    rewards: list[float] = []
-
-    def time_c(program: Path) -> float:
-        size = {"horizon": TEN.horizon, "budget": int(TEN.budget), "runs": RUNS}
-        outcome = literal_c.run(program, **size, seed=len(rewards))
-        rewards.append(outcome.reward)
-        return outcome.seconds
-
-    with TemporaryDirectory() as folder:
-        stopwatches = {"almoner": lambda: timed(lambda: _simulate("ucb_alp", RUNS))[0]}
-        program = literal_c.build(Path(folder))
-        if program is None:
-            print("No C compiler (cc) was found: the literal C program is left out.")
-        else:
-            stopwatches["C"] = partial(time_c, program)
-        best = alternate(stopwatches, repeats=REPEATS)
-    each = {name: seconds / RUNS / TEN.horizon for name, seconds in best.items()}
-    if "C" not in each:
-        return each["almoner"], []
-    row = at_least(
-        what="ucb_alp, literal C",
-        figure=_rate(each["C"]),
-        ratio=each["C"] / each["almoner"],
-        bar=C_BAR,
-        aim=C_AIM,
-        remark=_agreement(TEN, rewards, RUNS),
-    )
-    return each["almoner"], [row]
-
-
-def _numpy_and_linprog(ours: float) -> list[Row]:
-    """Return the rows of the slow programs, on the same random numbers."""
-    numpy, rewards = _play_short(numpy_loop.by_sorting, 60)
-    linprog, replayed = _play_short(linprog_loop.by_solver, 3)
-    same = "the same rewards as" if replayed == rewards[: len(replayed)] else "OTHER REWARDS THAN"
-    note = f"extrapolated from {SHORT.horizon:,} rounds"
-    return [
-        at_least(
-            what="ucb_alp, numpy",
-            figure=_rate(numpy),
-            ratio=numpy / ours,
-            bar=NUMPY_BAR,
-            remark=f"{_agreement(SHORT, rewards)}; {note}",
-        ),
-        at_least(
-            what="ucb_alp, scipy's linprog",
-            figure=_rate(linprog),
-            ratio=linprog / ours,
-            bar=LINPROG_BAR,
-            remark=f"{same} numpy, run by run; {note}",
-        ),
-    ]
-
-
-def _play_short(allocate: numpy_loop.Allocate, runs: int) -> tuple[float, list[float]]:
-    """Return the CPU seconds of a round, the best of the runs, and the reward of each."""
-    rng = np.random.default_rng(0)
-    outcomes = [timed(lambda: numpy_loop.play(SHORT, allocate, rng)) for _ in range(runs)]
-    fastest = min(seconds for seconds, _ in outcomes)
-    return fastest / SHORT.horizon, [reward for _, reward in outcomes]
-
-
-def _agreement(problem: al.Problem, rewards: Sequence[float], runs_each: int = 1) -> str:
+def agreement(problem: al.Problem, rewards: Sequence[float], runs_each: int = 1) -> str:
     """Return whether a program earns the reward of almoner, up to 4 standard errors.
 
     Each of the ``rewards`` is the mean of ``runs_each`` runs.
@@ -231,6 +115,6 @@ def _agreement(problem: al.Problem, rewards: Sequence[float], runs_each: int = 1
     return f"{verdict} reward: {reward:,.1f}, almoner {drawn.mean():,.1f} ± {error:.1f}"
 
 
-def _rate(seconds: float) -> str:
+def rate(seconds: float) -> str:
     """Format rounds per CPU second, from the CPU seconds of a round."""
     return f"{1e-6 / seconds:,.{2 if seconds < 1e-6 else 5}f} M rounds/s"

@@ -7,17 +7,17 @@ alternately; the best of several counts.
 from __future__ import annotations
 
 import json
-import re
+import math
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.request import Request, urlopen
 
+from benchmarks.servers import Server, serving, started, wait_until_ready
 from benchmarks.table import Row, duration, show, within
 
 __all__ = ["over_http"]
@@ -25,6 +25,10 @@ __all__ = ["over_http"]
 CLIENTS, SECONDS, REPEATS = 64, 4.0, 3
 BATCH, BATCH_CLIENTS = 1_000, 4
 SHARE_BAR, P99_BAR, BATCH_BAR = 0.5, 0.050, 20_000
+CPU_BAR = 75e-6
+"""CPU seconds of the server for a request: a decision, or a reward."""
+
+REWARDS = 20_000
 
 CONTEXTS = ["new", "returning", "loyal", "lapsed"]
 TERMS = {
@@ -44,11 +48,12 @@ def over_http() -> list[Row]:
     batch = {"path": f"{DECISIONS}/batch", "body": {"contexts": CONTEXTS * (BATCH // 4)}}
     constant = {"path": "/constant", "body": {"context": "new"}}
     with TemporaryDirectory() as folder, _service(Path(folder)) as ours, _constant() as other:
-        _post(ours, "/api/campaigns", TERMS)
-        singles, plain, batches = [], [], []
+        _post(ours.url, "/api/campaigns", TERMS)
+        singles, plain, batches, rewards = [], [], [], []
         for _ in range(REPEATS):
             plain.append(_load(other, CLIENTS, [constant]))
             singles.append(_load(ours, CLIENTS, ones))
+            rewards.append(_load(ours, CLIENTS, _rewards(ours.url), seconds=0))
             batches.append(_load(ours, BATCH_CLIENTS, [batch]))
     best, bare = max(singles, key=_rate), max(plain, key=_rate)
     many = BATCH * max(map(_rate, batches))
@@ -66,6 +71,7 @@ def over_http() -> list[Row]:
             met=share >= SHARE_BAR,
             remark=f"{share:.0%}; durable in SQLite, {CLIENTS} clients, one worker",
         ),
+        *_cpu_rows(plain, {"decision": singles, "reward": rewards}),
         within(
             what="decisions over HTTP, 99 %",
             seconds=min(single["p99"] for single in singles),
@@ -86,49 +92,71 @@ def _rate(result: dict[str, float]) -> float:
     return result["rate"]
 
 
-def _load(url: str, clients: int, requests: list[dict[str, Any]]) -> dict[str, float]:
-    port = url.rpartition(":")[2]
-    command = [sys.executable, "-m", "benchmarks.load", port, str(clients), str(SECONDS)]
+def _cpu_rows(
+    plain: list[dict[str, float]], requests: dict[str, list[dict[str, float]]]
+) -> list[Row]:
+    """Return the CPU time of the server for each kind of request, beside that of a constant."""
+    constant = min(each["cpu"] for each in plain)
+    if math.isnan(constant):
+        print("CPU times of the server are left out: this system has no /proc.")
+        return []
+    rows = []
+    for name, loads in requests.items():
+        best = min(each["cpu"] for each in loads)
+        rows.append(
+            within(
+                what=f"CPU time of the server, a {name}",
+                seconds=best,
+                bar=CPU_BAR,
+                remark=f"{best / constant:.1f} times that of the constant, {duration(constant)}",
+            )
+        )
+    return rows
+
+
+def _rewards(url: str) -> list[dict[str, Any]]:
+    """Decide in batches, and return the requests that reward the decisions with an action."""
+    requests: list[dict[str, Any]] = []
+    while len(requests) < REWARDS:
+        made = _post(url, f"{DECISIONS}/batch", {"contexts": CONTEXTS * (BATCH // 4)})
+        requests += [
+            {"path": f"{DECISIONS}/{decision['id']}/reward", "body": {"value": 1}}
+            for decision in made["decisions"]
+            if decision["action"] is not None
+        ]
+    return requests
+
+
+def _load(
+    server: Server, clients: int, requests: list[dict[str, Any]], *, seconds: float = SECONDS
+) -> dict[str, float]:
+    """Return what the clients measured, and the CPU seconds of the server for a request."""
+    port = server.url.rpartition(":")[2]
+    command = [sys.executable, "-m", "benchmarks.load", port, str(clients), str(seconds)]
     lines = "".join(json.dumps(request) + "\n" for request in requests)
+    before = server.cpu()
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+    result: dict[str, float] = json.loads(done.stdout)
+    return {**result, "cpu": (server.cpu() - before) / result["number"]}
 
 
 @contextmanager
-def _service(folder: Path) -> Iterator[str]:
-    program = str(Path(sys.executable).with_name("almoner"))
+def _service(folder: Path) -> Iterator[Server]:
     store = f"sqlite:///{folder / 'campaigns.db'}"
-    with _started([program, "serve", "--store", store, "--port", "0", "--rate", "1e9"]) as url:
-        while True:
-            try:
-                urlopen(f"{url}/ready", timeout=60).close()  # noqa: S310
-                break
-            except OSError:  # an error status is one too
-                time.sleep(0.2)
-        yield url
+    with started(serving(store)) as server:
+        wait_until_ready(server)
+        yield server
 
 
-def _constant() -> Any:
-    return _started([sys.executable, "-m", "benchmarks.constant"])
+def _constant() -> AbstractContextManager[Server]:
+    return started([sys.executable, "-m", "benchmarks.constant"])
 
 
-@contextmanager
-def _started(command: list[str]) -> Iterator[str]:
-    """Start a server, yield the address that it prints, and stop it."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            address = re.search(r"http://\S+", server.stdout.readline() if server.stdout else "")
-            if address is None:
-                raise RuntimeError(f"{command[0]} has not started")
-            yield address[0]
-        finally:
-            server.terminate()
-
-
-def _post(url: str, path: str, body: dict[str, Any]) -> None:
+def _post(url: str, path: str, body: dict[str, Any]) -> Any:
     headers = {"Content-Type": "application/json"}
     request = Request(url + path, json.dumps(body).encode(), headers)  # noqa: S310
-    urlopen(request, timeout=60).close()  # noqa: S310
+    with urlopen(request, timeout=60) as response:  # noqa: S310
+        return json.load(response)
 
 
 def main() -> None:

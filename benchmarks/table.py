@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-__all__ = ["Row", "at_least", "duration", "show", "within"]
+__all__ = ["Row", "at_least", "duration", "factor", "reaches", "show", "within"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +51,37 @@ def within(*, what: str, seconds: float, bar: float, remark: str = "") -> Row:
     )
 
 
+def reaches(
+    *, what: str, rate: float, bar: float, unit: str = "/s", digits: int = 0, remark: str = ""
+) -> Row:
+    """Return the row of an operation of almoner that must come to a rate of ``bar``."""
+    return Row(
+        what=what,
+        figure=f"{rate:,.{digits}f}{unit}",
+        bar=f"≥ {bar:,g}{unit}",
+        met=rate >= bar,
+        remark=remark,
+    )
+
+
 def duration(seconds: float) -> str:
     """Format seconds in s, ms or µs."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} µs"
+
+
+def factor(ratio: float | None) -> str:
+    """Format a ratio with about two digits or more; empty without one.
+
+    >>> factor(0.213), factor(3.14), factor(1234.5)
+    ('0.21×', '3.1×', '1,234×')
+    """
+    if ratio is None:
+        return ""
+    digits = 0 if ratio >= 100 else 1 if ratio >= 1 else 2
+    return f"{ratio:,.{digits}f}×"
 
 
 def show(sections: Iterable[list[Row]]) -> None:
@@ -67,9 +93,15 @@ def show(sections: Iterable[list[Row]]) -> None:
     table.add_column("remark")
     for section in sections:
         for row in section:
-            ratio = "" if row.ratio is None else f"{row.ratio:,.{0 if row.ratio >= 100 else 1}f}×"
-            met = {None: "", True: "met", False: "missed"}[row.met]
-            table.add_row(row.what, row.figure, ratio, row.bar, met, row.remark)
+            met = {None: "", True: "met", False: "[bold]missed[/bold]"}[row.met]
+            table.add_row(
+                escape(row.what),
+                row.figure,
+                factor(row.ratio),
+                row.bar,
+                met,
+                escape(row.remark),
+            )
         table.add_section()
     console = Console()
     console.width = max(console.width, 150)  # a pipe counts as 80 columns, which breaks most lines

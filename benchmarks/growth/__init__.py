@@ -1,0 +1,1 @@
+"""Benchmark of cost against problem size, with fitted exponents."""
