@@ -143,9 +143,7 @@ def _state_of(desk: Desk, i: int) -> State:
 
 
 @jit_inline
-def _copy_prior(
-    policy: LoweredPolicy, arrays: LaneState, state: State, memo: Memo, i: int
-) -> None:
+def _copy_prior(policy: LoweredPolicy, arrays: LaneState, state: State, memo: Memo, i: int) -> None:
     """Copy the pooled prior, and the means that follow from it, back to a lane."""
     arrays.fit[BORROWS, i] = state.action_fit[NEW_COUNT, 0]
     for action in range(policy.costs.shape[1]):
