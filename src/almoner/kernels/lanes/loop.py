@@ -118,7 +118,7 @@ def _play_round(
 ) -> None:
     """Play a round of eight replications, in an epoch of brackets that ends in round ``last``.
 
-    ``bottom`` is the least level of the epoch. ``state`` are the ``arrays`` with vectors as entries.
+    ``bottom`` is the least level of the epoch; ``state`` has the ``arrays`` as vectors.
     """
     context = draw_context(environment, round_key(state.streams[CONTEXTS], t))
     key = round_key(state.streams[CHOICES], t)

@@ -54,8 +54,8 @@ class LaneState(NamedTuple):
     """Statistics of eight replications; the last axis of each array are the lanes.
 
     ``taken`` and ``sums`` (contexts, 1 + actions, skip first) are how often each option was taken,
-    and the sum of its rewards; ``means``, ``counts`` and ``roots`` are ū, C and 1/√C, the rewards of
-    a pooled prior included. A lane that skips writes to the first option, which spares a mask.
+    and the sum of its rewards; ``means``, ``counts`` and ``roots`` are ū, C and 1/√C, rewards of a
+    pooled prior included. A lane that skips writes to the first option, which spares a mask.
     ``weights`` are the known weights of the contexts, or
     their counts, and ``progress`` is that of `almoner.kernels.state.State`. ``streams`` are the
     keys of the random streams, and ``figures`` sums over the rounds so far. ``row`` is scratch
