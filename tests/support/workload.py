@@ -7,6 +7,7 @@ left out, with the same values.
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Iterable
 from threading import Thread
 from typing import Any
@@ -16,6 +17,7 @@ from almoner.live.transactions.follow_ups import Cancel, Reward, Settle
 from almoner.live.transactions.transaction import Command
 from almoner.store.events import AMENDED, CANCELLED, REWARDED, SETTLED
 from support.acknowledgements import Acknowledgement, AcknowledgementFile
+from support.waiting import wait_until
 
 NAME = "spring"
 CONTEXTS = ("new", "returning", "loyal")
@@ -30,10 +32,12 @@ ROW_TERMS: dict[str, Any] = {
     "features": ("age", "visits"),
 }
 """The same on rows, with features."""
+MAIL_EXPIRES = 2
+"""Seconds after which the reserve of a mail is charged."""
 WEEK_TERMS: dict[str, Any] = {
     **TERMS,
     "actions": {
-        "mail": Action(cost=1.0, expires="2 seconds", on_expiry="charge"),
+        "mail": Action(cost=1.0, expires=f"{MAIL_EXPIRES} seconds", on_expiry="charge"),
         "coupon": Action(cost=2.5, reserve=4.0, expires="1 second"),
     },
     "reward_window": "3 seconds",
@@ -69,6 +73,14 @@ class Workload:
             due = self.rng.randrange(2 * LARGEST_BATCH)
             self.follow_up(self.pending[:due])
             del self.pending[:due]
+        if self.has_deadlines:
+            self.follow_up_late()
+
+    def follow_up_late(self) -> None:
+        """Follow up the other decisions, all of whose reserves have expired by then."""
+        expired = time.monotonic() + MAIL_EXPIRES
+        wait_until(lambda: time.monotonic() > expired, "the reserves expire")
+        self.follow_up(self.pending)
 
     def decide(self) -> list[Acknowledgement]:
         """Decide for one arrival or a batch, and record the acknowledgements."""

@@ -46,9 +46,9 @@ _UCB, _KL, _LOG_PLUS = UCB.code, KLUCB.code, LogPlus.code
 _THOMPSON, _WILSON, _HORIZON_UCB = Thompson.code, Wilson.code, HorizonUCB.code
 _INSURED = InsuredWilson.code
 
-CONVERGED = 1e-12
-"""Largest last step of the search for a KL bound. A step by Newton's method leaves an error of its
-square; rounding errors of the divergence make smaller steps wander."""
+CONVERGED = 1e-8
+"""Largest last step of the search for a KL bound, as a share of the distance to the mean and to 1.
+A step by Newton's method leaves an error of the order of its square, which is below rounding."""
 
 LAST_AFFINE = _UCB
 """Codes up to this one have the index ū + level/√C, with level 0 if they do not explore."""
@@ -163,7 +163,7 @@ def kl_bound(mean: float, level: float) -> float:
             low = q
         slope = (q - mean) / (q * (1.0 - q))
         step = q - excess / slope if slope > 0.0 else low
-        if slope > 0.0 and abs(step - q) <= CONVERGED:
+        if slope > 0.0 and abs(step - q) <= CONVERGED * min(q - mean, 1.0 - q):
             return step
         if not low < step < high:
             step = 0.5 * (low + high)

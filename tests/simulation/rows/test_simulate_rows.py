@@ -234,7 +234,7 @@ def test_options_of_rows_are_refused_on_a_problem(option: Any) -> None:
 @pytest.mark.parametrize(
     ("policy", "missing", "sentence"),
     [
-        ("priced", {"scores": None}, "the policy decides by scores, and the rows have none; give "),
+        ("priced", {"scores": None}, "the policy decides by scores, and the rows have none; name "),
         ("linear", {"features": None}, "the policy decides by features, and the rows have none; "),
     ],
 )
