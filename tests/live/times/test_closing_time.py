@@ -6,6 +6,7 @@ import json
 import math
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -102,6 +103,27 @@ def test_it_opens_when_it_is_first_used() -> None:
 )
 def test_json_and_back(closing: ClosingTime) -> None:
     assert ClosingTime.from_dict(json.loads(json.dumps(closing.to_dict()))) == closing
+
+
+@pytest.mark.parametrize("ends_at", [0, 1])
+def test_hours_that_a_zone_repeats_are_told_apart(ends_at: int) -> None:
+    """In Berlin 2:30 comes twice on that day, an hour apart."""
+    berlin = ZoneInfo("Europe/Berlin")
+    at = datetime(2026, 10, 25, 2, 30, fold=ends_at, tzinfo=berlin)
+    closing = ClosingTime(opens=datetime(2026, 10, 25, tzinfo=berlin), at=at, arrivals=100)
+    assert closing.at.timestamp() == at.timestamp()
+    assert ClosingTime.from_dict(closing.to_dict()) == closing
+    assert closing.moved(closing.at) == closing
+
+
+def test_a_campaign_may_last_from_the_first_to_the_second_time_of_an_hour() -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    first = datetime(2026, 10, 25, 2, 45, tzinfo=berlin)
+    second = datetime(2026, 10, 25, 2, 15, fold=1, tzinfo=berlin)
+    closing = ClosingTime(opens=first, at=second, arrivals=100)
+    assert closing.share_due(first.timestamp() + 900) == 0.5
+    with pytest.raises(InvalidTerms, match="opens must come before at"):
+        ClosingTime(opens=second, at=first, arrivals=100)
 
 
 NAN = float("nan")

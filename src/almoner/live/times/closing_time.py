@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -225,7 +225,8 @@ def _moment(name: str, value: Any) -> datetime:
         remedy = "write it like 2026-12-24T18:00+01:00"
         shown = value.isoformat() if isinstance(value, datetime) else value
         raise checks.refuse(name, "be a time with its time zone", shown, remedy, InvalidTerms)
-    return value
+    # Times of one zone compare by the clock on the wall, which repeats an hour in autumn.
+    return value.replace(tzinfo=timezone(value.utcoffset() or timedelta()), fold=0)
 
 
 def _point(entry: Any) -> tuple[datetime, float]:
