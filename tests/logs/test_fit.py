@@ -232,10 +232,56 @@ def test_shrinkage_keeps_what_differs_and_drops_what_does_not() -> None:
 def test_heterogeneity_of_chance_is_standard_normal() -> None:
     """Mean and deviation of 2,000 draws, within 4 standard errors (and the approximation)."""
     draws = np.random.default_rng(2)
-    found = [heterogeneity(draws.normal(size=(4, 3)), np.ones((4, 3))) for _ in range(2_000)]
+    ones, light = np.ones((4, 3)), np.zeros((4, 3))
+    found = [heterogeneity(draws.normal(size=(4, 3)), ones, light) for _ in range(2_000)]
     assert np.mean(found) == pytest.approx(0.0, abs=0.1)
     assert np.std(found) == pytest.approx(1.0, abs=0.07)
-    assert heterogeneity(np.ones((1, 2)), np.ones((1, 2))) == 0.0
+    assert heterogeneity(np.ones((1, 2)), np.ones((1, 2)), np.zeros((1, 2))) == 0.0
+
+
+def test_heterogeneity_of_means_with_heavy_tails_is_no_larger() -> None:
+    """Student's t with six degrees of freedom has the excess kurtosis 3."""
+    draws = np.random.default_rng(2)
+    variances, tails = np.full((20, 3), 1.5), np.full((20, 3), 3.0)
+    found = [
+        heterogeneity(draws.standard_t(6, size=(20, 3)), variances, tails) for _ in range(2_000)
+    ]
+    assert np.mean(found) == pytest.approx(0.0, abs=0.1)
+    assert np.std(found) == pytest.approx(1.0, abs=0.1)
+
+
+def test_means_without_rows_do_not_count_as_equal_ones() -> None:
+    means, variances = np.array([[0.1], [0.9]]), np.full((2, 1), 0.01)
+    more = (
+        np.vstack([means, np.full((50, 1), 0.5)]),
+        np.vstack([variances, np.full((50, 1), np.inf)]),
+    )
+    assert heterogeneity(*more, np.zeros((52, 1))) == heterogeneity(
+        means, variances, np.zeros((2, 1))
+    )
+
+
+def test_noise_with_rare_large_rewards_is_no_difference() -> None:
+    """Revenue: nine in a thousand buy, and a few large sums lie in labels of few rows."""
+    named = set()
+    for seed in range(8):
+        draws = np.random.default_rng(seed)
+        rows = 20_000
+        bought = draws.random(rows) < 0.009
+        log = al.Log.read(
+            {
+                "action": np.array(["", "a"])[draws.integers(0, 2, rows)],
+                "revenue": np.where(bought, draws.lognormal(4.3, 0.9, rows), 0.0),
+                "customer": [f"c{row}" for row in range(rows)],
+                "town": [f"t{town}" for town in np.minimum(draws.zipf(1.6, rows), 60)],
+            },
+            context=["customer", "town"],
+            design="uniform",
+        )
+        fit = log.fit(budget=5_000).fit
+        assert fit is not None
+        named |= {split.columns for split in fit.splits if split.difference >= 3}
+    assert named == set()
 
 
 def test_free_actions_are_refused() -> None:

@@ -50,8 +50,34 @@ def test_a_policy_in_python_is_charged_and_taught_on_accepted_rows_only() -> Non
     assert policy.rewards == [0.0]  # every run starts from a copy
     poor = al.replay(log, policy, budget=300, runs=2)
     assert poor.spend == math.floor(poor.budget)
-    with pytest.raises(al.InvalidPolicy, match="an action that the budget affords"):
+    with pytest.raises(al.InvalidPolicy, match="an action that the budget still affords"):
         al.replay(log, Always(log.actions.index("call"), 0.0), budget=300)
+
+
+@pytest.mark.parametrize("action", ["mail", 17, -2, None, 0.0, True])
+def test_a_policy_in_python_must_decide_for_an_action(action: Any) -> None:
+    with pytest.raises(al.InvalidPolicy, match="decide must return an action from 0 to 1 or SKIP"):
+        al.replay(make_log(3_000, 1), Always(action, 1.0), budget=300)
+
+
+@pytest.mark.parametrize(("policy", "horizon"), [("rounded", None), ("thrifty", 4_000)])
+def test_rare_contexts_are_left_out_of_halves(policy: str, horizon: int | None) -> None:
+    """One row of a context can be in one half only; a few such rows change nothing else."""
+    columns = columns_of(6_000, 1)
+    rare = {name: np.append(values, values[:3]) for name, values in columns.items()}
+    rare["context"] = np.append(columns["context"], ["a", "b", "c"])
+    few = al.replay(al.Log.read(rare), policy, budget=2_400, horizon=horizon, runs=2)
+    assert any("3 rows are left out" in warning for warning in few.basis.warnings)
+    assert few.basis.rows == 6_003
+    none = al.replay(al.Log.read(columns), policy, budget=2_400, horizon=horizon, runs=2)
+    assert few.per_arrival == pytest.approx(none.per_arrival, abs=none.stderr / none.horizon)
+
+
+def test_many_rare_contexts_are_refused() -> None:
+    columns = columns_of(600, 1)
+    columns["context"] = np.array([f"c{row // 2}" for row in range(600)])
+    with pytest.raises(al.InvalidInput, match=r"both halves .* of 600 rows have contexts that one"):
+        al.replay(al.Log.read(columns), "thrifty", budget=200, horizon=1_000)
 
 
 @pytest.mark.parametrize("policy", ["rounded", "alp", "thrifty", "ucb_rounded", "thompson_rounded"])

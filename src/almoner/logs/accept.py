@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from almoner import checks
-from almoner.errors import InvalidPolicy
 from almoner.logs.log import Log
 from almoner.money import amounts, budget_left, usable_grid
 from almoner.policy.base import Policy
 from almoner.policy.lowering import for_kernels, lower
 from almoner.problem import Problem
-from almoner.simulation.python_policy import SKIP, Arrival, PlainPolicy
+from almoner.simulation.python_policy import SKIP, Arrival, PlainPolicy, ask
 from almoner.simulation.replications import root_key
 from almoner.types import Floats
 
@@ -104,22 +102,15 @@ def _in_python(
                 budget_left=float(budget_left(problem.budget, grid, np.array(left))),
                 key=key,
             )
-            action = policy.decide(arrival)
+            action, cost = ask(policy, arrival, problem, grid, left)
             if action == SKIP and kept.keep_skip >= 0.0:
                 if draw < kept.keep_skip:
                     earned.append(kept.skip_reward)
             elif action == actions[row] and draw < kept.keep[row]:
                 if action != SKIP:
-                    left -= _afforded(int(grid.costs[context, action]), left, action)
+                    left -= cost
                     policy.learn(arrival, action, float(kept.rewards[row]))
                 earned.append(float(kept.rewards[row]))
         row += 1
     spend = problem.budget - float(budget_left(problem.budget, grid, np.array(left)))
     return AcceptedRounds(np.array(earned), row, spend)
-
-
-def _afforded(cost: int, left: int, action: int) -> int:
-    if cost > left:
-        rule, remedy = "return an action that the budget affords", "look at arrival.budget_left"
-        raise checks.refuse("decide", rule, action, remedy, InvalidPolicy)
-    return cost

@@ -9,7 +9,7 @@ import numpy as np
 from almoner.errors import InvalidInput
 from almoner.logs.log import Log
 
-__all__ = ["acceptance_notes", "horizon_of", "smallest_of", "with_all_actions"]
+__all__ = ["RARE", "acceptance_notes", "horizon_of", "smallest_of", "with_all_actions"]
 
 MARGIN = 3.0
 """Standard deviations by which the horizon falls short of the rows to be accepted on average."""
@@ -18,7 +18,7 @@ FEWEST = 30
 """Fewest rounds of a replay: fewer say nothing."""
 
 RARE = 0.01
-"""Share of the rows that may be left out because their contexts lack an action."""
+"""Share of the rows that may be left out, whose contexts lack an action or one half of the log."""
 
 
 def smallest_of(log: Log) -> float:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from almoner.errors import InvalidInput
+from almoner.logs.conditions import RARE
 from almoner.logs.fit_problem import fit_problem
 from almoner.logs.log import Log
 from almoner.policy.base import Policy
@@ -12,7 +15,7 @@ from almoner.policy.rewards import KnownRewards
 from almoner.problem import Problem
 from almoner.simulation.python_policy import PlainPolicy
 
-__all__ = ["fitted_problem", "halves_of", "knows_means"]
+__all__ = ["Halves", "fitted_problem", "halves_of", "knows_means"]
 
 
 def knows_means(policy: Policy | PlainPolicy) -> bool:
@@ -26,19 +29,41 @@ def knows_means(policy: Policy | PlainPolicy) -> bool:
     return isinstance(policy.rewards, KnownRewards) and policy.rewards.means is None
 
 
-def halves_of(log: Log, seed: int) -> list[tuple[Log, Log]]:
-    """Return random halves of a log, to fit on one and to judge on the other, both ways."""
+class Halves(NamedTuple):
+    """Halves to fit on and to judge on, both ways; the log of their rows, and what is left out."""
+
+    pairs: list[tuple[Log, Log]]
+    log: Log
+    notes: list[str]
+
+
+def halves_of(log: Log, seed: int) -> Halves:
+    """Return random halves of a log, without the few contexts that one of them lacks.
+
+    A log in which these are many is refused.
+    """
     order = np.random.default_rng((seed, 2)).permutation(len(log))
-    first, second = (log.indices(np.sort(order[half::2])) for half in range(2))
-    return [(first, second), (second, first)]
+    halves = [np.sort(order[half::2]) for half in range(2)]
+    codes, names = log.cells.codes, log.contexts
+    counts = [np.bincount(codes[rows], minlength=len(names)) for rows in halves]
+    common = (counts[0] > 0) & (counts[1] > 0)
+    notes: list[str] = []
+    if not common.all():
+        lost = int(np.count_nonzero(~common[codes]))
+        missing = ", ".join([names[context] for context in np.flatnonzero(~common)][:3])
+        if lost > RARE * len(log):
+            raise InvalidInput(
+                f"{log.source}: both halves of the log need every context, as means of one are "
+                f"judged on the other, and {lost:,} of {len(log):,} rows have contexts that one "
+                f"lacks, such as {missing}; use fewer contexts"
+            )
+        notes = [f"{lost:,} rows are left out, whose contexts one half of the log lacks: {missing}"]
+        halves = [rows[common[codes[rows]]] for rows in halves]
+    first, second = (log.indices(rows) for rows in halves)
+    kept = log.indices(np.sort(np.concatenate(halves))) if notes else log
+    return Halves([(first, second), (second, first)], kept, notes)
 
 
-def fitted_problem(fitted: Log, judged: Log, horizon: int, ratio: float) -> Problem:
-    """Return the terms of a replay, with the statistics of one half for policies that need them."""
-    if fitted.contexts != judged.contexts:
-        raise InvalidInput(
-            f"{fitted.source}: replay of known means needs every context in both halves of "
-            "the log; use fewer contexts, or a policy that learns"
-        )
-    columns = fitted.split
-    return fit_problem(fitted, budget=ratio * horizon, horizon=horizon, context=columns)
+def fitted_problem(fitted: Log, horizon: int, ratio: float) -> Problem:
+    """Return the terms of a replay, with the statistics of a log for policies that need them."""
+    return fit_problem(fitted, budget=ratio * horizon, horizon=horizon, context=fitted.split)

@@ -9,6 +9,7 @@ take both parts.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,15 +39,16 @@ def simulate_model(
 ) -> Replay:
     """Return the value of a policy at any horizon: see `almoner.replay`."""
     scores, spends, shares = [], [], []
-    for fitted, judged in halves_of(log, seed):
-        problem = fitted_problem(fitted, judged, horizon, budget / horizon)
+    halves = halves_of(log, seed)
+    for fitted, judged in halves.pairs:
+        problem = fitted_problem(fitted, horizon, budget / horizon)
         arrived = np.bincount(judged.cells.codes, minlength=len(judged.contexts))
         world = problem.replace(context_probs=arrived / arrived.sum())
         chosen, spend = _choices(world, policy, runs, seed)
         scores.append(_scores(judged, world, problem, chosen))
         spends.append(spend)
         shares.append(chosen)
-    score = np.concatenate(scores)
+    score, basis = np.concatenate(scores), basis_of(halves.log, np.mean(shares, axis=0))
     return Replay.of_rounds(
         float(score.mean()),
         float(score.std() / math.sqrt(len(score))),
@@ -56,7 +58,7 @@ def simulate_model(
         budget=budget,
         spend=float(np.mean(spends)),
         runs=runs,
-        basis=basis_of(log, np.mean(shares, axis=0)),
+        basis=replace(basis, rows=len(log), warnings=(*basis.warnings, *halves.notes)),
     )
 
 

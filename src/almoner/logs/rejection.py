@@ -15,7 +15,7 @@ from almoner.logs.conditions import (
     smallest_of,
     with_all_actions,
 )
-from almoner.logs.halves import fitted_problem, halves_of, knows_means
+from almoner.logs.halves import Halves, fitted_problem, halves_of, knows_means
 from almoner.logs.log import Log
 from almoner.logs.replay import Replay
 from almoner.policy.base import Policy
@@ -34,12 +34,15 @@ def replay_by_rejection(
     refuse_certainty(log, "replay")
     ratio, total = budget / len(log), len(log)
     log, notes = with_all_actions(log)
-    halves = halves_of(log, seed) if knows_means(policy) else [(log, log)]
+    halves = Halves([(log, log)], log, [])
+    if knows_means(policy):
+        halves = halves_of(log, seed)
+        notes += halves.notes
     smallest = smallest_of(log)
-    horizon = min(horizon_of(len(judged), smallest) for _, judged in halves)
+    horizon = min(horizon_of(len(judged), smallest) for _, judged in halves.pairs)
     rewards, spends, passed, rounds = [], [], 0, 0
-    for fitted, judged in halves:
-        problem = fitted_problem(fitted, judged, horizon, ratio)
+    for fitted, judged in halves.pairs:
+        problem = fitted_problem(fitted, horizon, ratio)
         for run in range(runs):
             one = accept_rows(judged, problem, policy, smallest, seed, run)
             rewards.append(one.rewards)
@@ -48,7 +51,7 @@ def replay_by_rejection(
     drawn = np.concatenate(rewards)
     accepted = rounds / runs
     chance = float(drawn.std() / math.sqrt(accepted))  # runs use the same rows: they count once
-    paths = 0.0 if len(halves) > 1 else _path_noise(log, policy, smallest, horizon, ratio, seed)
+    paths = 0.0 if knows_means(policy) else _path_noise(log, policy, smallest, horizon, ratio, seed)
     basis = Basis(
         rows=total,
         matches=accepted,
@@ -81,7 +84,7 @@ def _path_noise(
     for shuffle in range(SHUFFLES):
         order = np.random.default_rng((seed, 4, shuffle)).permutation(len(log))
         shuffled = log.indices(order)
-        problem = fitted_problem(shuffled, shuffled, horizon, ratio)
+        problem = fitted_problem(shuffled, horizon, ratio)
         one = accept_rows(shuffled, problem, policy, smallest, seed, shuffle)
         means.append(one.rewards.mean())
     return float(np.std(means, ddof=1))

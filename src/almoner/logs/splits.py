@@ -96,6 +96,10 @@ class _Judge:
         self.log, self.folds = log, folds_of(log, FOLDS, SEED)
         dearest = float(log.costs.max())
         self.ratios = [share * dearest for share in SHARES] if ratio is None else [ratio]
+        actions = range(-1, len(log.actions))
+        rewards = [log.rewards[log.taken == action] for action in actions]
+        self.variances = np.array([each.var() if each.size else 0.0 for each in rewards])
+        self.kurtoses = np.array([_excess_kurtosis(each) for each in rewards])
         self.base = self._plans(product((), len(log)))
         self.differences: dict[tuple[str, ...], float] = {}
 
@@ -115,8 +119,9 @@ class _Judge:
         whole = sums.together()
         means = model_of(whole, self.log.skip_reward).means[0]
         chance = self._variances(whole, squares.together())[0]
+        tails = self._tails(cells)
         known = 0 if self.log.skip_reward is None else 1
-        differ = heterogeneity(means[:, known:], chance[:, known:])
+        differ = heterogeneity(means[:, known:], chance[:, known:], tails[:, known:])
         self.differences[cells.columns] = differ
         if differ < DIFFERENT:
             return None
@@ -129,15 +134,19 @@ class _Judge:
 
     def _variances(self, sums: Sums, squares: Sums) -> Floats:
         """Return the sampling variances of means: that of a reward, over the effective rows."""
-        taken = self.log.taken
-        each = [
-            float(self.log.rewards[taken == action].var()) if np.any(taken == action) else 0.0
-            for action in range(-1, len(self.log.actions))
-        ]
         seen = sums.weights > 0.0
         return np.where(
-            seen, each * squares.weights / np.where(seen, sums.weights, 1.0) ** 2, np.inf
+            seen, self.variances * squares.weights / np.where(seen, sums.weights, 1.0) ** 2, np.inf
         )
+
+    def _tails(self, cells: Cells) -> Floats:
+        """Return the excess kurtoses of means: that of a reward, over the effective rows."""
+        rows = weigh_rows(self.log, cells.codes, len(cells.labels))
+        squares, fourths = (
+            sum_rows(rows._replace(weights=rows.weights**power)).weights[0] for power in (2, 4)
+        )
+        tails: Floats = self.kurtoses * fourths / np.where(squares > 0.0, squares, 1.0) ** 2
+        return tails
 
     def _plans(self, cells: Cells) -> _Plans:
         """Return plans for each ratio and fold, made on the other folds with shrunk gains."""
@@ -160,6 +169,15 @@ class _Judge:
             np.array([np.mean([price for _, price in each]) for each in made]),
             model,
         )
+
+
+def _excess_kurtosis(rewards: Floats) -> float:
+    """Return how much heavier the tails of rewards are than those of a normal distribution."""
+    largest = np.abs(rewards).max(initial=0.0)
+    away = rewards / largest if largest > 0.0 else rewards  # fourth powers of 1e100 overflow
+    squares = (away - away.mean()) ** 2 if rewards.size else away
+    variance = squares.mean() if rewards.size else 0.0
+    return max(0.0, float((squares**2).mean() / variance**2) - 3.0) if variance > 0.0 else 0.0
 
 
 def _scores(log: Log, cells: Cells, folds: Ints, plans: _Plans, base: _Plans) -> Floats:

@@ -16,7 +16,7 @@ import numpy as np
 
 from almoner import checks
 from almoner.errors import InvalidPolicy
-from almoner.money import budget_left, usable_grid
+from almoner.money import Grid, budget_left, usable_grid
 from almoner.problem import Problem
 from almoner.simulation.replications import Totals
 from almoner.simulation.runs import Trace, unusable
@@ -30,6 +30,7 @@ __all__ = [
     "SKIP",
     "Arrival",
     "PlainPolicy",
+    "ask",
     "check_methods",
     "play_python",
     "play_rounds",
@@ -166,22 +167,10 @@ def play_rounds(
             budget_left=float(budget_left(problem.budget, grid, np.array(left))),
             key=_key_of(choices, t),
         )
-        action = policy.decide(arrival)
-        whole = isinstance(action, Integral) and not isinstance(action, bool)
-        if not whole or not SKIP <= action < problem.costs.shape[1]:
-            raise InvalidPolicy(
-                f"decide must return an action from 0 to {problem.reward_means.shape[1] - 1} or "
-                f"SKIP, got {action!r}"
-            )
-        if action != SKIP and grid.costs[context, action] > left:
-            raise InvalidPolicy(
-                f"decide must return an action that the budget still affords, got action "
-                f"{action} at cost {problem.costs[context, action]:g} with "
-                f"{arrival.budget_left:g} left; look at arrival.budget_left"
-            )
-        reward = reward_of(t + 1, context, int(action))
+        action, cost = ask(policy, arrival, problem, grid, left)
+        reward = reward_of(t + 1, context, action)
+        left -= cost
         if action != SKIP:
-            left -= int(grid.costs[context, action])
             policy.learn(arrival, action, reward)
         actions[t], numbers[t] = action, (reward, left)
     after = budget_left(problem.budget, grid, numbers[:, 1])
@@ -193,6 +182,30 @@ def play_rounds(
         budget_left=after,
         unusable=float(unusable(after[-1], problem.costs)),
     )
+
+
+def ask(
+    policy: PlainPolicy, arrival: Arrival, problem: Problem, grid: Grid, left: int
+) -> tuple[int, int]:
+    """Return the action of a policy for an arrival, and its cost in units of money.
+
+    An action that the problem does not have, or that the units left do not afford, is refused.
+    """
+    action = policy.decide(arrival)
+    whole = isinstance(action, Integral) and not isinstance(action, bool)
+    if not whole or not SKIP <= action < problem.costs.shape[1]:
+        raise InvalidPolicy(
+            f"decide must return an action from 0 to {problem.reward_means.shape[1] - 1} or SKIP, "
+            f"got {action!r}"
+        )
+    cost = 0 if action == SKIP else int(grid.costs[arrival.context, action])
+    if cost > left:
+        raise InvalidPolicy(
+            f"decide must return an action that the budget still affords, got action {action} at "
+            f"cost {problem.costs[arrival.context, action]:g} with {arrival.budget_left:g} left; "
+            "look at arrival.budget_left"
+        )
+    return int(action), cost
 
 
 def _key_of(stream: np.uint64, t: int) -> np.uint64:
