@@ -128,6 +128,17 @@ def serve_or_skip(
 
 
 @jit_inline
+def _allows_all(available: Mask | None) -> bool:
+    """Return whether an arrival may get every action."""
+    if available is None:
+        return True
+    for action in range(len(available)):
+        if not available[action]:
+            return False
+    return True
+
+
+@jit_inline
 def _has_brackets(policy: LoweredPolicy) -> bool:
     """Return whether brackets bound indices: others are computed as fast, or drawn."""
     return policy.reward > LAST_AFFINE and policy.reward != _THOMPSON
@@ -167,7 +178,8 @@ def _share(
         ahead = draws_above(policy, state, memo, context, value, limit, key)
     else:
         ahead, tied = rank(policy, state, memo, context, value, common, key)
-    if available is not None and _ranks_lower(policy, state, memo, context, level, key, value):
+    restricted = not _allows_all(available)
+    if restricted and _ranks_lower(policy, state, memo, context, level, key, value):
         counted = policy.reward != _THOMPSON and memo.low[context] > value + TOLERANCE
         ahead += arrival if counted else own
         own = 0.0

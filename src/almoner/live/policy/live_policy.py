@@ -178,15 +178,15 @@ class LivePolicy:
         batch, size, reserves = self._fill(arrivals, horizon, held), len(arrivals), self._reserves
         if funds is not None and self._weigh_own(arrivals[0], left, blocked, funds):
             choice = self._choice()
-            self.take(arrivals[0], choice[0][0])
+            self.take(arrivals[0], choice[0])
             return (choice,)
         if blocked is not None:
             reserves, left = self._limits(arrivals[0], left, blocked)
         self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
-        choices, figures = batch.choices, batch.figures
         if size == 1:  # slices would take twice as long
-            return (((choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))),)
-        return zip(choices[:size].tolist(), figures[:size].tolist(), strict=True)
+            return (self._choice(),)
+        choices, figures = batch.choices[:size].T.tolist(), batch.figures[:size].T.tolist()
+        return zip(*choices, *figures, strict=True)
 
     def _limits(
         self, arrival: PendingArrival, left: int, blocked: Sequence[bool] | None
@@ -243,7 +243,7 @@ class LivePolicy:
     def _choice(self) -> Choice:
         """Return the choice for the first arrival of the batch."""
         choices, figures = self._batch.choices, self._batch.figures
-        return (choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))
+        return choices.item(0), choices.item(1), figures.item(0), figures.item(1)
 
     def _weigh_own(
         self, arrival: PendingArrival, left: int, blocked: Sequence[bool] | None, funds: int

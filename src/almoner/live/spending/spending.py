@@ -115,12 +115,12 @@ class Spending:
     ) -> Choice:
         """Decide for an arrival within the rules, and record it as taken."""
         policy, limits = campaign.policy, self.limits(campaign, arrival, now, left)
-        ((action, reason), figures), *_ = policy.choose([limits.arrival], **limits.arguments)
+        (action, reason, *figures), *_ = policy.choose([limits.arrival], **limits.arguments)
         default = None if self.serve is None else self.serve.name
         if action == SKIP and default in limits.allowed and limits.outlook.arrivals > 0:
             policy.take_instead(arrival.context, default)
-            return (policy.actions[default], ACTED), figures
-        return (action, self.reason(arrival.context, limits, action, reason)), figures
+            return policy.actions[default], ACTED, *figures
+        return action, self.reason(arrival.context, limits, action, reason), *figures
 
     def limits(
         self, campaign: FundedCampaign, arrival: PendingArrival, now: int, left: int
