@@ -106,7 +106,7 @@ def serve_or_skip(
     weight = (own, total, arrival)
     refresh(policy, state, memo, context, level)
     floor = -math.inf
-    if _has_brackets(policy) and available is None and spread is None:
+    if spread is None and _has_brackets(policy) and _allows_all(available):
         floor, ceiling, action, candidates = bound_own_value(policy, state, memo, context, level)
         share = _clear_share(policy, state, memo, context, weight, floor, ceiling, action)
         if share == 0.0:
@@ -132,10 +132,10 @@ def _allows_all(available: Mask | None) -> bool:
     """Return whether an arrival may get every action."""
     if available is None:
         return True
+    all_allowed = True
     for action in range(len(available)):
-        if not available[action]:
-            return False
-    return True
+        all_allowed &= available[action]
+    return all_allowed
 
 
 @jit_inline
@@ -166,7 +166,7 @@ def _share(
     own, total, arrival = weight
     common = level_at(policy, memo, t)
     level = level_of(policy, common, own / total, t, float(left))
-    if available is None and _has_brackets(policy):
+    if _has_brackets(policy) and _allows_all(available):
         share = _clear_share(policy, state, memo, context, weight, value, value, action)
         if not math.isnan(share):
             return share

@@ -99,7 +99,8 @@ class _LogTransaction:
         # They differ after a transaction that was interrupted.
         if last != len(log.rows) or saved != log.saved or version != log.persons.version:
             log.undo(last, saved, version)
-        log.persons.begin()
+        if log.persons.changed:
+            log.persons.begin()
         return log
 
     def __exit__(self, kind: object, error: object, where: object) -> None:
@@ -167,7 +168,8 @@ class MemoryStore:
 
     def writing(self, name: str) -> _LogTransaction:
         """Begin a transaction on a campaign's log."""
-        return _LogTransaction(self._log(name))
+        log = self._logs.get(name)  # whose mutex refuses a forked child
+        return _LogTransaction(self._log(name) if log is None else log)
 
     def reading(self, name: str) -> AbstractContextManager[_MemoryReader]:
         """Begin a transaction on a campaign's log that only reads."""

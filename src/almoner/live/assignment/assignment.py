@@ -66,8 +66,9 @@ def assign(
         policy.take(arrival, SKIP, horizon=horizon)
         return (SKIP, HAS_ENOUGH, 1.0, nan), {SKIP_NAME: 1.0} if terms.spreads else None
     if not terms.spreads:
-        (action, reason, *figures), *_ = policy.choose((asked,), **arguments)
-        return (action, _reason(campaign, arrival, limits, action, reason), *figures), None
+        (action, reason, probability, price), *_ = policy.choose((asked,), **arguments)
+        reason = _reason(campaign, arrival, limits, action, reason)
+        return (action, reason, probability, price), None
     arguments["horizon"] = _planned_horizon(terms, campaign.arrivals, horizon)
     (action, reason, _, price), spread, options = policy.weigh(asked, **arguments)
     reason = _reason(campaign, arrival, limits, action, reason)

@@ -37,8 +37,8 @@ _REASONS = {
     HELD_BY_PACE: SkipReason.PACE.value,
 }
 
-_SKIPPED: Choice = SKIP, ACTED, 1.0, nan
-"""The choice for arrivals while the campaign is paused or closed."""
+_SKIPPED: Iterable[Choice] = repeat((SKIP, ACTED, 1.0, nan))
+"""The choices for arrivals while the campaign is paused or closed."""
 
 
 def decide(campaign: Campaign, arrivals: Sequence[PendingArrival], *, now: int) -> list[Event]:
@@ -99,7 +99,7 @@ def _decide(campaign: Campaign, arrivals: Sequence[PendingArrival], now: int) ->
     counted = campaign.policy.state.progress.item(ROUND)
     if campaign.evidence.ageing is not None:
         _age(campaign, now)
-    left, choices = _left(campaign), repeat(_SKIPPED)
+    left, choices = _left(campaign), _SKIPPED
     if campaign.status == _RUNNING:
         choices = _choose(campaign, arrivals, now, left)
     return _record(campaign, arrivals, choices, now, counted, left)

@@ -24,6 +24,7 @@ from almoner.kernels.live import (
     new_batch,
     replay,
 )
+from almoner.kernels.packed import Packed, packed
 from almoner.kernels.state import LEFT, ROUND
 from almoner.kernels.weigh import weigh
 from almoner.kernels.window import mature
@@ -107,6 +108,9 @@ class LivePolicy:
         self.lowered, self.state, memo, hulls = self._rows.in_use()
         self._now, self._working = self.lowered, (self.state, memo, hulls)
         self._reserves, self.statistics.state = self._rows.reserves, self.state
+        arrays = self.lowered, *self._working, self._stream, self._batch
+        # To pack takes longer than a call: not where each may bring a new context.
+        self._arrays = arrays if self._terms.new_contexts else packed(arrays)
 
     def _rebuild(self) -> None:
         """Make the caches anew, after the state was written."""
@@ -144,7 +148,7 @@ class LivePolicy:
         grows, pairs = self._terms.new_contexts, self.lowered.costs.size
         takes_long = grows or pairs > BRIEF or self.lowered.reward == Thompson.code
         kernel = advance_without_gil if takes_long else advance
-        self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
+        self._advance = specialize(kernel, self._arrays, 0, self._reserves, 0)
         self._replay = specialize(replay, *fixed, *self._single)
         if self._terms.spreads:
             self.draw(0)
@@ -182,7 +186,7 @@ class LivePolicy:
             return (choice,)
         if blocked is not None:
             reserves, left = self._limits(arrivals[0], left, blocked)
-        self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
+        self._advance(self._arrays, size, reserves, left)
         if size == 1:  # slices would take twice as long
             return (self._choice(),)
         choices, figures = batch.choices[:size].T.tolist(), batch.figures[:size].T.tolist()
@@ -202,7 +206,7 @@ class LivePolicy:
         """Return the batch with these arrivals, and let the kernels use horizon and share."""
         now = self._now
         if horizon != now.horizon or held != now.held:
-            self._now = self.lowered._replace(horizon=horizon, held=held)
+            self._plan(horizon, held)
         batch, contexts = self._batch, self.contexts
         if len(arrivals) == 1:  # as mostly; a slice takes longer
             batch.contexts[0] = contexts[arrivals[0].context]
@@ -216,6 +220,15 @@ class LivePolicy:
                 active = [self.actions[name] for name in arrival.available if name in self.actions]
                 batch.allowed[index, active] = True
         return batch
+
+    def _plan(self, horizon: int, held: float) -> None:
+        """Let the kernels plan for a horizon, with a share of the budget per arrival."""
+        self._now = self.lowered._replace(horizon=horizon, held=held)
+        if isinstance(self._arrays, Packed):
+            self._arrays.change("horizon", horizon)
+            self._arrays.change("held", held)
+        else:
+            self._arrays = self._now, *self._arrays[1:]
 
     def weigh(
         self,

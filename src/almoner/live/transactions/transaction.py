@@ -239,7 +239,8 @@ class Transaction:
         events = decide(self.campaign, self._queue, now=self.now)
         self.added += events
         # One of each for every arrival; strict=True takes longer than the rest of a step.
-        for arrival, event, decision in zip(self._queue, events, self.decisions(events)):  # noqa: B905
+        decisions = self.decisions(events)
+        for arrival, event, decision in zip(self._queue, events, decisions):  # noqa: B905
             arrival.decision = decision
             if arrival.key is not None:
                 self.references.note_decided(event)
