@@ -149,7 +149,7 @@ def test_a_batch_is_decided_as_single_arrivals_in_order(name: str, kind: str) ->
             batch.contexts[i], batch.allowed[i] = context, mask
             done = decide_one(lowered, apart, STREAM, context, mask, price)
             expected += (*done, price[0])
-        advance(lowered, *together, STREAM, batch, size, free, 0)
+        advance((lowered, *together, STREAM, batch), size, free, 0)
         decided = np.column_stack((batch.choices[:size, 0], batch.figures[:size]))
         assert decided.ravel().tolist() == pytest.approx(expected, abs=1e-12, nan_ok=True)
         assert batch.allowed.all()
@@ -160,7 +160,7 @@ def test_actions_of_a_batch_are_allowed_while_reserves_fit() -> None:
     """Costs of 1 and a reserve of 4: of 10 units left, two fit, though more are affordable."""
     lowered = lower(al.recipe("thrifty"), **{**EQUAL, "budget": 60.0})
     batch = new_batch(2, size=5)
-    advance(lowered, *begin(lowered), STREAM, batch, 5, np.full((3, 2), 4), 10)
+    advance((lowered, *begin(lowered), STREAM, batch), 5, np.full((3, 2), 4), 10)
     assert (batch.choices[:, 0] != SKIP).tolist() == [True, True, False, False, False]
     assert batch.choices[:, 1].tolist() == [ACTED, ACTED, UNAFFORDABLE, UNAFFORDABLE, UNAFFORDABLE]
 
@@ -169,13 +169,13 @@ def test_a_skip_says_why() -> None:
     lowered = lower(al.recipe("skip_always"), **EQUAL)
     scratch, batch, free = begin(lowered), new_batch(2, size=2), np.zeros((3, 2), np.int64)
     batch.allowed[1] = False
-    advance(lowered, *scratch, STREAM, batch, 2, free, 0)
+    advance((lowered, *scratch, STREAM, batch), 2, free, 0)
     assert batch.choices.tolist() == [[SKIP, POLICY_SKIP], [SKIP, NOT_ALLOWED]]
     scratch[0].progress[LEFT] = 0
-    advance(lowered, *scratch, STREAM, batch, 1, free, 0)
+    advance((lowered, *scratch, STREAM, batch), 1, free, 0)
     assert batch.choices[0].tolist() == [SKIP, UNAFFORDABLE]
     scratch[0].progress[ROUND] = lowered.horizon
-    advance(lowered, *scratch, STREAM, batch, 1, free, 0)
+    advance((lowered, *scratch, STREAM, batch), 1, free, 0)
     assert batch.choices[0].tolist() == [SKIP, PAST_HORIZON]
 
 

@@ -170,7 +170,7 @@ class Arrival:
 def decisions(policy: LivePolicy) -> list[Any]:
     """Return the decisions for an arrival of each context, in turn."""
     return [
-        next(iter(policy.choose([Arrival(name)], horizon=500, left=400)))[0]
+        next(iter(policy.choose([Arrival(name)], horizon=500, left=400)))[:2]
         for name in list(policy.contexts)
     ]
 

@@ -22,7 +22,8 @@ def decide_one(
     """
     batch = batch_of_one(lowered, context, mask)
     batch.price[:] = price
-    advance(lowered, *scratch, stream, batch, 1, np.zeros(lowered.costs.shape, np.int64), 0)
+    reserves = np.zeros(lowered.costs.shape, np.int64)
+    advance((lowered, *scratch, stream, batch), 1, reserves, 0)
     price[:] = batch.figures[0, 1]
     return int(batch.choices[0, 0]), float(batch.figures[0, 0])
 

@@ -229,13 +229,11 @@ def _owner() -> FrameType:
     and any ``__enter__``.
     """
     frame = sys._getframe(2)
-    while frame.f_back is not None:
+    while (before := frame.f_back) is not None:
         code = frame.f_code
-        if not (
-            code.co_flags & _SUSPENDED
-            or code.co_name == "__enter__"
-            or code.co_filename == _CONTEXTLIB
+        if code.co_name != "__enter__" and not (
+            code.co_flags & _SUSPENDED or code.co_filename == _CONTEXTLIB
         ):
             break
-        frame = frame.f_back
+        frame = before
     return frame

@@ -14,6 +14,7 @@ import numpy as np
 from almoner.jit import jit_callable, jit_entry, jit_inline
 from almoner.kernels.draws import REDRAW_LANE, round_key
 from almoner.kernels.live_price import unit_price
+from almoner.kernels.packed import Packed, unpacked
 from almoner.kernels.pair_index import expire_insured
 from almoner.kernels.refit import refit
 from almoner.kernels.state import LEFT, REWARDS, ROUND, Hulls, Memo, State
@@ -77,6 +78,10 @@ class ArrivalBatch(NamedTuple):
     price: Floats
 
 
+LiveArrays = tuple[LoweredPolicy, State, Memo, Hulls | None, np.uint64, ArrivalBatch]
+"""The policy, the state and the caches of a campaign, the stream of its draws, and the batch."""
+
+
 def new_batch(actions: int, *, size: int) -> ArrivalBatch:
     """Return an empty batch, in which every action is allowed."""
     return ArrivalBatch(
@@ -90,22 +95,13 @@ def new_batch(actions: int, *, size: int) -> ArrivalBatch:
 
 
 @jit_entry
-def advance(
-    policy: LoweredPolicy,
-    state: State,
-    memo: Memo,
-    hulls: Hulls | None,
-    stream: np.uint64,
-    batch: ArrivalBatch,
-    size: int,
-    reserves: Ints,
-    left: int,
-) -> None:
+def advance(campaign: LiveArrays | Packed, size: int, reserves: Ints, left: int) -> None:
     """Decide the first ``size`` arrivals of a batch in order, and take each decision.
 
     An action is allowed while its reserve fits the money ``left``. Afterwards the batch allows
     every action again.
     """
+    policy, state, memo, hulls, stream, batch = unpacked(campaign)
     for i in range(size):
         context, allowed = batch.contexts[i], batch.allowed[i]
         any_allowed = False
@@ -127,18 +123,10 @@ def advance(
 
 @jit_callable
 def advance_without_gil(
-    policy: LoweredPolicy,
-    state: State,
-    memo: Memo,
-    hulls: Hulls | None,
-    stream: np.uint64,
-    batch: ArrivalBatch,
-    size: int,
-    reserves: Ints,
-    left: int,
+    campaign: LiveArrays | Packed, size: int, reserves: Ints, left: int
 ) -> None:
     """Call `advance` without the GIL, so that other threads run: for batches that take long."""
-    advance(policy, state, memo, hulls, stream, batch, size, reserves, left)
+    advance(campaign, size, reserves, left)
 
 
 @jit_inline

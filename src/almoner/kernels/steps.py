@@ -106,7 +106,7 @@ def serve_or_skip(
     weight = (own, total, arrival)
     refresh(policy, state, memo, context, level)
     floor = -math.inf
-    if _has_brackets(policy) and available is None and spread is None:
+    if spread is None and _has_brackets(policy) and _allows_all(available):
         floor, ceiling, action, candidates = bound_own_value(policy, state, memo, context, level)
         share = _clear_share(policy, state, memo, context, weight, floor, ceiling, action)
         if share == 0.0:
@@ -125,6 +125,17 @@ def serve_or_skip(
     if uniform(key, SERVE_LANE) < share:
         return action, share / ties
     return SKIP, 1.0 - share
+
+
+@jit_inline
+def _allows_all(available: Mask | None) -> bool:
+    """Return whether an arrival may get every action."""
+    if available is None:
+        return True
+    all_allowed = True
+    for action in range(len(available)):
+        all_allowed &= available[action]
+    return all_allowed
 
 
 @jit_inline
@@ -155,7 +166,7 @@ def _share(
     own, total, arrival = weight
     common = level_at(policy, memo, t)
     level = level_of(policy, common, own / total, t, float(left))
-    if available is None and _has_brackets(policy):
+    if _has_brackets(policy) and _allows_all(available):
         share = _clear_share(policy, state, memo, context, weight, value, value, action)
         if not math.isnan(share):
             return share
@@ -167,7 +178,8 @@ def _share(
         ahead = draws_above(policy, state, memo, context, value, limit, key)
     else:
         ahead, tied = rank(policy, state, memo, context, value, common, key)
-    if available is not None and _ranks_lower(policy, state, memo, context, level, key, value):
+    restricted = not _allows_all(available)
+    if restricted and _ranks_lower(policy, state, memo, context, level, key, value):
         counted = policy.reward != _THOMPSON and memo.low[context] > value + TOLERANCE
         ahead += arrival if counted else own
         own = 0.0

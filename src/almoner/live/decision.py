@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -15,7 +16,7 @@ from almoner.live.terms.terms import RELEASE
 from almoner.money import Denomination
 from almoner.store.events import Event
 
-__all__ = ["Decision", "Settlement", "is_id", "plain_id", "unknown"]
+__all__ = ["Decision", "Settlement", "decisions_of", "is_id", "plain_id", "unknown"]
 
 
 @dataclass(slots=True, unsafe_hash=True)  # creating a frozen one takes five times as long
@@ -63,26 +64,28 @@ class Decision:
         """The reason of a skip in words; empty for an action."""
         return "" if self.reason is None else EXPLANATIONS[self.reason]
 
-    @classmethod
-    def of(
-        cls, event: Event, money: Denomination, first: int = 0, rewards: RewardScale = UNSCALED
-    ) -> Decision:
-        """Return the decision that an event records; ids add ``first`` to the event's number."""
-        # Unpacked, with positional arguments, as this is called for every decision.
+
+def decisions_of(
+    events: Sequence[Event], money: Denomination, first: int = 0, rewards: RewardScale = UNSCALED
+) -> list[Decision]:
+    """Return the decisions that events record; ids add ``first`` to the number of the event."""
+    top, bottom, scaled = money.top, money.bottom, rewards is not UNSCALED
+    decisions: list[Decision] = []
+    for event in events:
+        # Unpacked, with positional arguments, as every decision comes through here.
         seq, _, _, left, _, _, context, action, _, reserve, probability, price, reason = event[:13]
-        top, bottom = money
-        if price is not None and rewards is not UNSCALED:
-            price = rewards.gain(price)
-        return cls(
+        decision = Decision(
             seq + first,
             context or "",
             action,
             probability or 0.0,
             (reserve or 0) * top / bottom,
-            price,
+            rewards.gain(price) if scaled and price is not None else price,
             left * top / bottom,
             reason,
         )
+        decisions.append(decision)
+    return decisions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -23,6 +23,7 @@ CHUNK = 1_000
 class _Log:
     """Log of one campaign, with dictionaries in place of a database's indices.
 
+    A decision is found in ``rows`` by its number, and in ``follow_ups`` the events that follow it.
     ``rows`` is appended to first and truncated last, and ``committed`` sets in one assignment how
     many of them are committed, with which snapshot and which version of the persons. So the rest
     can be undone after an interrupt at any bytecode.
@@ -31,7 +32,7 @@ class _Log:
     def __init__(self, terms: str) -> None:
         self.terms = terms
         self.rows: list[Event] = []
-        self.by_decision: dict[int, list[Event]] = {}
+        self.follow_ups: dict[int, list[Event]] = {}
         self.by_key: dict[str, Event] = {}
         self.saved: str | None = None
         self.persons = MemoryPersons()
@@ -42,24 +43,25 @@ class _Log:
         return self.rows[after : after + limit]
 
     def histories(self, decisions: Sequence[int]) -> dict[int, list[Event]]:
-        return {seq: self.by_decision[seq] for seq in decisions if seq in self.by_decision}
+        return {seq: self.history(seq) for seq in decisions if self.is_decision(seq)}
+
+    def history(self, seq: int) -> list[Event]:
+        return [self.rows[seq - 1], *self.follow_ups.get(seq, ())]
+
+    def is_decision(self, seq: int) -> bool:
+        return 0 < seq <= len(self.rows) and self.rows[seq - 1].kind == DECIDED
 
     def keyed(self, keys: Sequence[str]) -> dict[str, Event]:
         return {key: self.by_key[key] for key in keys if key in self.by_key}
 
     def append(self, events: Sequence[Event]) -> None:
-        rows, by_decision = self.rows, self.by_decision
+        self.rows += events
         for event in events:
-            rows.append(event)
-            decision, key = event.decision, event.key
-            if decision is not None:
-                history = by_decision.get(decision)
-                if history is None:
-                    by_decision[decision] = [event]
-                else:
-                    history.append(event)
-            if key is not None and event.kind == DECIDED:
-                self.by_key[key] = event
+            if event.kind != DECIDED:
+                if event.decision is not None:
+                    self.follow_ups.setdefault(event.decision, []).append(event)
+            elif event.key is not None:
+                self.by_key[event.key] = event
 
     def snapshot(self) -> str | None:
         return self.saved
@@ -71,11 +73,11 @@ class _Log:
         """Undo a transaction, of which any part may have been done or undone already."""
         self.persons.undo(version)
         for event in reversed(self.rows[last:]):
-            history = self.by_decision.get(event.decision or 0, [])
-            if history and history[-1] is event:
-                history.pop()
-            if not history:
-                self.by_decision.pop(event.decision or 0, None)
+            following = self.follow_ups.get(event.decision or 0, [])
+            if following and following[-1] is event:
+                following.pop()
+            if not following:
+                self.follow_ups.pop(event.decision or 0, None)
             if event.key is not None and self.by_key.get(event.key) is event:
                 del self.by_key[event.key]
         del self.rows[last:]
@@ -97,7 +99,8 @@ class _LogTransaction:
         # They differ after a transaction that was interrupted.
         if last != len(log.rows) or saved != log.saved or version != log.persons.version:
             log.undo(last, saved, version)
-        log.persons.begin()
+        if log.persons.changed:
+            log.persons.begin()
         return log
 
     def __exit__(self, kind: object, error: object, where: object) -> None:
@@ -165,7 +168,8 @@ class MemoryStore:
 
     def writing(self, name: str) -> _LogTransaction:
         """Begin a transaction on a campaign's log."""
-        return _LogTransaction(self._log(name))
+        log = self._logs.get(name)  # whose mutex refuses a forked child
+        return _LogTransaction(self._log(name) if log is None else log)
 
     def reading(self, name: str) -> AbstractContextManager[_MemoryReader]:
         """Begin a transaction on a campaign's log that only reads."""
@@ -187,7 +191,7 @@ class MemoryStore:
             event
             for decision in log.rows[after : min(through, last)]
             if decision.kind == DECIDED
-            for event in log.by_decision[decision.seq]
+            for event in log.history(decision.seq)
             if event.seq <= last
         ]
 
@@ -202,7 +206,7 @@ class MemoryStore:
             event
             for event in islice(log.rows, after, log.committed[0])
             if event.kind == DECIDED and event.reserve and event.at <= until
-            if not any(later.kind in ENDS for later in log.by_decision[event.seq])
+            if not any(later.kind in ENDS for later in log.history(event.seq))
         )
         return [*islice(rows, limit)]
 

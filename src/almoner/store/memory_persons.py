@@ -14,7 +14,7 @@ class MemoryPersons:
     """The actions that persons got in a campaign, by digest and decision.
 
     ``version`` grows with every change, before it is made, so that an interrupt at any bytecode
-    leaves a version that was not committed.
+    leaves a version that was not committed. ``changed`` are those that can be undone.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class MemoryPersons:
         self._key = token_hex()
         self._rows: dict[str, dict[int, int]] = {}
         self._owners: dict[int, str] = {}
-        self._changed: list[tuple[str, dict[int, int]]] = []  # persons, as they were before
+        self.changed: list[tuple[str, dict[int, int]]] = []  # persons, as they were before
 
     def key(self) -> str:
         """Return the campaign's random key for digests."""
@@ -62,17 +62,17 @@ class MemoryPersons:
 
     def begin(self) -> None:
         """Begin a transaction: what was changed before is final."""
-        self._changed = []
+        self.changed = []
 
     def undo(self, version: int) -> None:
         """Undo the changes of the open transaction, any part of which may be made or undone."""
-        for person, before in reversed(self._changed):
+        for person, before in reversed(self.changed):
             self._put(person, before)
-        self._changed, self.version = [], version
+        self.changed, self.version = [], version
 
     def _set(self, person: str, actions: dict[int, int]) -> None:
         self.version += 1
-        self._changed.append((person, self._rows.get(person, {})))
+        self.changed.append((person, self._rows.get(person, {})))
         self._put(person, actions)
 
     def _put(self, person: str, actions: dict[int, int]) -> None:

@@ -102,10 +102,10 @@ def test_what_is_weighed_is_what_would_be_decided(policy: str, terms: dict[str, 
             other = Campaign(campaign.terms)
             other.restore(table)
             (chosen,) = other.policy.choose([arrival], horizon=200, left=left)
-            (action, reason), (probability, price) = choice
-            assert tuple(chosen[0]) == (action, reason)
-            assert chosen[1][0] == pytest.approx(probability, abs=1e-12)
-            np.testing.assert_equal(chosen[1][1], price)
+            action, reason, probability, price = choice
+            assert chosen[:2] == (action, reason)
+            assert chosen[2] == pytest.approx(probability, abs=1e-12)
+            np.testing.assert_equal(chosen[3], price)
             assert sum(spread) <= 1 + 1e-9
             if action >= 0:
                 assert spread[action] == pytest.approx(probability, abs=1e-12)
@@ -130,7 +130,7 @@ def test_actions_are_drawn_as_often_as_their_probabilities_say(
         for number in range(draws):
             live._stream = np.uint64(round_key(np.uint64(99), number))
             choice, spread, _ = live.weigh(Decide(context), horizon=200, left=10**9)
-            counts[choice[0][0]] += 1
+            counts[choice[0]] += 1
             shares += np.array(spread) / draws
         live._stream = stream
         for action, share in enumerate(shares):

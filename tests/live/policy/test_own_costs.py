@@ -187,7 +187,7 @@ def test_a_cost_above_the_budget_is_unaffordable_and_one_below_it_competes() -> 
         policy=known(np.array([[0.9], [0.1]]), np.array([1 / 60, 59 / 60])),
     )
     money = state.funds(0)
-    (_, (_, price)), spread, options = state.policy.weigh(
+    (_, _, _, price), spread, options = state.policy.weigh(
         Arrival("x", {"a0": 599}), horizon=HORIZON, left=money, funds=money
     )
     assert (spread, options) == ([1.0], [True])

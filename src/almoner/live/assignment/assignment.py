@@ -64,12 +64,13 @@ def assign(
         horizon = arguments["horizon"]
     if visitor is not None and visitor.has_enough and campaign.arrivals < horizon:
         policy.take(arrival, SKIP, horizon=horizon)
-        return ((SKIP, HAS_ENOUGH), (1.0, nan)), {SKIP_NAME: 1.0} if terms.spreads else None
+        return (SKIP, HAS_ENOUGH, 1.0, nan), {SKIP_NAME: 1.0} if terms.spreads else None
     if not terms.spreads:
-        ((action, reason), figures), *_ = policy.choose((asked,), **arguments)
-        return ((action, _reason(campaign, arrival, limits, action, reason)), figures), None
+        (action, reason, probability, price), *_ = policy.choose((asked,), **arguments)
+        reason = _reason(campaign, arrival, limits, action, reason)
+        return (action, reason, probability, price), None
     arguments["horizon"] = _planned_horizon(terms, campaign.arrivals, horizon)
-    ((action, reason), (_, price)), spread, options = policy.weigh(asked, **arguments)
+    (action, reason, _, price), spread, options = policy.weigh(asked, **arguments)
     reason = _reason(campaign, arrival, limits, action, reason)
     if reason == PAST_HORIZON:
         shares = [1.0] + [0.0] * len(spread)
@@ -79,7 +80,7 @@ def assign(
     policy.take(arrival, action)
     names = (SKIP_NAME, *policy.actions)
     spread_over = {name: p for name, p in zip(names, shares, strict=True) if p > 0}
-    return ((action, reason), (shares[action + 1], price)), spread_over
+    return (action, reason, shares[action + 1], price), spread_over
 
 
 def _blocked(campaign: Campaign, arrival: PendingArrival) -> list[bool] | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 __all__ = ["Choice", "Offer", "PendingArrival"]
 
-Choice = tuple[Sequence[int], Sequence[float]]
-"""An action or SKIP, and the code of its reason; its probability and the price of a unit."""
+Choice = tuple[int, int, float, float]
+"""An action or SKIP, the code of its reason, its probability, and the price of a unit."""
 
 Offer = tuple[str, int, int]
 """An action in a context: its name, its expected cost and its reserve."""

@@ -24,6 +24,7 @@ from almoner.kernels.live import (
     new_batch,
     replay,
 )
+from almoner.kernels.packed import Packed, packed
 from almoner.kernels.state import LEFT, ROUND
 from almoner.kernels.weigh import weigh
 from almoner.kernels.window import mature
@@ -107,6 +108,9 @@ class LivePolicy:
         self.lowered, self.state, memo, hulls = self._rows.in_use()
         self._now, self._working = self.lowered, (self.state, memo, hulls)
         self._reserves, self.statistics.state = self._rows.reserves, self.state
+        arrays = self.lowered, *self._working, self._stream, self._batch
+        # To pack takes longer than a call: not where each may bring a new context.
+        self._arrays = arrays if self._terms.new_contexts else packed(arrays)
 
     def _rebuild(self) -> None:
         """Make the caches anew, after the state was written."""
@@ -144,7 +148,7 @@ class LivePolicy:
         grows, pairs = self._terms.new_contexts, self.lowered.costs.size
         takes_long = grows or pairs > BRIEF or self.lowered.reward == Thompson.code
         kernel = advance_without_gil if takes_long else advance
-        self._advance = specialize(kernel, *fixed, self._batch, 0, self._reserves, 0)
+        self._advance = specialize(kernel, self._arrays, 0, self._reserves, 0)
         self._replay = specialize(replay, *fixed, *self._single)
         if self._terms.spreads:
             self.draw(0)
@@ -178,15 +182,15 @@ class LivePolicy:
         batch, size, reserves = self._fill(arrivals, horizon, held), len(arrivals), self._reserves
         if funds is not None and self._weigh_own(arrivals[0], left, blocked, funds):
             choice = self._choice()
-            self.take(arrivals[0], choice[0][0])
+            self.take(arrivals[0], choice[0])
             return (choice,)
         if blocked is not None:
             reserves, left = self._limits(arrivals[0], left, blocked)
-        self._advance(self._now, *self._working, self._stream, batch, size, reserves, left)
-        choices, figures = batch.choices, batch.figures
+        self._advance(self._arrays, size, reserves, left)
         if size == 1:  # slices would take twice as long
-            return (((choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))),)
-        return zip(choices[:size].tolist(), figures[:size].tolist(), strict=True)
+            return (self._choice(),)
+        choices, figures = batch.choices[:size].T.tolist(), batch.figures[:size].T.tolist()
+        return zip(*choices, *figures, strict=True)
 
     def _limits(
         self, arrival: PendingArrival, left: int, blocked: Sequence[bool] | None
@@ -202,7 +206,7 @@ class LivePolicy:
         """Return the batch with these arrivals, and let the kernels use horizon and share."""
         now = self._now
         if horizon != now.horizon or held != now.held:
-            self._now = self.lowered._replace(horizon=horizon, held=held)
+            self._plan(horizon, held)
         batch, contexts = self._batch, self.contexts
         if len(arrivals) == 1:  # as mostly; a slice takes longer
             batch.contexts[0] = contexts[arrivals[0].context]
@@ -216,6 +220,15 @@ class LivePolicy:
                 active = [self.actions[name] for name in arrival.available if name in self.actions]
                 batch.allowed[index, active] = True
         return batch
+
+    def _plan(self, horizon: int, held: float) -> None:
+        """Let the kernels plan for a horizon, with a share of the budget per arrival."""
+        self._now = self.lowered._replace(horizon=horizon, held=held)
+        if isinstance(self._arrays, Packed):
+            self._arrays.change("horizon", horizon)
+            self._arrays.change("held", held)
+        else:
+            self._arrays = self._now, *self._arrays[1:]
 
     def weigh(
         self,
@@ -243,7 +256,7 @@ class LivePolicy:
     def _choice(self) -> Choice:
         """Return the choice for the first arrival of the batch."""
         choices, figures = self._batch.choices, self._batch.figures
-        return (choices.item(0), choices.item(1)), (figures.item(0), figures.item(1))
+        return choices.item(0), choices.item(1), figures.item(0), figures.item(1)
 
     def _weigh_own(
         self, arrival: PendingArrival, left: int, blocked: Sequence[bool] | None, funds: int

@@ -140,7 +140,7 @@ class RowPolicy(LivePolicy):
         action = self._ask(arrivals[0], horizon, left, blocked, held, takes=1)
         count_decision(self.state, 0, action)
         probability, price, reason = self._scratch.figures.tolist()
-        return (((action, int(reason)), (probability, price)),)
+        return ((action, int(reason), probability, price),)
 
     def weigh(
         self,
@@ -157,7 +157,7 @@ class RowPolicy(LivePolicy):
         probability, price, reason = self._scratch.figures.tolist()
         options = self._scratch.fits[self._columns] & (reason != PAST_HORIZON)
         spread = self._scratch.spread[self._columns].tolist()
-        return ((action, int(reason)), (probability, price)), spread, options.tolist()
+        return (action, int(reason), probability, price), spread, options.tolist()
 
     def _ask(
         self,

@@ -115,12 +115,14 @@ class Spending:
     ) -> Choice:
         """Decide for an arrival within the rules, and record it as taken."""
         policy, limits = campaign.policy, self.limits(campaign, arrival, now, left)
-        ((action, reason), figures), *_ = policy.choose([limits.arrival], **limits.arguments)
+        chosen, *_ = policy.choose([limits.arrival], **limits.arguments)
+        action, reason, probability, price = chosen
         default = None if self.serve is None else self.serve.name
         if action == SKIP and default in limits.allowed and limits.outlook.arrivals > 0:
             policy.take_instead(arrival.context, default)
-            return (policy.actions[default], ACTED), figures
-        return (action, self.reason(arrival.context, limits, action, reason)), figures
+            return policy.actions[default], ACTED, probability, price
+        reason = self.reason(arrival.context, limits, action, reason)
+        return action, reason, probability, price
 
     def limits(
         self, campaign: FundedCampaign, arrival: PendingArrival, now: int, left: int

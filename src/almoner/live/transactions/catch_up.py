@@ -167,7 +167,8 @@ class Replica(Generic[Counted]):
         """Append events to the log, and a snapshot if one is due."""
         self.tip = events[-1]
         self.latest += events
-        self._note(events)
+        if self._new_counts is not None:  # not so in memory, and a call takes longer
+            self._note(events)
         writer.append(events)
         if campaign.seq - self.saved >= SNAPSHOT_EVERY and self._snapshot_is_due(campaign):
             writer.save_snapshot(write_snapshot(campaign, self.counts()))

@@ -16,7 +16,7 @@ from almoner import checks
 from almoner.concurrency.signals import raise_from_handler
 from almoner.live.assignment.decide import decide
 from almoner.live.assignment.persons import Visitor, Visitors, person_name
-from almoner.live.decision import Decision
+from almoner.live.decision import Decision, decisions_of
 from almoner.live.rows.arrival_row import ArrivalRow, known_row, row_context
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.terms.names import NAME_RULE, is_name
@@ -58,7 +58,7 @@ class Command:
 
 @dataclass
 class Decide(Command):
-    """Decide for one arrival; ``new`` is False if the same key was decided before.
+    """Decide for one arrival; ``repeated`` says that its key was decided before.
 
     Without slots, so that fields which are no arguments take no time to set.
     """
@@ -73,8 +73,8 @@ class Decide(Command):
     row: ArrivalRow | None = field(init=False, default=None, repr=False, compare=False)
     own_costs: dict[str, int] | None = field(init=False, default=None, repr=False, compare=False)
     visitor: Visitor | None = field(init=False, default=None, repr=False, compare=False)
-    new: bool = field(init=False, default=False, compare=False)
-    event: Event | None = field(init=False, default=None, repr=False, compare=False)
+    repeated: bool = field(init=False, default=False, compare=False)
+    decision: Decision | None = field(init=False, default=None, repr=False, compare=False)
 
     def look_up(self, transaction: Transaction) -> None:
         """Add the key."""
@@ -91,7 +91,8 @@ class Decide(Command):
     def check(self, transaction: Transaction) -> None:
         """Refuse unknown names, and a key that was used for another context."""
         campaign = transaction.campaign
-        if campaign.terms.on_rows:
+        on_rows = campaign.terms.on_rows
+        if on_rows:
             self.context = row_context(self.context)
         if type(self.context) is not str or self.context not in campaign.contexts:
             self.context = transaction.known_context(self.context)
@@ -99,7 +100,7 @@ class Decide(Command):
             self.available = known_actions(campaign, self.available)
         if self.costs is not None:
             self.own_costs = known_costs(campaign, self.costs)
-        if campaign.terms.on_rows or self.scores is not None or self.features is not None:
+        if on_rows or self.scores is not None or self.features is not None:
             self.row = known_row(campaign.terms, self.scores, self.features, self.available)
             self.own_costs = self.own_costs or {}
         if self.person is not None:
@@ -113,15 +114,15 @@ class Decide(Command):
     def carry_out(self, transaction: Transaction) -> None:
         """Enqueue the arrival, unless its key was decided before."""
         if self.key is not None:
-            self.event = transaction.decided_with(self.key)
-        if self.event is None:
-            self.new = True
-            transaction.enqueue(self)
+            event = transaction.decided_with(self.key)
+            if event is not None:
+                self.repeated, (self.decision,) = True, transaction.decisions([event])
+                return
+        transaction.enqueue(self)
 
     def answer(self, transaction: Transaction) -> Decision:
         """Return the decision."""
-        terms, first = transaction.campaign.terms, transaction.ids.first
-        return Decision.of(self.event, terms.unit, first, terms.scale)  # type: ignore[arg-type]
+        return self.decision  # type: ignore[return-value]
 
 
 class Transaction:
@@ -172,7 +173,7 @@ class Transaction:
         if self._visitors is not None:
             self._visitors.save()
         answers: list[list[Any] | Exception] = []
-        for commands, error in zip(callers, errors, strict=True):
+        for commands, error in zip(callers, errors):  # noqa: B905  # faster than with strict=True
             if error is None:
                 answers.append([command.answer(self) for command in commands])
             else:
@@ -224,7 +225,7 @@ class Transaction:
 
     def enqueue(self, arrival: Decide) -> None:
         """Add an arrival to those that are decided together."""
-        if arrival.context not in self.campaign.contexts:
+        if self._new_contexts and arrival.context not in self.campaign.contexts:
             self.decide()  # the arrivals before it must not know the context yet
             self.campaign.admit(arrival.context)
         self._queue.append(arrival)
@@ -237,13 +238,20 @@ class Transaction:
             return
         events = decide(self.campaign, self._queue, now=self.now)
         self.added += events
-        for arrival, event in zip(self._queue, events, strict=True):
-            arrival.event = event
+        # One of each for every arrival; strict=True takes longer than the rest of a step.
+        decisions = self.decisions(events)
+        for arrival, event, decision in zip(self._queue, events, decisions):  # noqa: B905
+            arrival.decision = decision
             if arrival.key is not None:
                 self.references.note_decided(event)
             if arrival.visitor is not None and event.action is not None:
                 self._visitors.acted(arrival.visitor, event.seq)  # type: ignore[union-attr]
         self._queue = []  # only on success, so that every caller of the batch sees the failure
+
+    def decisions(self, events: Sequence[Event]) -> list[Decision]:
+        """Return the decisions that events record."""
+        terms = self.campaign.terms
+        return decisions_of(events, terms.unit, self.ids.first, terms.scale)
 
     def follow_up(self, kind: str, decided: Event, **values: Any) -> Event:
         """Settle, reward or cancel a decision; return the event."""

@@ -81,7 +81,7 @@ async def _decide(services: Services, name: str, *commands: Decide) -> list[Deci
     agent = services.agents.find(name) or await services.agents.get(name)
     decisions: list[Decision] = await agent.ask(*commands)
     for command, decision in zip(commands, decisions, strict=True):
-        if command.new:
+        if not command.repeated:
             services.metrics.decided(name, decision)
     return decisions
 
