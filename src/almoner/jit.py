@@ -9,8 +9,8 @@
 | `jit_entry` | no | always | yes | yes |
 | `jit_merged` | no | always, before compilation | no, only its ``py_func`` | |
 
-A function of `jit_large` or `jit_callable` that both Python and kernels call is compiled twice: for
-kernels without machine code of its own (`almoner.compilation`).
+A function of `jit`, `jit_large` or `jit_callable` that both Python and kernels call is compiled
+twice: for kernels without machine code of its own (`almoner.compilation`).
 
 `specialize` removes the type dispatch of a kernel that Python calls very often, and
 `call_interruptibly` runs a long kernel so that Ctrl-C works.
@@ -96,7 +96,7 @@ def jit(function: Function) -> Function:
 
     It runs without the GIL and is cached on disk. ``py_func`` is the Python function.
     """
-    return _compile(function, {})
+    return _callable_step(function, {})
 
 
 def jit_large(function: Function) -> Function:
