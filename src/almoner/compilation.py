@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from threading import RLock
 from typing import Any
@@ -26,6 +26,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
 from almoner import compile_progress
+from almoner.compile_shortcuts import ComparableFlags, shortcuts
+from almoner.kernel_tuples import register_kernel_tuples
 
 __all__ = ["CacheFile", "KernelCompiler", "StepCompiler"]
 
@@ -34,6 +36,8 @@ ENVIRONMENT = "_ZN08NumbaEnv"
 
 _lock = RLock()
 _depth = 0
+
+register_kernel_tuples()
 
 
 @contextmanager
@@ -46,7 +50,8 @@ def _compiling(name: str) -> Iterator[None]:
         _depth += 1
         compile_progress.begin(name, within=_depth - 1)
         try:
-            yield
+            with nullcontext() if _depth > 1 else shortcuts(CalledCompiler):
+                yield
         finally:
             _depth -= 1
             if _depth == 0:
@@ -57,6 +62,10 @@ def _compiling(name: str) -> Iterator[None]:
 
 class KernelCompiler(Compiler):
     """Compiles a kernel that Python calls, and reports it."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.flags = ComparableFlags(self.state.flags)
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """Compile a function."""
@@ -69,9 +78,17 @@ class StepCompiler(KernelCompiler):
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """Compile a function."""
-        library = _StepLibrary(self.state.targetctx.codegen(), func.__qualname__)
-        library.enable_object_caching()
-        self.state.library = library
+        self.state.library = _new_step_library(self.state, func)
+        return super().compile_extra(func)
+
+
+class CalledCompiler(Compiler):
+    """Compiles a function of numpy or Python that a kernel calls, as a step of it."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        """Compile a function."""
+        self.state.flags = ComparableFlags(self.state.flags)
+        self.state.library = _new_step_library(self.state, func)
         return super().compile_extra(func)
 
 
@@ -96,6 +113,12 @@ class _StepLibrary(JITCodeLibrary):
         )
         self._final_module.name = code.name
         super()._finalize_final_module()
+
+
+def _new_step_library(state: Any, func: Callable[..., Any]) -> _StepLibrary:
+    library = _StepLibrary(state.targetctx.codegen(), func.__qualname__)
+    library.enable_object_caching()
+    return library
 
 
 class CacheFile(IndexDataCacheFile):

@@ -9,8 +9,8 @@
 | `jit_entry` | no | always | yes | yes |
 | `jit_merged` | no | always, before compilation | no, only its ``py_func`` | |
 
-A function of `jit_large` or `jit_callable` that both Python and kernels call is compiled twice: for
-kernels without machine code of its own (`almoner.compilation`).
+A function of `jit`, `jit_large` or `jit_callable` that both Python and kernels call is compiled
+twice: for kernels without machine code of its own (`almoner.compilation`).
 
 `specialize` removes the type dispatch of a kernel that Python calls very often, and
 `call_interruptibly` runs a long kernel so that Ctrl-C works.
@@ -58,7 +58,8 @@ _SETTINGS: Any = numba.config
 
 def _fingerprint() -> str:
     folders = [*(PACKAGE / "kernels").rglob("*.py"), *(PACKAGE / "policy").glob("*.py")]
-    own = [Path(__file__), PACKAGE / "compilation.py", PACKAGE / "lp.py"]
+    names = ("compilation", "compile_shortcuts", "kernel_tuples", "lp")
+    own = [Path(__file__), *(PACKAGE / f"{name}.py" for name in names)]
     sources = [*own, *sorted(folders)]
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
@@ -95,7 +96,7 @@ def jit(function: Function) -> Function:
 
     It runs without the GIL and is cached on disk. ``py_func`` is the Python function.
     """
-    return _compile(function, {})
+    return _callable_step(function, {})
 
 
 def jit_large(function: Function) -> Function:

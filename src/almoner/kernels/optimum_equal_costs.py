@@ -48,8 +48,9 @@ def unit_bound(
     for b in range(band.budget + 1):
         now[b + 1] = -price * b
     weights, heights = np.zeros(len(gains) + 1), np.zeros(len(gains) + 1)
-    weights[1:], heights[1:] = mass, worth
-    heights -= drift
+    heights[0] = -drift
+    for line in range(len(gains)):  # not slices: errors of their shapes take a second to compile
+        weights[line + 1], heights[line + 1] = mass[line], worth[line] - drift
     peaks = np.zeros(len(planes.slopes))
     bottom, top = 0, band.budget
     for tau in range(1, band.horizon + 1):
