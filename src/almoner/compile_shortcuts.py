@@ -40,7 +40,7 @@ class ComparableFlags(Flags):  # type: ignore[misc]
 
 @contextmanager
 def shortcuts(step_compiler: type) -> Iterator[None]:
-    """Compile the functions that a kernel calls with a compiler of steps, and be brief elsewhere."""
+    """Compile functions that a kernel calls with a compiler of steps, and be brief elsewhere."""
     find_decorator = _Overload._get_jit_decorator
     decorate = partial(_decorate, step_compiler)
     callbacks = ffi.lib._lock._cblist
