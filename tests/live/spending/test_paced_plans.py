@@ -118,6 +118,31 @@ def _shop() -> dict[str, object]:
     return {"contexts": ["new", "returning"], "actions": {"mail": 1.0, "coupon": 5.0}, "seed": 1}
 
 
+def test_more_money_changes_no_plan_that_a_cap_holds_back(memory: AgentFactory) -> None:
+    """With a risk, older decisions are expected to cost less, and the cap knows nothing of that."""
+    now = [MONDAY]
+    coupon = al.Action(cost=1, reserve=5, expires="7 days")
+    opens = datetime(2026, 11, 16, tzinfo=UTC)
+    closes = al.ClosingTime(opens=opens, at=opens.replace(day=26), arrivals=900)
+    agent = memory.create(
+        actions={"mail": 0.5, "coupon": coupon}, budget=500, risk=0.01, pace={"day": 30},
+        horizon=closes,
+        clock=lambda: now[0],
+    )  # fmt: skip
+    for visit in range(40):
+        decision = agent.decide("new", available=["coupon"] if visit % 2 else ["mail"])
+        if decision.action is not None:
+            agent.reward(decision.id, float(visit % 3 == 0))
+        now[0] += 3600
+    (_, before, after) = agent.preview_amendment(budget=5_000)
+    assert [cap.holds_back for cap in before.caps + after.caps] == [True, True]
+    assert agent.look(lambda campaign: campaign.committed) != before.planned * 1e6
+    assert 0 < before.contexts[0].actions[1].planned < 1
+    for one, other in zip(before.contexts, after.contexts, strict=True):
+        plans = [[action.planned for action in side.actions] for side in (one, other)]
+        assert plans[0] == pytest.approx(plans[1], abs=1e-9)
+
+
 def test_the_report_of_an_even_spend(memory: AgentFactory) -> None:
     agent = memory.create(pace="even", horizon=100, budget=60)
     agent.decide_many(["new"] * 10)

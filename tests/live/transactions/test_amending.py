@@ -77,6 +77,25 @@ def test_a_log_with_amendments_is_folded_to_the_same_state(factory: AgentFactory
     audit(agent.store, factory.name)
 
 
+def test_a_preview_shows_what_the_change_does_and_nothing_else(memory: AgentFactory) -> None:
+    """An amendment computes the pooled prior anew, so the preview does on both sides."""
+    agent, random = (
+        memory.create(policy="thrifty", horizon=200, budget=300),
+        np.random.default_rng(5),
+    )
+    for _ in range(3):
+        contexts = [str(name) for name in random.choice(["new", "returning"], 9)]
+        follow(agent, contexts, [float(random.random() < 0.3) for _ in contexts])
+        changes, before, after = agent.preview_amendment(budget=300)
+        assert (changes, before) == ([], after)
+        _, before, after = agent.preview_amendment(horizon=180)
+        for one, other in zip(before.contexts, after.contexts, strict=True):
+            pairs = zip(one.actions, other.actions, strict=True)
+            assert all((a.pooled, a.borrowed) == (b.pooled, b.borrowed) for a, b in pairs)
+    agent.amend(horizon=180)
+    assert agent.report().contexts == after.contexts
+
+
 def test_what_was_learned_stays(memory: AgentFactory) -> None:
     agent = memory.create(actions={"mail": 1, "card": 1}, horizon=400, budget=100)
     follow(agent, ["new"] * 30, [1.0] * 30)

@@ -46,9 +46,7 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
     learned = present_means(campaign)
     evidence = PairEvidence(campaign, history, now)
     estimates = present_estimates(campaign, history, learned, ratio_now)
-    outlook = (
-        None if campaign.spending is None else campaign.spending.outlook(campaign, now, ledger)
-    )
+    outlook = _outlook(campaign, now, committed)
     held = 1.0 if outlook is None or outlook.money <= 0 else outlook.funds / outlook.money
     plan = plan_at(terms, estimates, reserves=reserves, funds=funds, ratio=held * ratio_now)
     first = plan_at(terms, estimates, reserves=reserves, funds=ledger.budget, ratio=ratio)
@@ -109,6 +107,14 @@ def make_report(name: str, campaign: Campaign, history: History, now: int) -> Re
         skip_reward=_skip_reward(terms, history),
         rows=rows,
     )
+
+
+def _outlook(campaign: Campaign, now: int, committed: int) -> Outlook | None:
+    """Return what the rules leave to the next arrival, given the money spent or planned by now."""
+    if campaign.spending is None:
+        return None
+    outlook = campaign.spending.outlook(campaign, now, campaign.ledger)
+    return outlook._replace(committed=committed)
 
 
 def _row_report(campaign: Campaign, history: History) -> RowReport | None:

@@ -100,10 +100,14 @@ class Reporter:
         now = self._now()
         campaign, history = self._as_of(now)
         terms = amended_terms(campaign, changes, now)
-        after = campaign.copy()
-        after.amend(terms, now)
-        reports = [make_report(self._name, state, history, now) for state in (campaign, after)]
-        return changes_in_words(campaign.terms, terms), reports[0], reports[1]
+
+        def amended(terms: Terms) -> Report:
+            """Return the report with terms; an amendment computes the pooled prior anew."""
+            state = campaign.copy()
+            state.amend(terms, now)
+            return make_report(self._name, state, history, now)
+
+        return changes_in_words(campaign.terms, terms), amended(campaign.terms), amended(terms)
 
     def lapses(self) -> dict[int, dict[str, Event]]:
         """Return by decision and kind the events of deadlines that have passed unrecorded."""
