@@ -259,6 +259,8 @@ def test_exploration_never_overspends(data: st.DataObject) -> None:
     [
         ("holdout", 1),
         ("holdout", -0.1),
+        ("holdout", 1e-10),
+        ("explore", 5e-324),
         ("holdout", "10%"),
         ("holdout", True),
         ("holdout", math.nan),

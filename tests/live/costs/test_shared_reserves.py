@@ -60,6 +60,17 @@ def test_without_a_risk_reserves_stay_within_the_budget(memory: AgentFactory) ->
     assert "risk" not in agent.terms.to_dict()
 
 
+@pytest.mark.parametrize("risk", [5e-324, 1e-310, 1e-200])
+def test_a_risk_next_to_none_reserves_nearly_in_full(risk: float, memory: AgentFactory) -> None:
+    """One over the smallest floating-point numbers is infinite."""
+    agent = create(memory, Clock(), risk=risk)
+    decisions = agent.decide_many(["new"] * 30)
+    assert sum(decision.action is not None for decision in decisions) == 20
+    assert agent.report().reserved == 100
+    with pytest.raises(al.InvalidTerms, match=r"least possible now is 100\.0"):
+        agent.amend(budget=99)
+
+
 def test_bills_that_the_budget_cannot_bear_are_recorded_but_not_charged(
     memory: AgentFactory,
 ) -> None:

@@ -38,6 +38,9 @@ MEMORY = 0.75
 """Weight of an earlier campaign: four weekly campaigns then bring as much as one of four weeks
 (benchmarks/campaigns/carry_over.py)."""
 
+LEAST_SHARE = 1e-9
+"""The least share of arrivals that are held out, or decided at random, if there are any."""
+
 UNIT_REACH = 10**15
 """The largest unit, and one over the smallest: costs and amounts stay finite numbers."""
 
@@ -190,7 +193,10 @@ def _horizon(horizon: Any) -> int | ClosingTime:
 def _share(term: str, value: Any) -> float:
     """Return a share of the arrivals; some must be left that are not held out."""
     high, remedy = (0.9 if term == "holdout" else 1), "give a share of the arrivals, such as 0.1"
-    return checks.number(term, value, low=0, high=high, error=InvalidTerms, remedy=remedy)
+    share = checks.number(term, value, low=0, high=high, error=InvalidTerms, remedy=remedy)
+    if 0 < share < LEAST_SHARE:  # the probabilities that are logged would be 0
+        raise checks.refuse(term, f"be 0 or at least {LEAST_SHARE:g}", value, remedy, InvalidTerms)
+    return share
 
 
 def _memory(value: Any) -> float:
