@@ -45,6 +45,8 @@ def text_of(html: str) -> str:
         ({**LENT, **UNTRIED}, "0 own, 12 borrowed"),
         ({**LENT, "borrowed": 1.0}, "16 own, 1 borrowed"),
         ({**LENT, "borrowed": 0.9}, "16 own, under 1 borrowed"),
+        ({**LENT, "rewarded": 2, "evidence": 8.9}, "9 own, 12 borrowed"),
+        ({**LENT, "rewarded": 0, "evidence": 0.3}, "under 1 own, 12 borrowed"),
         ({}, ""),
     ],
 )
@@ -61,10 +63,15 @@ def test_the_rewards_of_an_estimate_are_counted(changes: dict[str, Any], words: 
         ({**LENT, "rewarded": 1}, "1 own reward and about 12 borrowed: its own weigh 8 %."),
         ({**LENT, "borrowed": 0.2}, "16 own rewards and under 1 borrowed: its own weigh 99 %."),
         ({**LENT, **UNTRIED}, "it is made of about 12 borrowed, and no reward of its own yet."),
+        ({**LENT, "evidence": 16.0}, "16 own rewards and about 12 borrowed: its own weigh 57 %."),
+        (
+            {**LENT, "rewarded": 2, "evidence": 8.9},
+            "it is made of about 9 own and about 12 borrowed: its own weigh 42 %.",
+        ),
     ],
 )
 def test_an_example_says_how_much_own_rewards_weigh(changes: dict[str, Any], sentence: str) -> None:
-    """16/(16 + 12.3) = 0.57 and 1/13.3 = 0.08."""
+    """16/(16 + 12.3) = 0.57 and 1/13.3 = 0.08; with a window, decisions by their age weigh."""
     words = text_of(explanation(view(pair(**changes))["contexts"]))
     assert words.startswith("The campaign decides by the estimate, the diamond: it adds what ")
     assert "For “new” with “coupon” " in words

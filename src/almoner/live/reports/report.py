@@ -35,7 +35,8 @@ class ActionReport:
     A policy with a pooled prior learns about a pair from other contexts and actions too: it adds
     ``borrowed`` rewards, not a whole number, to its ``rewarded`` own ones. ``pooled`` is the mean
     of them all, the estimate that the policy uses; own rewards have a weight of
-    rewarded / (rewarded + inherited + borrowed) in it. ``inherited`` is the number of rewards that
+    rewarded / (rewarded + inherited + borrowed) in it, where ``evidence`` takes the place of
+    ``rewarded`` if rewards come within a window. ``inherited`` is the number of rewards that
     the campaign began with, by its prior or by the campaign before it. ``borrowed`` is None if
     nothing is borrowed: under policies without a prior, before the first reward, and while contexts
     and actions predict each other's rewards too badly; ``pooled`` is None if nothing is inherited

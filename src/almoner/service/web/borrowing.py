@@ -19,7 +19,7 @@ def rewards_counted(pair: ActionReport) -> str:
     """Return the own and the borrowed rewards of an estimate; empty if nothing is borrowed."""
     if pair.pooled is None:
         return ""
-    parts = [f"{count(pair.rewarded)} own"]
+    parts = [f"{_number(_own(pair))} own"]
     parts += [f"{_number(pair.inherited)} inherited"] if pair.inherited else []
     parts += [f"{_number(pair.borrowed)} borrowed"] if pair.borrowed is not None else []
     return ", ".join(part.replace(" ", NO_BREAK) for part in parts)
@@ -63,16 +63,24 @@ def _parts(pair: ActionReport) -> str:
     borrowed = pair.borrowed or 0.0
     others = [f"{_about(pair.inherited)} inherited"] if pair.inherited else []
     others += [f"{_about(borrowed)} borrowed"] if pair.borrowed is not None else []
-    if not pair.rewarded:
+    if not _own(pair):
         return f"{', '.join(others)}, and no reward of its own yet"
-    weight = percent(pair.rewarded / (pair.rewarded + pair.inherited + borrowed))
-    *first, last = [plural(pair.rewarded, "own reward"), *others]
+    weight = percent(_own(pair) / (_own(pair) + pair.inherited + borrowed))
+    own = plural(pair.rewarded, "own reward")
+    if pair.evidence is not None and pair.evidence != pair.rewarded:
+        own = f"{_about(pair.evidence)} own"
+    *first, last = [own, *others]
     return f"{', '.join(first)} and {last}: its own weigh {weight}"
+
+
+def _own(pair: ActionReport) -> float:
+    """Return the number of own rewards of a pair; in a window, of decisions by their age."""
+    return pair.rewarded if pair.evidence is None else pair.evidence
 
 
 def _about(rewards: float) -> str:
     return f"{'about ' if rewards >= 1 else ''}{_number(rewards)}"
 
 
-def _number(borrowed: float) -> str:
-    return count(borrowed) if borrowed >= 1 else "under 1"
+def _number(rewards: float) -> str:
+    return "under 1" if 0 < rewards < 1 else count(rewards)
