@@ -99,10 +99,16 @@ class RewardFormat(NamedTuple):
 
 
 def _amount(value: float) -> str:
-    """Return an amount, with two decimals unless it is whole."""
+    """Return an amount, with two decimals unless it is whole.
+
+    >>> _amount(-1234.5), _amount(-50)
+    ('−1,234.50', '−50')
+    """
     if not math.isfinite(value) or value == round(value):
-        return formatting.count(value)
-    return f"{value:,.2f}" if abs(value) >= 0.1 else formatting.rate(value)
+        text = formatting.count(value)
+    else:
+        text = f"{value:,.2f}" if abs(value) >= 0.1 else formatting.rate(value)
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def _mean(top: float) -> Callable[[float], str]:
