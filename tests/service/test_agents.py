@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 from support.waiting import wait_until_async
 
-from almoner.errors import Conflict, InvalidInput, StoreError, UnknownCampaign
+from almoner.errors import Conflict, DifferentTerms, InvalidInput, StoreError, UnknownCampaign
 from almoner.live.async_agent import AsyncAgent
 from almoner.live.audit import audit
 from almoner.live.transactions.follow_ups import Reward
@@ -60,6 +60,22 @@ def with_agent(
             await agents.close()
 
     return asyncio.run(main())
+
+
+def test_of_those_who_create_a_campaign_together_one_has() -> None:
+    async def main() -> None:
+        agents = AgentPool(MemoryStore())
+        agents.warm.set()
+        asked = [agents.create(name, **TERMS) for name in ("spring", "autumn") for _ in range(5)]
+        answers = await asyncio.gather(*asked)
+        assert [is_new for _, is_new in answers] == [True, *[False] * 4] * 2
+        assert {agent.name for agent, _ in answers} == {"spring", "autumn"}
+        other = {**TERMS, "budget": 600}
+        with pytest.raises(DifferentTerms):
+            await agents.create("spring", **other)
+        await agents.close()
+
+    asyncio.run(main())
 
 
 def test_those_who_ask_together_share_a_transaction() -> None:

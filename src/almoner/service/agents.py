@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from almoner.errors import StoreError
 from almoner.live.agent import Agent
@@ -39,6 +40,8 @@ class AgentPool:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="agent")
         self._agents: dict[str, AsyncAgent] = {}
         self._opening: dict[str, asyncio.Task[AsyncAgent]] = {}
+        # Locks of the names for which creations are under way.
+        self._creating: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._closed = False
 
     async def names(self) -> list[str]:
@@ -48,6 +51,17 @@ class AgentPool:
     async def exists(self, name: str) -> bool:
         """Return whether there is a campaign of that name."""
         return await self.run(self.store.terms, name) is not None
+
+    async def create(self, name: str, **terms: Any) -> tuple[AsyncAgent, bool]:
+        """Return the agent of a campaign on these terms, and whether this call created it.
+
+        Of several such calls at the same moment in this process one did; of calls in several
+        processes each may answer so.
+        """
+        lock = self._creating.setdefault(name, asyncio.Lock())
+        async with lock:
+            exists = name.isprintable() and await self.exists(name)
+            return await self.get(name, **terms), not exists
 
     def find(self, name: str) -> AsyncAgent | None:
         """Return the agent of a campaign if it is open; `get` takes longer."""

@@ -57,9 +57,8 @@ async def list_campaigns(services: Services) -> CampaignList:
 async def create(services: Services, body: NewCampaign) -> JsonResponse[CampaignView]:
     """Create a campaign; one that exists on the same terms is left as it is."""
     with opening(body.name):
-        exists = body.name.isprintable() and await services.agents.exists(body.name)
-        agent = await services.agents.get(body.name, **body.terms())
-    return JsonResponse(await view_of(agent), 200 if exists else 201)
+        agent, is_new = await services.agents.create(body.name, **body.terms())
+    return JsonResponse(await view_of(agent), 201 if is_new else 200)
 
 
 @get(CAMPAIGN)
