@@ -14,6 +14,7 @@ from support.shop import DAY, Clock, Shop, run_coupons
 
 import almoner as al
 from almoner.live.audit import audit
+from almoner.live.audit.auditor import Auditor
 from almoner.live.state.campaign_state import Campaign
 
 COUPON = al.Action(cost="0.50", reserve=5, expires="7 days")
@@ -85,6 +86,24 @@ def test_bills_that_the_budget_cannot_bear_are_recorded_but_not_charged(
     assert (report.spent, report.uncharged, report.overrun) == (100, 5 * len(taken) - 100, 0)
     assert agent.decide("new").reason == "budget"
     audit(agent.store, agent.name)
+
+
+def test_an_audit_finds_an_action_that_no_risk_admits(memory: AgentFactory) -> None:
+    """Of 100, 90 is spent and 10 reserved; one coupon alone takes 0.5 + q + √(q² + 2L·0.5·5)."""
+    agent = create(memory, Clock())
+    ids = [decision.id for decision in agent.decide_many(["new"] * 20)]
+    for decision in ids[:18]:
+        agent.settle(decision, cost=5)
+    assert agent.decide("new").reason == "budget"
+    log = [*agent.events()]
+    left = log[-1].left - 50
+    forged = log[-1]._replace(action="coupon", cost=50, reserve=500, reason=None, left=left)
+    rows = [(*row, None) for row in (*log[:-1], forged)]
+    with pytest.raises(
+        al.BrokenLedger, match="is taken with 9000 of 10000 spent and 1000 reserved"
+    ):
+        Auditor("spring", agent.terms).check(rows)
+    Auditor("spring", agent.terms).check([(*row, None) for row in log])
 
 
 def test_money_is_freed_as_coupons_grow_old_and_expire(memory: AgentFactory) -> None:

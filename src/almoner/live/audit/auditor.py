@@ -32,7 +32,8 @@ class Audit:
 
     ``spent + reserved + left == budget`` holds after every event. With a risk reserves may exceed
     the budget, and ``left`` is the money neither spent nor expected to be. Learned costs are only
-    checked to be between 0 and the reserve, and not whether a decision was within the risk.
+    checked to be between 0 and the reserve, and actions that a risk has admitted to be such that
+    it could, whatever the ages of the open decisions.
     ``sealed_from`` is the first event that a checksum covers; None if there is none.
     """
 

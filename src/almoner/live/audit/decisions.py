@@ -108,6 +108,7 @@ class DecisionAuditor:
             if has_rules:
                 self._check_rules(event_of(row), own)
             if action is not None:
+                money.check_admission(cost, reserve)
                 money.reserve(cost, reserve)
             offered[seq] = number
             if left != money.free or left < 0 or paced:

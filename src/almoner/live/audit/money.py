@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import log, sqrt
 
 from almoner.live.audit.pace import AuditedPace
 from almoner.live.audit.rows import Fault, event_of
@@ -10,6 +11,12 @@ from almoner.live.terms.terms import CHARGE, RELEASE, Terms
 from almoner.store.events import CANCELLED, EXPIRED, Event, EventRow
 
 __all__ = ["MoneyAuditor"]
+
+LEAST_RISK = 1e-300
+"""Risks below this count as this: one over them must be a finite number."""
+
+SLACK = 1e-9
+"""Share of the budget by which a bound of floating-point numbers may be off."""
 
 
 class MoneyAuditor:
@@ -29,6 +36,8 @@ class MoneyAuditor:
         self._terms, self.pace = terms, AuditedPace(terms)
         self.is_paced = self.pace.is_needed
         self._shared = terms.risk > 0
+        self._level = log(1 / max(terms.risk, LEAST_RISK)) if self._shared else 0.0
+        self._largest = 0
         self.spent = self.reserved = self.overrun = 0
         self.free = terms.budget
         # Deadlines and bills of open decisions whose reserves expire; bills and charges of those
@@ -61,6 +70,25 @@ class MoneyAuditor:
             raise Fault(f"overspends the budget by {taken - self._terms.budget}")
         if event.left != self.left:
             raise Fault(f"says that {event.left} is left, where {self.left} is")
+
+    def check_admission(self, cost: int, reserve: int) -> None:
+        """Refuse an action of a campaign with a risk that no state of its open decisions admits.
+
+        If not all reserves fit the budget, Bernstein's bound must. It is not computed anew, as it
+        depends on what was learned of bills, but it is never less than for this decision alone.
+        """
+        if not self._shared:
+            return
+        budget = self._terms.budget
+        self._largest = max(self._largest, reserve)
+        q = self._level * self._largest / 3
+        alone = cost + q + sqrt(q * q + 2 * self._level * cost * reserve)
+        in_full = self.spent + self.reserved + reserve
+        if in_full > budget and self.spent + alone > budget * (1 + SLACK):
+            raise Fault(
+                f"is taken with {self.spent} of {budget} spent and {self.reserved} reserved, which "
+                f"no risk of {self._terms.risk:g} admits"
+            )
 
     def reserve(self, cost: int, reserve: int) -> None:
         """Add the reserve of an action."""
