@@ -159,9 +159,9 @@ def thrifty(*, caution: float = 1.0) -> Policy:
     The log-odds of the mean of each pair are predicted by the rewards of all other pairs, as
     μ + α_j + β_k (`Pooled`); once the predictions have proved better than none, they act like
     rewards that came before the first. The index of a pair is the bound of `wilson_eager`, at 0.8
-    of its level while another context is decided. While its own context is decided, a pair is tried
-    until its own rewards say that to leave it alone cannot lose more than 15 % of the campaign's
-    reward (`InsuredWilson`). It allocates by `EagerRounding`.
+    of its level while another context is decided, and always while nothing is borrowed. While its
+    own context is decided, a pair is tried until its own rewards say that to leave it alone cannot
+    lose more than 15 % of the campaign's reward (`InsuredWilson`). It allocates by `EagerRounding`.
 
     Parameters
     ----------

@@ -96,8 +96,8 @@ def test_an_audit_finds_an_action_that_no_risk_admits(memory: AgentFactory) -> N
         agent.settle(decision, cost=5)
     assert agent.decide("new").reason == "budget"
     log = [*agent.events()]
-    taken = {"action": "coupon", "cost": 50, "reserve": 500, "reason": None}
-    forged = log[-1]._replace(**taken, left=log[-1].left - 50)
+    left = log[-1].left - 50
+    forged = log[-1]._replace(action="coupon", cost=50, reserve=500, reason=None, left=left)
     rows = [(*row, None) for row in (*log[:-1], forged)]
     with pytest.raises(
         al.BrokenLedger, match="is taken with 9000 of 10000 spent and 1000 reserved"

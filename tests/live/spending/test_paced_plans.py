@@ -122,9 +122,11 @@ def test_more_money_changes_no_plan_that_a_cap_holds_back(memory: AgentFactory) 
     """With a risk, older decisions are expected to cost less, and the cap knows nothing of that."""
     now = [MONDAY]
     coupon = al.Action(cost=1, reserve=5, expires="7 days")
+    opens = datetime(2026, 11, 16, tzinfo=UTC)
+    closes = al.ClosingTime(opens=opens, at=opens.replace(day=26), arrivals=900)
     agent = memory.create(
         actions={"mail": 0.5, "coupon": coupon}, budget=500, risk=0.01, pace={"day": 30},
-        horizon=al.ClosingTime(opens="2026-11-16T00:00Z", at="2026-11-26T00:00Z", arrivals=900),
+        horizon=closes,
         clock=lambda: now[0],
     )  # fmt: skip
     for visit in range(40):
