@@ -361,3 +361,23 @@ def test_none_is_skipping_in_tables_by_action() -> None:
     assert log.notes == ("1 row without a reward counts as 0",)
     with pytest.raises(al.InvalidInput, match=r"unknown key 'b'; use only a, '', skip"):
         al.Log.read(columns, context=[], design="uniform", cost={"b": 2})
+
+
+def test_an_export_may_have_names_that_programs_write_for_empty_cells(tmp_path: Path) -> None:
+    names = ["nan", "null", "'quoted", "=1+1", "NA"]
+    agent = al.Agent.open(
+        "memory:",
+        name="odd",
+        contexts=names,
+        actions=dict.fromkeys(names, 1),
+        horizon=2_000,
+        budget=1_500,
+        explore=1.0,
+        seed=1,
+    )
+    for arrival in range(300):
+        agent.decide(names[arrival % 5])
+    for ending in ("csv", "jsonl"):
+        export(agent, tmp_path / f"odd.{ending}")
+        log = al.Log.read(tmp_path / f"odd.{ending}")
+        assert set(log.contexts) == set(log.actions) == set(names)

@@ -133,7 +133,7 @@ def _actions(table: Table, name: str | None, skip: str | None, own: bool) -> tup
         )
     actions = [text for text in found if text not in skips]
     lost = next((text for text in actions if text.strip().lower() in LOST), None)
-    if lost is not None:
+    if lost is not None and not own:
         raise InvalidInput(
             f"{table.source}: actions must have names, and {lost!r} is how programs write an empty "
             f"cell; give skip={lost!r} if nothing was done there, or rename the action"
