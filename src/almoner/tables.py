@@ -1,11 +1,14 @@
-"""Columns of numbers or texts from CSV, JSONL and Parquet files, data frames and mappings."""
+"""Columns of numbers or texts from CSV, JSONL and Parquet files, data frames and mappings.
+
+Results become data frames and CSV here too.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -14,7 +17,7 @@ import numpy as np
 from almoner.errors import InvalidInput
 from almoner.types import Floats, Mask
 
-__all__ = ["Table", "is_empty", "open_table"]
+__all__ = ["Table", "data_frame", "is_empty", "open_table", "write_columns"]
 
 SUFFIXES = ".csv, .tsv, .jsonl (each also with .gz) or .parquet"
 
@@ -76,6 +79,24 @@ class Table:
     def empty(self, name: str) -> Mask:
         """Return which cells of a column of numbers have none."""
         return np.array([_is_missing(value) for value in self._columns[name]], np.bool_)
+
+
+def data_frame(data: Any, *, columns: Sequence[str] | None = None, instead: str = "to_csv") -> Any:
+    """Return a data frame of pandas; where that is missing, name what to use instead."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise InvalidInput(f"to_frame needs pandas; install it, or use {instead} instead") from None
+    return pd.DataFrame(data, columns=columns)
+
+
+def write_columns(path: str | Path, columns: Mapping[str, Any]) -> None:
+    """Write columns of equal length as CSV, each row with its number in front."""
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["run", *columns])
+        values = [np.asarray(column).tolist() for column in columns.values()]
+        writer.writerows([number, *row] for number, row in enumerate(zip(*values, strict=True)))
 
 
 def is_empty(value: Any) -> bool:

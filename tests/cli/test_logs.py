@@ -55,6 +55,12 @@ def test_a_plan_in_money_is_in_the_unit_of_the_log(tmp_path: Path) -> None:
         found.append(json.loads(run("plan", str(tmp_path / f"{name}.toml"), "--json").output))
     assert found[1]["upper_bound"] == pytest.approx(250 * found[0]["upper_bound"])
     assert found[1]["price"] == pytest.approx(250 * found[0]["price"])
+    for command in (["simulate", "--runs", "2"], ["oracle"]):
+        notes = [
+            "Rewards of 0 and 1 are 0 and 250" in run(*command, str(tmp_path / name)).output
+            for name in ("plain.toml", "euros.toml")
+        ]
+        assert notes == [False, True]
 
 
 def test_frontier_prints_points_and_draws_a_figure(log: str, tmp_path: Path) -> None:

@@ -287,3 +287,10 @@ def test_noise_with_rare_large_rewards_is_no_difference() -> None:
 def test_free_actions_are_refused() -> None:
     with pytest.raises(al.InvalidInput, match="a problem needs actions that cost more than 0"):
         al.Log.read({**columns_of(500, 1), "cost": 0.0 * columns_of(500, 1)["cost"]}).fit(budget=1)
+
+
+def test_contexts_of_a_fit_are_names_of_columns() -> None:
+    log = al.Log.read(columns_of(500, 1))
+    assert log.fit(budget=100, context="context").contexts == log.contexts  # type: ignore[arg-type]
+    with pytest.raises(al.InvalidInput, match="context must be a list of texts, got context=5"):
+        log.fit(budget=100, context=5)  # type: ignore[arg-type]

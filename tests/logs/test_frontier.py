@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from support.logs import WORLD, columns_of, make_log
 from support.rows import uplift_rows
@@ -105,6 +107,12 @@ def test_a_known_reward_of_skipping_needs_no_skips() -> None:
     assert point.snips == pytest.approx(expected, abs=3 * point.stderr)
     result = al.replay(log, "thrifty", budget=4_000, runs=3)
     assert result.per_arrival == pytest.approx(expected / 8_000, abs=0.03)
+
+
+@pytest.mark.parametrize("kind", [tuple, iter, np.array, pd.Series, pl.Series])
+def test_budgets_are_anything_that_lists_numbers(kind: Any) -> None:
+    points = al.frontier(make_log(500, 1), budgets=kind([60, 30]), bootstraps=2)
+    assert [point.budget for point in points] == [30.0, 60.0]
 
 
 def test_rewards_in_money_are_values_in_money() -> None:

@@ -332,3 +332,52 @@ def test_rewards_of_a_hold_out_say_what_skipping_brings(tmp_path: Path) -> None:
     nobody, some = al.frontier(log, budgets=[0, 1_000])
     assert nobody.value == pytest.approx(600, abs=3 * nobody.stderr)
     assert some.value == pytest.approx(800, abs=3 * some.stderr)
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ([3, 1, 2], "must have the same length, got 4 rows of actions and 3 of times"),
+        (
+            ["2026-01-01", "", "2026-01-02", "2026-01-03"],
+            "got nothing in row 2; convert the column",
+        ),
+        (["2026-01-01T09:30", "2026-01-01", "2026-01-02", "x"], "got x in row 4"),
+        (["2026-01-01T09:30", "2026-01-01", "2026-01-02", "2026-01-03"], "2026-01-01 in row 2"),
+    ],
+)
+def test_times_that_cannot_be_sorted_are_refused(times: list[Any], message: str) -> None:
+    columns = {"action": ["a", "", "a", ""], "reward": [1, 0, 0, 1], "at": times}
+    with pytest.raises(al.InvalidInput, match=message):
+        al.Log.read(columns, context=[], time="at", design="uniform")
+
+
+def test_none_is_skipping_in_tables_by_action() -> None:
+    columns = {"action": ["a", None, "a", None], "reward": [1, 0, 0, None]}
+    tables: dict[str, Any] = {"design": {"a": 0.4, None: 0.6}, "cost": {"a": 2, None: 0}}
+    log = al.Log.read(columns, context=[], **tables)
+    assert log.probabilities.tolist() == [0.4, 0.6, 0.4, 0.6]
+    assert log.costs.tolist() == [2.0, 0.0, 2.0, 0.0]
+    assert log.notes == ("1 row without a reward counts as 0",)
+    with pytest.raises(al.InvalidInput, match=r"unknown key 'b'; use only a, '', skip"):
+        al.Log.read(columns, context=[], design="uniform", cost={"b": 2})
+
+
+def test_an_export_may_have_names_that_programs_write_for_empty_cells(tmp_path: Path) -> None:
+    names = ["nan", "null", "'quoted", "=1+1", "NA"]
+    agent = al.Agent.open(
+        "memory:",
+        name="odd",
+        contexts=names,
+        actions=dict.fromkeys(names, 1),
+        horizon=2_000,
+        budget=1_500,
+        explore=1.0,
+        seed=1,
+    )
+    for arrival in range(300):
+        agent.decide(names[arrival % 5])
+    for ending in ("csv", "jsonl"):
+        export(agent, tmp_path / f"odd.{ending}")
+        log = al.Log.read(tmp_path / f"odd.{ending}")
+        assert set(log.contexts) == set(log.actions) == set(names)

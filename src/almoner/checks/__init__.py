@@ -5,11 +5,12 @@ class ``error``) with one sentence.
 """
 
 from almoner.checks.messages import nearest, refuse, shown, uncalled
-from almoner.checks.numbers import array, costs, number, probabilities, whole
+from almoner.checks.numbers import array, budgets, costs, number, probabilities, whole
 from almoner.checks.values import choice, flag, kind, known_keys, listed, names, plain
 
 __all__ = [
     "array",
+    "budgets",
     "choice",
     "costs",
     "flag",

@@ -46,6 +46,7 @@ def nearest(value: object, options: list[str]) -> str:
 
 def some_of(options: list[str]) -> str:
     """Return options as a list in words, only the first ones of a long one."""
+    options = [option or "''" for option in options]
     text = ", ".join(options)
     if len(text) <= OPTIONS_LENGTH or len(options) == 1:
         return text

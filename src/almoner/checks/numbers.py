@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
@@ -13,7 +14,7 @@ from almoner.checks.messages import refuse
 from almoner.errors import InvalidInput
 from almoner.types import Floats
 
-__all__ = ["array", "costs", "number", "probabilities", "whole"]
+__all__ = ["array", "budgets", "costs", "number", "probabilities", "whole"]
 
 SUM_TOLERANCE = 1e-9
 """Largest error of a sum of probabilities: that of numbers typed with nine digits."""
@@ -58,6 +59,14 @@ def whole(
     if result >= 2**53:
         raise refuse(name, "be below 2**53", value, remedy, error)
     return int(result)
+
+
+def budgets(value: Any) -> list[float]:
+    """Return budgets, of which there must be one at least, as sorted floats."""
+    listed = [] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    if not listed:
+        raise refuse("budgets", "be a list of budgets", value)
+    return sorted(number("budgets", budget, low=0.0) for budget in listed)
 
 
 def array(

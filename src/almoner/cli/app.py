@@ -15,7 +15,7 @@ from almoner.errors import AlmonerError, BrokenLedger
 if TYPE_CHECKING:
     from almoner.problem import Problem
 
-__all__ = ["INTERRUPTED", "load_problem", "main", "problem_options"]
+__all__ = ["INTERRUPTED", "echo_reward_range", "load_problem", "main", "problem_options"]
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 and the number of the signal."""
@@ -121,3 +121,10 @@ def load_problem(
     if horizon is not None or rho is not None:
         return problem.scaled(rounds, ratio=rho)
     return problem
+
+
+def echo_reward_range(problem: Problem) -> None:
+    """Print what rewards of 0 and 1 stand for, if the problem was fitted to a log in a unit."""
+    if problem.fit is not None and problem.fit.reward_range != (0.0, 1.0):
+        low, high = problem.fit.reward_range
+        click.echo(f" Rewards of 0 and 1 are {low:,g} and {high:,g} in the log.")

@@ -6,7 +6,7 @@ import math
 
 import click
 
-from almoner.cli.app import load_problem, problem_options
+from almoner.cli.app import echo_reward_range, load_problem, problem_options
 from almoner.cli.output import amount, print_json, print_table
 
 __all__ = ["oracle"]
@@ -41,3 +41,4 @@ def oracle(
         ],
         caption=reason,
     )
+    echo_reward_range(problem)

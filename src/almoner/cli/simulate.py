@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from almoner.cli.app import INTERRUPTED, load_problem, problem_options
+from almoner.cli.app import INTERRUPTED, echo_reward_range, load_problem, problem_options
 from almoner.cli.output import (
     amount,
     counted,
@@ -185,6 +185,7 @@ def _print_runs(problem: Problem, rows: list[dict[str, Any]], *, against: str) -
         caption=f"{counted(problem.horizon, 'round')}, budget {problem.budget:,g}, "
         f"{counted(rows[0]['runs'], 'run')}; regret against the {against}",
     )
+    echo_reward_range(problem)
     unusable = [
         f"{row['policy']} {small_amount(row['unusable_mean'])}"
         for row in rows

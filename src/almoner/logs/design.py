@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from almoner.checks.numbers import SUM_TOLERANCE
 from almoner.errors import InvalidInput
 from almoner.types import Floats, Ints
 
-__all__ = ["check_probabilities", "designed"]
+__all__ = ["by_name", "check_probabilities", "designed"]
 
 SIGMAS, ROUNDING = 6.0, 0.02
 """Standard errors, and share, by which the weights of an action may differ from the rows: chance,
@@ -47,9 +48,14 @@ def designed(
     return probabilities
 
 
+def by_name(table: Mapping[Any, float]) -> dict[str, float]:
+    """Return a table by action with texts as names; None, like an empty text, is skipping."""
+    return {"" if name is None else str(name): value for name, value in table.items()}
+
+
 def _table(design: Mapping[str, float], actions: list[str], skip: str, skips: bool) -> Floats:
     """Return a probability for each action, and one for skipping at the end."""
-    given = {str(name): value for name, value in design.items()}
+    given = by_name(design)
     if skips and skip not in given and "skip" in given:
         skip = "skip"
     names = [*actions, skip] if skips else actions

@@ -30,7 +30,9 @@ def fit_problem(
         refuse_certainty(log, "a fit")
     splits: tuple[Split, ...] = ()
     if context is not None:
-        log = log.by(*([context] if isinstance(context, str) else context))
+        log = log.by(
+            *([context] if isinstance(context, str) else checks.listed("context", context))
+        )
     elif log.columns:
         splits = rank_splits(log, budget / arrivals)
         log = log.by(*best_split(splits))

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from almoner import checks
-from almoner.errors import InvalidInput
 from almoner.logs.basis import LEVEL, Basis, basis_of, refuse_certainty, refuse_unknown_skips
 from almoner.logs.log import Log
 from almoner.logs.plans import Judgement, judge, moves_of
@@ -24,6 +23,7 @@ from almoner.logs.sums import (
     sum_rows,
     weigh_rows,
 )
+from almoner.tables import data_frame
 from almoner.types import Floats
 
 __all__ = ["LogFrontier", "LogFrontierPoint", "log_frontier"]
@@ -108,13 +108,7 @@ class LogFrontier(list[LogFrontierPoint]):
 
     def to_frame(self) -> Any:
         """Return the points as a data frame of pandas, which must be installed."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise InvalidInput(
-                "to_frame needs pandas; install it, or use the points or to_csv instead"
-            ) from None
-        return pd.DataFrame([_flat(point) for point in self])
+        return data_frame([_flat(point) for point in self], instead="the points or to_csv")
 
 
 def _flat(point: LogFrontierPoint) -> dict[str, Any]:
@@ -128,7 +122,7 @@ def log_frontier(
     log: Log, *, budgets: Sequence[float], bootstraps: int = BOOTSTRAPS, seed: int = 0
 ) -> LogFrontier:
     """Return the frontier of a log: see `almoner.frontier`."""
-    amounts = sorted(checks.number("budgets", budget, low=0.0) for budget in _listed(budgets))
+    amounts = checks.budgets(budgets)
     bootstraps = checks.whole("bootstraps", bootstraps, low=2)
     seed = checks.whole("seed", seed, low=0)
     refuse_unknown_skips(log)
@@ -150,13 +144,6 @@ def log_frontier(
         _point(log, sums, values, budget, float(stderr) * len(log))
         for budget, values, stderr in zip(amounts, judged(sums), deviations, strict=True)
     )
-
-
-def _listed(budgets: Any) -> list[Any]:
-    values = list(budgets) if isinstance(budgets, Sequence | np.ndarray) else []
-    if not values or isinstance(budgets, str):
-        raise checks.refuse("budgets", "be a list of budgets", budgets)
-    return values
 
 
 def _cross_fitted(sums: Sums, skip_reward: float | None) -> Model:

@@ -11,7 +11,7 @@ import numpy as np
 from almoner import checks
 from almoner.errors import InvalidInput
 from almoner.logs.columns import Column, encode, encode_column
-from almoner.logs.design import check_probabilities, designed
+from almoner.logs.design import by_name, check_probabilities, designed
 from almoner.tables import Table, open_table
 from almoner.types import Floats, Ints, Mask
 
@@ -133,7 +133,7 @@ def _actions(table: Table, name: str | None, skip: str | None, own: bool) -> tup
         )
     actions = [text for text in found if text not in skips]
     lost = next((text for text in actions if text.strip().lower() in LOST), None)
-    if lost is not None:
+    if lost is not None and not own:
         raise InvalidInput(
             f"{table.source}: actions must have names, and {lost!r} is how programs write an empty "
             f"cell; give skip={lost!r} if nothing was done there, or rename the action"
@@ -204,7 +204,8 @@ def _costs(
             return _billed(table, name, taken)
     if isinstance(cost, Mapping):
         skips = [*SKIP_NAMES, *([] if skip is None else [str(skip)])]
-        checks.known_keys("cost", map(str, cost), required=actions, optional=skips)
+        cost = by_name(cost)
+        checks.known_keys("cost", cost, required=actions, optional=skips)
         if paid := [name for name in skips if cost.get(name, 0.0) != 0.0]:
             raise checks.refuse(
                 f"the cost of {paid[0]!r}", "be 0, as it is skipping", cost[paid[0]]
@@ -237,12 +238,18 @@ def _billed(table: Table, name: str, taken: Ints) -> Floats:
 def _silent(silent: Mask) -> list[str]:
     """Return a note on rows without a reward."""
     count = int(np.count_nonzero(silent))
-    return [f"{count:,} rows without a reward count as 0"] if count else []
+    if not count:
+        return []
+    return [
+        f"{count:,} rows without a reward count as 0"
+        if count > 1
+        else "1 row without a reward counts as 0"
+    ]
 
 
 def _refuse_lengths(table: Table, fields: dict[str, Any]) -> None:
     count = len(fields["taken"])
-    for name in ("rewards", "probabilities", "costs"):
+    for name in ("rewards", "probabilities", "costs", "times"):
         if name in fields and len(fields[name]) != count:
             raise InvalidInput(
                 f"{table.source}: columns must have the same length, got {count} rows of actions "
@@ -269,7 +276,9 @@ def _in_order(table: Table, name: str | None, fields: dict[str, Any]) -> dict[st
     """Return the fields with rows in the order of time, if there is a column of it."""
     if name is None:
         return fields
-    order = _order(table, name)
+    texts = table.texts(name)
+    _refuse_lengths(table, {**fields, "times": texts})
+    order = _order(table, texts)
     if np.all(order[1:] > order[:-1]):
         return fields
     for each in ("taken", "rewards", "probabilities", "costs"):
@@ -278,19 +287,19 @@ def _in_order(table: Table, name: str | None, fields: dict[str, Any]) -> dict[st
     return fields
 
 
-def _order(table: Table, name: str) -> Ints:
-    """Return the rows in the order of a column of numbers or of times as ISO 8601 has them."""
-    texts = table.texts(name)
+def _order(table: Table, texts: list[str]) -> Ints:
+    """Return the rows in the order of numbers or of times as ISO 8601 has them."""
     try:
         return np.argsort(np.array(texts, np.float64), kind="stable")
     except ValueError:
-        bad = next((text for text in texts if not ISO_TIME.fullmatch(text)), None)
-    if bad is not None or len({len(text) > 10 for text in texts}) > 1:
-        raise checks.refuse(
-            f"{table.source}: time",
-            "be numbers, or times in UTC like 2026-03-01T09:30:00",
-            bad,
-            "convert the column, or leave it out if rows are in the order of time",
+        bad = [row for row, text in enumerate(texts) if not ISO_TIME.fullmatch(text)]
+    days = [row for row, text in enumerate(texts) if len(text) <= 10]
+    if bad or 0 < len(days) < len(texts):
+        row = (bad or days)[0]
+        raise InvalidInput(
+            f"{table.source}: time must be numbers, or times in UTC like "
+            f"2026-03-01T09:30:00, got {texts[row] or 'nothing'} in row {row + 1}; convert the "
+            "column, or leave it out if rows are in the order of time"
         )
     codes, _ = encode([text.replace(" ", "T").removesuffix("Z") for text in texts])
     return np.argsort(codes, kind="stable")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from almoner.errors import InvalidInput
 from almoner.problem import Problem
 from almoner.simulation.comparison import Comparison, compare
 from almoner.simulation.curve import Curve
 from almoner.simulation.regret import Sample
+from almoner.tables import data_frame, write_columns
 from almoner.types import Floats, Ints
 
 __all__ = ["Runs", "Trace", "unusable"]
@@ -134,24 +133,14 @@ class Runs:
 
     def to_frame(self) -> Any:
         """Return a data frame of pandas, which must be installed, with a row per replication."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise InvalidInput("to_frame needs pandas; install it, or use to_csv instead") from None
-        return pd.DataFrame({name: np.asarray(getattr(self, name)) for name in COLUMNS})
+        return data_frame(self._columns())
 
     def to_csv(self, path: str | Path) -> None:
         """Write a row per replication as CSV."""
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["run", *COLUMNS])
-            columns = [np.asarray(getattr(self, name)).tolist() for name in COLUMNS]
-            writer.writerows(enumerate_rows(columns))
+        write_columns(path, self._columns())
 
-
-def enumerate_rows(columns: list[list[float]]) -> list[list[float]]:
-    """Return the rows of some columns, each with its number in front."""
-    return [[number, *row] for number, row in enumerate(zip(*columns, strict=True))]
+    def _columns(self) -> dict[str, Floats]:
+        return {name: np.asarray(getattr(self, name)) for name in COLUMNS}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

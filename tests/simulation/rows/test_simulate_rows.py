@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,18 @@ def test_every_recipe_spends_within_the_budget_and_adds_up(name: str) -> None:
     figures = result.summary()
     assert figures["reward_mean"] == pytest.approx(result.reward.mean())
     assert figures["ratio"] == pytest.approx(result.reward.mean() / figures["benchmark"])
+
+
+def test_tables_have_a_row_per_replication(tmp_path: Path) -> None:
+    runs = al.simulate(ROWS, "priced", budget=BUDGET, runs=4, seed=1)
+    frame = runs.to_frame()
+    assert frame["reward"].tolist() == runs.reward.tolist()
+    assert frame["regret"].tolist() == runs.regret.values.tolist()
+    runs.to_csv(tmp_path / "runs.csv")
+    with (tmp_path / "runs.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["spend"]) for row in rows] == runs.spend.tolist()
+    assert list(rows[0]) == ["run", *frame.columns]
 
 
 def test_the_numbers_do_not_depend_on_threads() -> None:
@@ -234,7 +248,11 @@ def test_options_of_rows_are_refused_on_a_problem(option: Any) -> None:
 @pytest.mark.parametrize(
     ("policy", "missing", "sentence"),
     [
-        ("priced", {"scores": None}, "the policy decides by scores, and the rows have none; name "),
+        (
+            "priced",
+            {"scores": None},
+            "the policy decides by scores, and the rows have none; name their ",
+        ),
         ("linear", {"features": None}, "the policy decides by features, and the rows have none; "),
     ],
 )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from almoner import checks
-from almoner.errors import InvalidInput
 from almoner.policy.base import Policy
 from almoner.policy.recipes import recipe
 from almoner.policy.recipes_rows import ROW_RECIPES
 from almoner.simulation.rows.rows import Rows
 from almoner.simulation.rows.simulate_rows import simulate_rows
+from almoner.tables import data_frame
 
 __all__ = ["OPTIMUM", "Frontier", "compute_frontier"]
 
@@ -44,13 +44,7 @@ class Frontier:
 
     def to_frame(self) -> Any:
         """Return the rows as a data frame of pandas, which must be installed."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise InvalidInput(
-                "to_frame needs pandas; install it, or use rows or to_csv instead"
-            ) from None
-        return pd.DataFrame(self.rows, columns=COLUMNS)
+        return data_frame(self.rows, columns=COLUMNS, instead="rows or to_csv")
 
     def to_csv(self, path: str | Path) -> None:
         """Write the rows as CSV."""
@@ -77,11 +71,7 @@ def compute_frontier(
     threads: int | None,
 ) -> Frontier:
     """Return the frontier of some policies on rows: see `Rows.frontier`."""
-    if isinstance(budgets, str) or not isinstance(budgets, Iterable):
-        raise checks.refuse("budgets", "be a list of budgets", budgets)
-    amounts = sorted(checks.number("budgets", budget, low=0.0) for budget in budgets)
-    if not amounts:
-        raise checks.refuse("budgets", "be a list of budgets", amounts)
+    amounts = checks.budgets(budgets)
     named = _named(default_policies(rows) if policies is None else policies)
     records = []
     for budget in amounts:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from almoner.simulation.regret import Sample
 from almoner.simulation.rows.hindsight import HindsightOptimum
+from almoner.tables import data_frame, write_columns
 from almoner.types import Floats, Ints
 
 __all__ = ["RowRuns", "RowTrace"]
+
+COLUMNS = ("reward", "spend", "overrun", "regret")
+"""The numbers of each replication, as `RowRuns.to_frame` has them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,6 +63,17 @@ class RowRuns:
         """The mean reward as a share of the benchmark; NaN if that is 0 or less."""
         best = float(self.benchmark)
         return float(self.reward.mean()) / best if best > 0.0 else float("nan")
+
+    def to_frame(self) -> Any:
+        """Return a data frame of pandas, which must be installed, with a row per replication."""
+        return data_frame(self._columns())
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write a row per replication as CSV."""
+        write_columns(path, self._columns())
+
+    def _columns(self) -> dict[str, Floats]:
+        return {name: np.asarray(getattr(self, name)) for name in COLUMNS}
 
     def summary(self) -> dict[str, Any]:
         """Return the figures of `almoner simulate` on rows, by name."""
