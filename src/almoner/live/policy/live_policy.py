@@ -214,11 +214,10 @@ class LivePolicy:
                 return batch
         else:
             batch.contexts[: len(arrivals)] = [contexts[arrival.context] for arrival in arrivals]
-        for index, arrival in enumerate(arrivals):
-            if arrival.available is not None:
-                batch.allowed[index] = False
-                active = [self.actions[name] for name in arrival.available if name in self.actions]
-                batch.allowed[index, active] = True
+        for index in [i for i, a in enumerate(arrivals) if a.available is not None]:
+            batch.allowed[index] = False
+            names = [name for name in arrivals[index].available if name in self.actions]
+            batch.allowed[index, [self.actions[name] for name in names]] = True
         return batch
 
     def _plan(self, horizon: int, held: float) -> None:

@@ -94,8 +94,9 @@ class Decide(Command):
         on_rows = campaign.terms.on_rows
         if on_rows:
             self.context = row_context(self.context)
-        if type(self.context) is not str or self.context not in campaign.contexts:
-            self.context = transaction.known_context(self.context)
+        context = self.context
+        if type(context) is not str or context not in campaign.contexts:
+            self.context = transaction.known_context(context)
         if self.available is not None:
             self.available = known_actions(campaign, self.available)
         if self.costs is not None:
