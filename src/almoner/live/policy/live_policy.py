@@ -186,9 +186,9 @@ class LivePolicy:
             return (choice,)
         if blocked is not None:
             reserves, left = self._limits(arrivals[0], left, blocked)
-        self._advance(self._arrays, size, reserves, left)
-        if size == 1:  # slices would take twice as long
-            return (self._choice(),)
+        last: Choice = self._advance(self._arrays, size, reserves, left)
+        if size == 1:
+            return (last,)
         choices, figures = batch.choices[:size].T.tolist(), batch.figures[:size].T.tolist()
         return zip(*choices, *figures, strict=True)
 

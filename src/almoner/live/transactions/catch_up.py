@@ -22,7 +22,7 @@ from almoner.live.state.snapshot import Counts, read_snapshot, write_snapshot
 from almoner.live.terms.terms import Terms
 from almoner.live.transactions.decision_ids import DecisionIds
 from almoner.live.transactions.recent_events import RecentEvents, rows_after
-from almoner.live.transactions.transaction import Command, Decide, execute
+from almoner.live.transactions.transaction import Command, execute
 from almoner.store.base import Reader, Store, Writer
 from almoner.store.events import Event, EventRow
 
@@ -298,7 +298,7 @@ class TransactionRunner:
         """
         for commands in callers:
             for command in commands:
-                if type(command) is Decide and command.costs is not None:
+                if command.has_own_costs():
                     Campaign(self._replica.terms).policy.warm_up_own_costs()
                     self._weighs_own_costs = True
                     return
