@@ -25,7 +25,7 @@ def weigh(values: Any, factor: float) -> float:
         for column in range(table.shape[1]):
             total += factor * table[row, column] * numbers.row[column]
     table[0, 0] = total
-    return total
+    return float(total)
 
 
 def values() -> tuple[Any, ...]:

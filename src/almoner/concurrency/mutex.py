@@ -69,6 +69,12 @@ class Claim:
         self.frame, self.queue, self.thread = frame, queue, get_ident()
         self.next: dict[None, Claim] = {}
 
+    def release(self) -> None:
+        """Release the lock, unless another thread has taken it over."""
+        self.frame = None  # which would keep all its variables
+        if self.queue.waiters:
+            self.queue.notify()
+
     def has_ended(self) -> bool:
         """Return whether its function has ended; refuse to wait for a function of this thread."""
         frame = self.frame
@@ -201,9 +207,7 @@ def release(*claims: Claim | None) -> None:
     """Release locks in order, each unless another thread has taken it over."""
     for claim in claims:
         if claim is not None:
-            claim.frame = None  # which would keep all its variables
-            if claim.queue.waiters:
-                claim.queue.notify()
+            claim.release()
 
 
 def acquire_any(mutexes: Sequence[Mutex], queue: WaitQueue, frame: FrameType) -> tuple[int, Claim]:

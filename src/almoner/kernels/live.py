@@ -95,13 +95,19 @@ def new_batch(actions: int, *, size: int) -> ArrivalBatch:
 
 
 @jit_entry
-def advance(campaign: LiveArrays | Packed, size: int, reserves: Ints, left: int) -> None:
+def advance(
+    campaign: LiveArrays | Packed, size: int, reserves: Ints, left: int
+) -> tuple[int, int, float, float]:
     """Decide the first ``size`` arrivals of a batch in order, and take each decision.
+
+    Returns the action, the reason, the probability and the price of the last one, which Python
+    takes longer to read from the batch.
 
     An action is allowed while its reserve fits the money ``left``. Afterwards the batch allows
     every action again.
     """
     policy, state, memo, hulls, stream, batch = unpacked(campaign)
+    action, reason, probability = SKIP, ACTED, 1.0
     for i in range(size):
         context, allowed = batch.contexts[i], batch.allowed[i]
         any_allowed = False
@@ -114,19 +120,20 @@ def advance(campaign: LiveArrays | Packed, size: int, reserves: Ints, left: int)
         batch.price[0] = unit_price(policy, state, memo, hulls, context, batch.price[0])
         batch.figures[i, PROBABILITY], batch.figures[i, PRICE] = probability, batch.price[0]
         take(policy, state, memo, hulls, context, action)
-        batch.choices[i, 0] = action
-        batch.choices[i, 1] = _reason(policy, state, context, action, allowed, any_allowed)
+        reason = _reason(policy, state, context, action, allowed, any_allowed)
+        batch.choices[i, 0], batch.choices[i, 1] = action, reason
         if action != SKIP:
             left -= reserves[context, action]
         allowed[:] = True
+    return action, reason, probability, batch.price[0]
 
 
 @jit_callable
 def advance_without_gil(
     campaign: LiveArrays | Packed, size: int, reserves: Ints, left: int
-) -> None:
+) -> tuple[int, int, float, float]:
     """Call `advance` without the GIL, so that other threads run: for batches that take long."""
-    advance(campaign, size, reserves, left)
+    return advance(campaign, size, reserves, left)
 
 
 @jit_inline

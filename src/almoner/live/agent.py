@@ -227,8 +227,8 @@ class Agent:
 
         Keys, persons, costs, scores and features are one for each arrival.
         """
-        commands = arrivals(contexts, available, keys, persons, costs, scores, features)
-        return self._commits.submit(commands)  # type: ignore[no-any-return]
+        command = arrivals(contexts, available, keys, persons, costs, scores, features)
+        return self._commits.submit((command,))[0]  # type: ignore[no-any-return]
 
     def settle(
         self,

@@ -114,8 +114,9 @@ class AsyncAgent:
         features: Iterable[Mapping[str, float]] | None = None,
     ) -> list[Decision]:
         """Decide for several arrivals in their order: all of them or none."""
-        commands = arrivals(contexts, available, keys, persons, costs, scores, features)
-        return await self.ask(*commands)
+        command = arrivals(contexts, available, keys, persons, costs, scores, features)
+        (decisions,) = await self._submit(command)
+        return decisions  # type: ignore[no-any-return]
 
     async def settle(
         self,

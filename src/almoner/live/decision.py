@@ -11,8 +11,8 @@ from almoner.errors import UnknownDecision
 from almoner.live.costs.ledger import overrun
 from almoner.live.state.fold import paid_at_expiry
 from almoner.live.state.status import EXPLANATIONS
-from almoner.live.terms.reward_scale import UNSCALED, RewardScale
-from almoner.live.terms.terms import RELEASE
+from almoner.live.terms.reward_scale import UNSCALED
+from almoner.live.terms.terms import RELEASE, Terms
 from almoner.money import Denomination
 from almoner.store.events import Event
 
@@ -65,10 +65,9 @@ class Decision:
         return "" if self.reason is None else EXPLANATIONS[self.reason]
 
 
-def decisions_of(
-    events: Sequence[Event], money: Denomination, first: int = 0, rewards: RewardScale = UNSCALED
-) -> list[Decision]:
+def decisions_of(events: Sequence[Event], terms: Terms, first: int) -> list[Decision]:
     """Return the decisions that events record; ids add ``first`` to the number of the event."""
+    money, rewards = terms.unit, terms.scale
     top, bottom, scaled = money.top, money.bottom, rewards is not UNSCALED
     decisions: list[Decision] = []
     for event in events:

@@ -116,7 +116,7 @@ class Pool:
             try:
                 slot.discard()
             finally:
-                release(claim)
+                claim.release()
 
 
 class PooledTransaction:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 
-from almoner.concurrency.mutex import Mutex, release
+from almoner.concurrency.mutex import Mutex
 from almoner.concurrency.process import Process
 from almoner.errors import StoreError, UnknownCampaign
 from almoner.store.base import ALL, IDS, ApiKey, PersonRow
@@ -113,7 +113,7 @@ class _LogTransaction:
             log.committed = len(log.rows), log.saved, log.persons.version
         else:
             self.log.undo(*self.log.committed)
-        release(self.claim)
+        self.claim.release()
 
 
 class _MemoryReader:

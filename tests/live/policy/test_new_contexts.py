@@ -226,7 +226,7 @@ def test_callers_who_share_a_transaction_share_the_limit(
     monkeypatch.setattr("almoner.live.transactions.arrival_names.PAIRS_LIMIT", 8)
     agent = memory.create(new_contexts=True)
     batches = (["third"], ["fourth", "fifth"], ["fourth", "third"], ["fifth"])
-    done = agent.ask_all([arrivals(batch) for batch in batches])
+    done = agent.ask_all([[arrivals(batch)] for batch in batches])
     assert [isinstance(answer, al.InvalidInput) for answer in done] == [False, True, False, True]
     assert agent.look(lambda campaign: list(campaign.contexts)) == [
         *TERMS["contexts"],

@@ -121,7 +121,7 @@ def test_probabilities_solve_the_lp_with_the_arrival_as_a_context_of_its_own(
     )
     for row, name in enumerate(names):
         own = rng.integers(0, budget // 3, 3).astype(np.float64)
-        (_, (probability, _)), spread, options = weigh(state, Arrival(name, named(own)))
+        (_, _, probability, _), spread, options = weigh(state, Arrival(name, named(own)))
         assert options == [True] * 3
         assert 0 < probability <= 1
         plan = plan_with_arrival(shares, means, costs, own, row, budget)

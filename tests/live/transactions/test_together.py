@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from support.agents import observable_state, replayed_state
 
 import almoner as al
 from almoner.live.policy.live_policy import BATCH
-from almoner.live.transactions.commands import Read, SetStatus
+from almoner.live.transactions.commands import Read, SetStatus, arrivals
 from almoner.live.transactions.follow_ups import Cancel, Reward, Settle
 from almoner.live.transactions.transaction import Command, Decide
 from almoner.store import open_store
@@ -30,10 +30,15 @@ TERMS: dict[str, Any] = {
 
 contexts = st.sampled_from(["new", "returning", "nobody"])
 allowed = st.sampled_from([None, None, ["mail"], ["coupon", "mail"], [], ["fax"]])
+keys = st.sampled_from([None, None, "a", "b", "c"])
 ids = st.sampled_from([*range(1, BEFORE + 1), 99])
 requests = st.one_of(
-    st.builds(Decide, contexts, allowed, st.sampled_from([None, None, "a", "b", "c"])),
+    st.builds(Decide, contexts, allowed, keys),
     st.builds(Decide, contexts),
+    st.builds(arrivals, st.lists(contexts, max_size=5), allowed),
+    st.lists(st.tuples(contexts, keys), max_size=5).map(
+        lambda pairs: arrivals([context for context, _ in pairs], None, [key for _, key in pairs])
+    ),
     st.builds(Reward, ids, st.sampled_from([0.0, 0.5, 1.0])),
     st.builds(Settle, ids, cost=st.sampled_from([0, 1, 3, 9])),
     st.builds(Cancel, ids),
@@ -63,7 +68,7 @@ def test_a_shared_transaction_is_as_good_as_one_each(
 ) -> None:
     terms = {"new_contexts": new_contexts, "policy": "ucb-ealp"}
     together, apart = begun(**terms), begun(**terms)
-    expected = [apart.ask_all([[copy(command) for command in commands]])[0] for commands in callers]
+    expected = [apart.ask_all([deepcopy(commands)])[0] for commands in callers]
     assert comparable(together.ask_all(callers)) == comparable(expected)
     assert [*together.events()] == [*apart.events()]
     assert observable_state(together) == observable_state(apart) == replayed_state(together)

@@ -135,8 +135,9 @@ def _choose(
 
 def _left(campaign: Campaign) -> int:
     """Return the money left, below 0 where more than the budget is expected to be spent."""
-    budget, spent, reserved, planned = campaign.ledger
-    return budget - spent - (planned if isinstance(campaign.ledger, SharedLedger) else reserved)
+    ledger = campaign.ledger
+    shared = isinstance(ledger, SharedLedger)
+    return ledger.budget - ledger.spent - (ledger.planned if shared else ledger.reserved)
 
 
 def _record(

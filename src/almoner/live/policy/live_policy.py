@@ -186,9 +186,9 @@ class LivePolicy:
             return (choice,)
         if blocked is not None:
             reserves, left = self._limits(arrivals[0], left, blocked)
-        self._advance(self._arrays, size, reserves, left)
-        if size == 1:  # slices would take twice as long
-            return (self._choice(),)
+        last: Choice = self._advance(self._arrays, size, reserves, left)
+        if size == 1:
+            return (last,)
         choices, figures = batch.choices[:size].T.tolist(), batch.figures[:size].T.tolist()
         return zip(*choices, *figures, strict=True)
 
@@ -214,11 +214,10 @@ class LivePolicy:
                 return batch
         else:
             batch.contexts[: len(arrivals)] = [contexts[arrival.context] for arrival in arrivals]
-        for index, arrival in enumerate(arrivals):
-            if arrival.available is not None:
-                batch.allowed[index] = False
-                active = [self.actions[name] for name in arrival.available if name in self.actions]
-                batch.allowed[index, active] = True
+        for index in [i for i, a in enumerate(arrivals) if a.available is not None]:
+            batch.allowed[index] = False
+            names = [name for name in arrivals[index].available if name in self.actions]
+            batch.allowed[index, [self.actions[name] for name in names]] = True
         return batch
 
     def _plan(self, horizon: int, held: float) -> None:

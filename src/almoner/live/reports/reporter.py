@@ -6,7 +6,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from typing import TypeVar, cast
 
-from almoner.concurrency.mutex import Mutex, release
+from almoner.concurrency.mutex import Mutex
 from almoner.concurrency.process import Process
 from almoner.live.reports.amendment_text import changes_in_words
 from almoner.live.reports.final_report import FinalReport
@@ -129,7 +129,7 @@ class Reporter:
             return use()
         finally:
             self._replica.latest = []  # which may be many
-            release(claim)
+            claim.release()
 
     def _report(self) -> Report:
         now = self._now()

@@ -22,7 +22,7 @@ from almoner.live.state.snapshot import Counts, read_snapshot, write_snapshot
 from almoner.live.terms.terms import Terms
 from almoner.live.transactions.decision_ids import DecisionIds
 from almoner.live.transactions.recent_events import RecentEvents, rows_after
-from almoner.live.transactions.transaction import Command, Decide, execute
+from almoner.live.transactions.transaction import Command, execute
 from almoner.store.base import Reader, Store, Writer
 from almoner.store.events import Event, EventRow
 
@@ -37,6 +37,9 @@ SNAPSHOT_EVERY = 5_000
 If more decisions than these wait for deadlines, which a snapshot lists, it is as many events as
 decisions: so that a snapshot takes no more time per event.
 """
+
+OPENING = 1_000
+"""The same for a process that opens a campaign: the next one to open it folds fewer."""
 
 BATCH = 1_000
 """Events to count at once, which takes less time for each."""
@@ -149,10 +152,10 @@ class Replica(Generic[Counted]):
             del events  # its connection is closed with it; the traceback of an error would keep it
         self.campaign = campaign
 
-    def keep_snapshot(self) -> None:
-        """Save a snapshot of the folded campaign, if `SNAPSHOT_EVERY` events or more have none."""
+    def keep_snapshot(self, every: int) -> None:
+        """Save a snapshot of the folded campaign, if at least ``every`` events have none."""
         campaign = self.campaign
-        if campaign is None or not self._snapshot_is_due(campaign):
+        if campaign is None or not self._snapshot_is_due(campaign, every):
             return
         snapshot = write_snapshot(campaign, self.counts())
         try:
@@ -170,14 +173,15 @@ class Replica(Generic[Counted]):
         if self._new_counts is not None:  # not so in memory, and a call takes longer
             self._note(events)
         writer.append(events)
-        if campaign.seq - self.saved >= SNAPSHOT_EVERY and self._snapshot_is_due(campaign):
+        every = SNAPSHOT_EVERY
+        if campaign.seq - self.saved >= every and self._snapshot_is_due(campaign, every):
             writer.save_snapshot(write_snapshot(campaign, self.counts()))
             self.saved = campaign.seq
 
-    def _snapshot_is_due(self, campaign: Campaign) -> bool:
+    def _snapshot_is_due(self, campaign: Campaign, every: int) -> bool:
         """Return whether enough events have no snapshot yet."""
         events = campaign.seq - self.saved
-        if events < SNAPSHOT_EVERY:
+        if events < every:
             return False
         waiting = 0 if self._counts is None else self._counts.waiting
         return events >= campaign.deadlines + waiting
@@ -259,7 +263,7 @@ class TransactionRunner:
     def read_log(self) -> None:
         """Fold the log before the first transaction; the right to read is enough."""
         self._replica.read(CATCH_UP)
-        self._replica.keep_snapshot()
+        self._replica.keep_snapshot(min(OPENING, SNAPSHOT_EVERY))
 
     def run(self, callers: Sequence[Sequence[Command]]) -> list[Any]:
         """Run the commands of several callers in one transaction; one thread at a time calls it.
@@ -280,7 +284,7 @@ class TransactionRunner:
                         replica.append(writer, campaign, added)
                     break
             replica.fold()
-            replica.keep_snapshot()
+            replica.keep_snapshot(SNAPSHOT_EVERY)
             limit *= 8  # others cannot write faster than this for ever
         replica.campaign = campaign
         if self._recent.buffer is not None:  # seldom, and a call takes longer
@@ -294,7 +298,7 @@ class TransactionRunner:
         """
         for commands in callers:
             for command in commands:
-                if type(command) is Decide and command.costs is not None:
+                if command.has_own_costs():
                     Campaign(self._replica.terms).policy.warm_up_own_costs()
                     self._weighs_own_costs = True
                     return

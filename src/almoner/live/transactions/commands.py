@@ -1,7 +1,8 @@
 """Commands on campaigns: set the status, change the terms, read, forget a person.
 
-The command of an arrival, `Decide`, is in `almoner.live.transactions.transaction`, which decides in
-batches; commands on decisions are in `almoner.live.transactions.follow_ups`.
+The commands of arrivals, `Decide` and `DecideMany`, are in
+`almoner.live.transactions.transaction`, which decides in batches; commands on decisions are in
+`almoner.live.transactions.follow_ups`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from almoner.live.state.status import Status
 from almoner.live.terms.names import NAME_LIMIT, is_name, is_text, text_rule
 from almoner.live.terms.terms import Terms
 from almoner.live.transactions.amendment import Changes, amended_terms
-from almoner.live.transactions.transaction import Command, Decide, Transaction
+from almoner.live.transactions.transaction import Command, Decide, DecideMany, Transaction
 from almoner.store.events import CLOSED, PAUSED, RESUMED
 
 __all__ = ["Amend", "Forget", "Read", "SetStatus", "arrivals"]
@@ -141,8 +142,8 @@ def arrivals(
     costs: Any = None,
     scores: Any = None,
     features: Any = None,
-) -> list[Decide]:
-    """Return the commands to decide for arrivals in their order, with keys and the rest if any.
+) -> DecideMany:
+    """Return the command to decide for arrivals in their order, with keys and the rest if any.
 
     In a campaign on rows the arrivals are those of scores or features, and contexts are left out.
     """
@@ -152,7 +153,11 @@ def arrivals(
     names = checks.listed("contexts", contexts)
     allowed = list(available) if isinstance(available, Iterator) else available
     if all(values is None for values in (keys, persons, costs, scores, features)):
-        return [Decide(context, allowed) for context in names]
+        if {*map(type, names)} <= {str}:
+            alike = {context: Decide(context, allowed) for context in dict.fromkeys(names)}
+            return DecideMany([alike[context] for context in names], [*alike.values()])
+        each = [Decide(context, allowed) for context in names]
+        return DecideMany(each, each)
     keys = _one_each("keys", keys, len(names))
     costs = _one_each("costs", costs, len(names))
     scores = _one_each("scores", scores, len(names))
@@ -162,10 +167,11 @@ def arrivals(
         raise InvalidInput(
             f"persons must hold {len(names)} persons, one for each context, got {len(persons)}"
         )
-    return [
+    each = [
         Decide(context, allowed, *values)
         for context, *values in zip(names, keys, persons, costs, scores, features, strict=True)
     ]
+    return DecideMany(each, each)
 
 
 def _one_each(name: str, values: Any, count: int) -> list[Any]:

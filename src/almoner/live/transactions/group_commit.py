@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from almoner.concurrency.mutex import POLL, Mutex, Wakeup, release
+from almoner.concurrency.mutex import POLL, Mutex, Wakeup
 from almoner.concurrency.process import Process
 from almoner.errors import AlmonerError, StoreError
 
@@ -78,7 +78,7 @@ class GroupCommit:
                 except BaseException as error:  # as in a batch
                     return [error] * len(callers)
                 finally:
-                    release(claim)
+                    claim.release()
                     if self._queue:
                         self._wake_next()
         self._process.check()
@@ -108,7 +108,7 @@ class GroupCommit:
             try:
                 self._lead(call)
             finally:
-                release(claim)
+                claim.release()
                 self._wake_next()
 
     def _lead(self, call: _Call) -> None:

@@ -28,7 +28,7 @@ from almoner.live.transactions.references import References
 from almoner.store.base import Writer
 from almoner.store.events import CANCELLED, Event
 
-__all__ = ["Command", "Decide", "Transaction", "execute"]
+__all__ = ["Command", "Decide", "DecideMany", "Transaction", "execute"]
 
 
 class Command:
@@ -55,6 +55,10 @@ class Command:
         """Return the answer for the caller, after all commands were carried out."""
         raise NotImplementedError
 
+    def has_own_costs(self) -> bool:
+        """Return whether an arrival says what actions cost for it."""
+        return False
+
 
 @dataclass
 class Decide(Command):
@@ -75,6 +79,7 @@ class Decide(Command):
     visitor: Visitor | None = field(init=False, default=None, repr=False, compare=False)
     repeated: bool = field(init=False, default=False, compare=False)
     decision: Decision | None = field(init=False, default=None, repr=False, compare=False)
+    place: int = field(init=False, default=0, repr=False, compare=False)
 
     def look_up(self, transaction: Transaction) -> None:
         """Add the key."""
@@ -94,8 +99,9 @@ class Decide(Command):
         on_rows = campaign.terms.on_rows
         if on_rows:
             self.context = row_context(self.context)
-        if type(self.context) is not str or self.context not in campaign.contexts:
-            self.context = transaction.known_context(self.context)
+        context = self.context
+        if type(context) is not str or context not in campaign.contexts:
+            self.context = transaction.known_context(context)
         if self.available is not None:
             self.available = known_actions(campaign, self.available)
         if self.costs is not None:
@@ -116,21 +122,76 @@ class Decide(Command):
         if self.key is not None:
             event = transaction.decided_with(self.key)
             if event is not None:
-                self.repeated, (self.decision,) = True, transaction.decisions([event])
+                terms, first = transaction.campaign.terms, transaction.ids.first
+                self.repeated, (self.decision,) = True, decisions_of([event], terms, first)
                 return
-        transaction.enqueue(self)
+        self.place = transaction.enqueue(self)
 
     def answer(self, transaction: Transaction) -> Decision:
         """Return the decision."""
-        return self.decision  # type: ignore[return-value]
+        return self.decision or transaction.decided[self.place]
+
+    def has_own_costs(self) -> bool:
+        """Return whether the arrival says what actions cost for it."""
+        return self.costs is not None
+
+
+@dataclass
+class DecideMany(Command):
+    """Decide for several arrivals in their order.
+
+    ``distinct`` are those that differ. Where that is not all of them, equal ones are the same
+    object, which is checked once, and has a context and nothing else that makes it an arrival of
+    its own.
+    """
+
+    arrivals: list[Decide]
+    distinct: list[Decide]
+    place: int = field(init=False, default=0, repr=False, compare=False)
+
+    def look_up(self, transaction: Transaction) -> None:
+        """Add the keys."""
+        for arrival in self.distinct:
+            arrival.look_up(transaction)
+
+    def person_names(self) -> list[str]:
+        """Return the persons that are names."""
+        return [name for arrival in self.distinct for name in arrival.person_names()]
+
+    def check(self, transaction: Transaction) -> None:
+        """Check each arrival."""
+        for arrival in self.distinct:
+            arrival.check(transaction)
+
+    def carry_out(self, transaction: Transaction) -> None:
+        """Enqueue the arrivals."""
+        if self.distinct is not self.arrivals:
+            self.place = transaction.enqueue_all(self.arrivals)
+            return
+        for arrival in self.arrivals:
+            arrival.carry_out(transaction)
+
+    def answer(self, transaction: Transaction) -> list[Decision]:
+        """Return the decisions."""
+        if self.distinct is not self.arrivals:
+            return transaction.decided[self.place : self.place + len(self.arrivals)]
+        return [arrival.answer(transaction) for arrival in self.arrivals]
+
+    def has_own_costs(self) -> bool:
+        """Return whether any arrival says what actions cost for it."""
+        return any(arrival.costs is not None for arrival in self.distinct)
 
 
 class Transaction:
-    """The state of one transaction: the campaign, the log's writer, and the events added so far."""
+    """The state of one transaction: the campaign, the log's writer, and the events added so far.
+
+    ``decided`` are its decisions, in the order in which their arrivals were enqueued.
+    """
 
     def __init__(self, campaign: Campaign, writer: Writer, now: int, ids: DecisionIds) -> None:
         self.campaign, self.writer, self.now, self.ids = campaign, writer, now, ids
         self.added: list[Event] = []
+        self.decided: list[Decision] = []
         self._queue: list[Decide] = []
 
     _references: References | None = None
@@ -223,14 +284,25 @@ class Transaction:
         self.decided_with(key)  # decides its arrival, if that is enqueued
         self.references.claim_key(key, context)
 
-    def enqueue(self, arrival: Decide) -> None:
-        """Add an arrival to those that are decided together."""
+    def enqueue(self, arrival: Decide) -> int:
+        """Add an arrival to those that are decided together; return its place in ``decided``."""
         if self._new_contexts and arrival.context not in self.campaign.contexts:
             self.decide()  # the arrivals before it must not know the context yet
             self.campaign.admit(arrival.context)
         self._queue.append(arrival)
         if arrival.key is not None:
             self.references.note_enqueued(arrival.key)
+        return len(self.decided) + len(self._queue) - 1
+
+    def enqueue_all(self, arrivals: list[Decide]) -> int:
+        """Add arrivals without keys; return the place of the first of them in ``decided``."""
+        place = len(self.decided) + len(self._queue)
+        if self._new_contexts:
+            for arrival in arrivals:
+                self.enqueue(arrival)
+        else:
+            self._queue += arrivals
+        return place
 
     def decide(self) -> None:
         """Decide for all enqueued arrivals."""
@@ -238,20 +310,13 @@ class Transaction:
             return
         events = decide(self.campaign, self._queue, now=self.now)
         self.added += events
-        # One of each for every arrival; strict=True takes longer than the rest of a step.
-        decisions = self.decisions(events)
-        for arrival, event, decision in zip(self._queue, events, decisions):  # noqa: B905
-            arrival.decision = decision
+        self.decided += decisions_of(events, self.campaign.terms, self.ids.first)
+        for arrival, event in zip(self._queue, events):  # noqa: B905  # strict=True takes longer
             if arrival.key is not None:
                 self.references.note_decided(event)
             if arrival.visitor is not None and event.action is not None:
                 self._visitors.acted(arrival.visitor, event.seq)  # type: ignore[union-attr]
         self._queue = []  # only on success, so that every caller of the batch sees the failure
-
-    def decisions(self, events: Sequence[Event]) -> list[Decision]:
-        """Return the decisions that events record."""
-        terms = self.campaign.terms
-        return decisions_of(events, terms.unit, self.ids.first, terms.scale)
 
     def follow_up(self, kind: str, decided: Event, **values: Any) -> Event:
         """Settle, reward or cancel a decision; return the event."""

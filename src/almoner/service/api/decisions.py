@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from almoner.live.decision import Decision, Settlement
 from almoner.live.transactions.commands import arrivals
 from almoner.live.transactions.follow_ups import Reward
-from almoner.live.transactions.transaction import Decide
+from almoner.live.transactions.transaction import Command, Decide
 from almoner.service.api.operation import post
 from almoner.service.api.requests import Batch, Bill, BillOf, CancellationOf, Rewards, Value, Visit
 from almoner.service.api.responses import Decisions
@@ -22,16 +24,20 @@ async def decide(services: Services, name: str, body: Visit) -> Decision:
     """Decide what to do for one arrival, and reserve the money for it."""
     row = body.costs, body.scores, body.features
     command = Decide(body.context, body.available, body.key, body.person, *row)
-    (decision,) = await _decide(services, name, command)
-    return decision
+    (decision,) = await _ask(services, name, command)
+    _count(services, name, command, decision)
+    return decision  # type: ignore[no-any-return]
 
 
 @post(f"{PATH}/batch")
 async def decide_batch(services: Services, name: str, body: Batch) -> Decisions:
     """Decide for several arrivals in their order: all of them or none."""
     row = body.costs, body.scores, body.features
-    commands = arrivals(body.contexts, body.available, body.keys, body.persons, *row)
-    return Decisions(decisions=await _decide(services, name, *commands))
+    command = arrivals(body.contexts, body.available, body.keys, body.persons, *row)
+    (decisions,) = await _ask(services, name, command)
+    for arrival, decision in zip(command.arrivals, decisions, strict=True):
+        _count(services, name, arrival, decision)
+    return Decisions(decisions=decisions)
 
 
 @post(f"{PATH}/{{decision}}/settle")
@@ -44,8 +50,7 @@ async def settle(services: Services, name: str, decision: int, body: Bill) -> Se
 @post(f"{PATH}/{{decision}}/reward", status=204)
 async def reward(services: Services, name: str, decision: int, body: Value) -> None:
     """Report the reward of an action or a skip, in the campaign's range; it may come late."""
-    agent = services.agents.find(name) or await services.agents.get(name)
-    await agent.ask(Reward(decision, body.value))
+    await _ask(services, name, Reward(decision, body.value))
 
 
 @post(f"{CAMPAIGN}/rewards", status=204)
@@ -76,14 +81,16 @@ async def cancel(services: Services, name: str, decision: int) -> Settlement:
     return await agent.cancel(decision)
 
 
-async def _decide(services: Services, name: str, *commands: Decide) -> list[Decision]:
-    """Decide for arrivals, all or none, and count the decisions that are new."""
+async def _ask(services: Services, name: str, command: Command) -> list[Any]:
+    """Return a list of the answer to a command on a campaign."""
     agent = services.agents.find(name) or await services.agents.get(name)
-    decisions: list[Decision] = await agent.ask(*commands)
-    for command, decision in zip(commands, decisions, strict=True):
-        if not command.repeated:
-            services.metrics.decided(name, decision)
-    return decisions
+    return await agent.ask(command)
+
+
+def _count(services: Services, name: str, arrival: Decide, decision: Decision) -> None:
+    """Count a decision, if it is new."""
+    if not arrival.repeated:
+        services.metrics.decided(name, decision)
 
 
 def _id(number: float | None) -> int | None:
