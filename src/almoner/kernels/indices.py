@@ -8,12 +8,14 @@ of them bracket an index for many rounds (`almoner.kernels.ranking`).
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from almoner.jit import jit
 from almoner.kernels.draws import beta_above_one
 from almoner.kernels.elementary import log
+from almoner.kernels.lanes.vector import where
 from almoner.policy.rewards import (
     KLUCB,
     UCB,
@@ -136,10 +138,10 @@ def score_bound(mean: float, d: float) -> float:
 
 
 @jit
-def kl_divergence(p: float, q: float) -> float:
+def kl_divergence(p: Any, q: Any) -> Any:
     """Return the Bernoulli divergence kl(p, q), for q between 0 and 1."""
-    divergence = 0.0 if p >= 1.0 else (1.0 - p) * log((1.0 - p) / (1.0 - q))
-    return divergence if p <= 0.0 else divergence + p * log(p / q)
+    divergence = where(p >= 1.0, 0.0, (1.0 - p) * log((1.0 - p) / (1.0 - q)))
+    return where(p <= 0.0, divergence, divergence + p * log(p / q))
 
 
 @jit

@@ -26,6 +26,7 @@ __all__ = [
     "level_of",
     "own_at_most",
     "own_index_of",
+    "shared_bound",
 ]
 
 _KL, _LOG_PLUS, _HORIZON_UCB = KLUCB.code, LogPlus.code, HorizonUCB.code
@@ -82,9 +83,11 @@ def own_index_of(
         unknown = asked & (largest != largest)  # noqa: PLR0124  # NaN
         if any_lane(unknown):
             count, total = state.taken[context, option], state.sums[context, option]
-            found = kl_bound(total / count, _evidence_asked(policy, state, count), unknown)
+            asked_for = _evidence_asked(policy, state.fit[EVIDENCE], count)
+            found = kl_bound(total / count, asked_for, unknown)
             largest = where(unknown, where(total < count, found, at_most), largest)
             state.largest[context, option] = largest
+            state.at_most[context, option] = where(unknown, largest, at_most)
         bound = where(asked, max(bound, largest - margin), bound)
     return bound
 
@@ -103,9 +106,9 @@ def own_at_most(
 
 
 @jit_inline
-def insured_at_most(policy: LoweredPolicy, state: LaneState, count: Any, total: Any) -> Any:
+def insured_at_most(policy: LoweredPolicy, evidence: Any, count: Any, total: Any) -> Any:
     """Return `pair_index.insured_at_most` of a pair with these rewards of its own."""
-    root = math.sqrt(0.5 * _evidence_asked(policy, state, count))
+    root = math.sqrt(0.5 * _evidence_asked(policy, evidence, count))
     return where(total < count, total / count + root, 1.0 + 1e-9 * count)
 
 
@@ -122,9 +125,9 @@ def _margin(state: LaneState, level: Any) -> tuple[Any, Any]:
 
 
 @jit_inline
-def _evidence_asked(policy: LoweredPolicy, state: LaneState, count: Any) -> Any:
+def _evidence_asked(policy: LoweredPolicy, evidence: Any, count: Any) -> Any:
     """Return the evidence asked for, per reward of a pair."""
-    return min(state.fit[EVIDENCE], evidence_after(policy, count)) / count
+    return min(evidence, evidence_after(policy, count)) / count
 
 
 @jit_inline
@@ -136,10 +139,23 @@ def _shared_bound(
     Every reward is seen at once, so that the level is that of all plays left.
     """
     mean, count = state.means[context, option], state.counts[context, option]
+    common = pooled = floats(0.0)
+    if policy.pooled == 1:
+        common, pooled = state.action_shares[context, option], state.action_levels[option]
+    return shared_bound(policy, mean, count, level, share, common, pooled)
+
+
+@jit_inline
+def shared_bound(
+    policy: LoweredPolicy, mean: Any, count: Any, level: Any, share: Any, common: Any, pooled: Any
+) -> Any:
+    """Return `pair_index._shared_bound` of pairs with these numbers.
+
+    Of their variance a part ``common`` is due to the action, whose level is ``pooled``.
+    """
     g = exploration_level(max(1.0, level) / count)
     if policy.pooled == 1:
-        common = state.action_shares[context, option]
-        g = (1.0 - common) * g + common * state.action_levels[option]
+        g = (1.0 - common) * g + common * pooled
     bound = where(mean >= 1.0, 1.0 + 1e-9 * count, score_bound(mean, share * g / count))
     return where(count == 0.0, 1.0, bound)
 

@@ -22,7 +22,13 @@ from almoner.kernels.lanes.ranking import (
     value_of,
 )
 from almoner.kernels.lanes.shares import budget_ratio, serve_share
-from almoner.kernels.lanes.state import LaneState, counts_contexts, level_at, totals
+from almoner.kernels.lanes.state import (
+    EVIDENCE,
+    LaneState,
+    counts_contexts,
+    level_at,
+    totals,
+)
 from almoner.kernels.lanes.vector import any_lane, floats, where
 from almoner.kernels.state import FROZEN, LEFT
 from almoner.lp import TOLERANCE
@@ -168,7 +174,7 @@ def learn(policy: LoweredPolicy, state: LaneState, context: Any, option: Any, re
     state.sums[context, option] = total
     if policy.reward == _INSURED:
         state.largest[context, option] = math.nan
-        state.at_most[context, option] = insured_at_most(policy, state, count, total)
+        state.at_most[context, option] = insured_at_most(policy, state.fit[EVIDENCE], count, total)
     if policy.pooled == 1:
         count += state.prior_counts[context, option]
         total += state.prior_sums[context, option]
