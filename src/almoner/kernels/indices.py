@@ -37,9 +37,11 @@ __all__ = [
     "exploration_level",
     "fill_levels",
     "index",
+    "kl_at_most",
     "kl_bound",
     "kl_divergence",
     "score_bound",
+    "widened_bound",
     "wilson_bound",
 ]
 
@@ -135,6 +137,30 @@ def exploration_level(x: float) -> float:
 def score_bound(mean: float, d: float) -> float:
     """Return the largest q with (q − mean)² ≤ 2d q(1 − q): Wilson's bound at d = g/C."""
     return (mean + d + math.sqrt(d * d + 2.0 * d * mean * (1.0 - mean))) / (1.0 + 2.0 * d)
+
+
+@jit
+def widened_bound(mean: Any, bound: Any, factor: Any) -> Any:
+    """Return a bound of `score_bound` at c times d, for a factor c from 1 on, from a bound at d.
+
+    With a width w the bound is q = ū + w, and w² = 2d q(1 − q). Of a larger d the width is at most
+    cw, as it is concave in d; and 1 − q is less.
+    """
+    width = bound - mean
+    square = factor * width * width / bound
+    return mean + min(factor * width, 0.5 * (square + math.sqrt(square * (square + 4.0 * mean))))
+
+
+@jit
+def kl_at_most(mean: Any, level: Any) -> Any:
+    """Return a bound of `kl_bound`, without a search.
+
+    kl(p, q) is at least (q − p)² / 2v, with v the largest x(1 − x) from p to q. That is at most ¼,
+    which is Pinsker's inequality, and at most q(1 − p); it is p(1 − p) from p = ½ on.
+    """
+    square = 2.0 * level * (1.0 - mean)
+    width = where(mean >= 0.5, math.sqrt(square * mean), math.sqrt(0.5 * level))
+    return mean + min(width, 0.5 * (square + math.sqrt(square * (square + 4.0 * mean))))
 
 
 @jit

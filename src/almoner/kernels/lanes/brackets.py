@@ -180,8 +180,8 @@ def update_pair(
     """
     bottom, top = brackets.bottom[context], brackets.top[context]
     least = index_of(policy, state, context, option, bottom, served)
-    brackets.least[context, option] = least
-    brackets.most[context, option] = index_of(policy, state, context, option, top, served)
+    most = index_of(policy, state, context, option, top, served)
+    brackets.least[context, option], brackets.most[context, option] = least, most
     _bracket_value(policy, brackets, context)
 
 

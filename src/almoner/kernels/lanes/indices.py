@@ -10,7 +10,14 @@ from typing import Any
 
 from almoner.jit import jit_inline
 from almoner.kernels.elementary import log
-from almoner.kernels.indices import CONVERGED, LAST_AFFINE, exploration_level, score_bound
+from almoner.kernels.indices import (
+    CONVERGED,
+    LAST_AFFINE,
+    exploration_level,
+    kl_at_most,
+    score_bound,
+    widened_bound,
+)
 from almoner.kernels.lanes.state import BORROWS, EVIDENCE, STAKE, LaneState
 from almoner.kernels.lanes.vector import any_lane, floats, where
 from almoner.kernels.pair_index import evidence_after
@@ -69,15 +76,24 @@ def index_of(
 
 @jit_inline
 def own_index_of(
-    policy: LoweredPolicy, state: LaneState, context: Any, option: Any, level: Any, asked: Any
+    policy: LoweredPolicy,
+    state: LaneState,
+    context: Any,
+    option: Any,
+    level: Any,
+    asked: Any,
+    floor: Any,
 ) -> Any:
-    """Return the index of one pair at a level, while its own context is decided."""
+    """Return the index of one pair at a level, while its own context is decided.
+
+    If what is insured is below ``floor``, an index below it may be returned as another one below.
+    """
     if policy.reward != _INSURED:
         return index_of(policy, state, context, option, level, asked)
     bound = _shared_bound(policy, state, context, option, level, _own_share(policy, state))
     margin, is_insured = _margin(state, level)
     at_most = state.at_most[context, option]
-    asked &= is_insured & (at_most - margin > bound)
+    asked &= is_insured & (at_most - margin > max(bound, floor))
     if any_lane(asked):
         largest = state.largest[context, option]
         unknown = asked & (largest != largest)  # noqa: PLR0124  # NaN
@@ -99,8 +115,8 @@ def own_at_most(
     """Return a bound of `own_index_of` from one of `index_of` (`pair_index.own_bracket_of`)."""
     if policy.reward != _INSURED:
         return most
-    mean, share = state.means[context, option], _own_share(policy, state)
-    high = mean + (most - mean) * (share / policy.insurance.others)
+    factor = _own_share(policy, state) / policy.insurance.others
+    high = widened_bound(state.means[context, option], most, factor)
     margin, is_insured = _margin(state, level)
     return where(is_insured, max(high, state.at_most[context, option] - margin), high)
 
@@ -108,8 +124,8 @@ def own_at_most(
 @jit_inline
 def insured_at_most(policy: LoweredPolicy, evidence: Any, count: Any, total: Any) -> Any:
     """Return `pair_index.insured_at_most` of a pair with these rewards of its own."""
-    root = math.sqrt(0.5 * _evidence_asked(policy, evidence, count))
-    return where(total < count, total / count + root, 1.0 + 1e-9 * count)
+    bound = kl_at_most(total / count, _evidence_asked(policy, evidence, count))
+    return where(total < count, bound, 1.0 + 1e-9 * count)
 
 
 @jit_inline

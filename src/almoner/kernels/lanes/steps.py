@@ -35,7 +35,7 @@ from almoner.lp import TOLERANCE
 from almoner.policy.allocation import EagerRounding
 from almoner.policy.contexts import TruncatedContexts
 from almoner.policy.lowering import BY_RULE, LoweredPolicy
-from almoner.policy.rewards import InsuredWilson, KnownRewards
+from almoner.policy.rewards import KLUCB, InsuredWilson, KnownRewards, Wilson
 from almoner.types import Floats
 
 __all__ = ["decide", "learn", "take"]
@@ -45,6 +45,9 @@ SLACK = 1e-9
 
 _EAGER, _TRUNCATED = EagerRounding.code, TruncatedContexts.code
 _KNOWN, _INSURED = KnownRewards.code, InsuredWilson.code
+
+_ROOTLESS = (KLUCB.code, Wilson.code, InsuredWilson.code)
+"""Indices that do not read 1/√C."""
 
 
 @jit_inline
@@ -180,4 +183,5 @@ def learn(policy: LoweredPolicy, state: LaneState, context: Any, option: Any, re
         total += state.prior_sums[context, option]
         state.counts[context, option] = count
     state.means[context, option] = total / count
-    state.roots[context, option] = 1.0 / math.sqrt(count)
+    if policy.reward not in _ROOTLESS:
+        state.roots[context, option] = 1.0 / math.sqrt(count)
