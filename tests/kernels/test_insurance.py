@@ -17,6 +17,7 @@ import almoner as al
 from almoner.kernels.indices import exploration_level, kl_bound, kl_divergence, score_bound
 from almoner.kernels.insurance import _price, _set_means, insure
 from almoner.kernels.pair_index import index_of, own_bracket_of, own_index_of
+from almoner.kernels.pairs import pairs_of
 from almoner.kernels.state import (
     EVIDENCE,
     LEFT,
@@ -106,7 +107,7 @@ def test_the_price_and_the_stake_are_those_of_the_plug_in_problem(unequal: bool)
         plain(_set_means)(memo)
         price = plain(_price)(lowered, state, memo, solution.ratio)
         assert price == pytest.approx(solution.price, abs=2**-30)
-        insure(lowered, state, memo)
+        insure(lowered, state, memo, plain(pairs_of)(lowered, state, memo))
         reward = max(0.5, 1000 * solution.value)
         stake = max(0.15 * reward, 4 * math.sqrt(reward))
         assert state.fit[STAKE] == pytest.approx(stake, abs=0.01)
@@ -151,7 +152,7 @@ def test_stake_and_evidence_worked_by_hand() -> None:
     """
     sums = [[7.0] + [2.0] * 19]
     lowered, state, memo = after(np.full((1, 20), 9.0), sums, **HAND)
-    insure(lowered, state, memo)
+    insure(lowered, state, memo, plain(pairs_of)(lowered, state, memo))
     kl = 0.25 * math.log(0.25 / 0.890625) + 0.75 * math.log(0.75 / 0.109375)
     assert kl_divergence(0.25, 0.890625) == pytest.approx(kl, rel=1e-14)
     assert state.fit[STAKE] == pytest.approx(112.5, rel=1e-12)
@@ -168,7 +169,7 @@ def test_evidence_is_proportional_to_caution_and_at_most_so_much_of_it(caution: 
         allocation=al.EagerRounding(),
     )
     lowered, state, memo = after([[9, 9]], [[7, 2]], **HAND, policy=policy)
-    insure(lowered, state, memo)
+    insure(lowered, state, memo, plain(pairs_of)(lowered, state, memo))
     assert state.fit[EVIDENCE] == pytest.approx(7.5 * caution, rel=1e-12)
     assert state.fit[STAKE] == pytest.approx(112.5, rel=1e-12)
 
@@ -176,7 +177,7 @@ def test_evidence_is_proportional_to_caution_and_at_most_so_much_of_it(caution: 
 def test_a_goal_beyond_every_mean_takes_no_evidence() -> None:
     """Of 20 rounds 16 are left: the stake, 4·√15 = 15.5, is .97 of a reward in each of them."""
     lowered, state, memo = after([[9, 9]], [[7, 2]], horizon=20, left=16, arrivals=[4])
-    insure(lowered, state, memo)
+    insure(lowered, state, memo, plain(pairs_of)(lowered, state, memo))
     assert state.fit[STAKE] == pytest.approx(4 * math.sqrt(15), rel=1e-12)
     assert state.fit[EVIDENCE] == 7.5
 

@@ -14,7 +14,8 @@ from scipy import special
 from support.plain_kernels import plain
 
 import almoner as al
-from almoner.kernels.pool_record import log_gain, log_gamma
+from almoner.kernels.pairs import pairs_of
+from almoner.kernels.pool_record import _rising, _stirling, log_gain
 from almoner.kernels.pooling import _proof, fit_pool
 from almoner.kernels.state import (
     LEFT,
@@ -31,7 +32,9 @@ from almoner.policy.lowering import LoweredPolicy, lower
 
 @given(x=st.floats(1e-6, 1e9))
 def test_log_gamma_is_accurate_to_its_documented_error(x: float) -> None:
-    assert log_gamma(x) == pytest.approx(math.lgamma(x), rel=1e-13, abs=1e-8)
+    assert _stirling(x) == pytest.approx(math.lgamma(x + 4), rel=1e-13, abs=1e-8)
+    rising = math.exp(math.lgamma(x + 4) - math.lgamma(x))
+    assert plain(_rising)(x) == pytest.approx(rising, rel=1e-5)
 
 
 def test_a_single_reward_gains_the_logarithm_of_twice_its_probability() -> None:
@@ -63,7 +66,7 @@ def fitted(counts: Any, sums: Any, *, proof: float | None, left: int = 10**5) ->
     lowered, state = rewarded(counts, sums, proof=proof, left=left)
     memo = new_memo(lowered, state)
     for _ in range(3):
-        fit_pool(lowered, state, memo)
+        fit_pool(lowered, state, memo, plain(pairs_of)(lowered, state, memo))
     return state
 
 

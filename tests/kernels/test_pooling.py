@@ -14,7 +14,8 @@ from scipy import special
 from support.plain_kernels import plain
 
 import almoner as al
-from almoner.kernels.pool_priors import WIDEST, _score, digamma, set_priors
+from almoner.kernels.pairs import pairs_of
+from almoner.kernels.pool_priors import SCORE, WEIGHT, WIDEST, _score, digamma, set_priors
 from almoner.kernels.pooling import fit_pool
 from almoner.kernels.state import (
     ACTION_SPREAD,
@@ -33,23 +34,28 @@ from almoner.kernels.state import (
     new_memo,
     new_state,
 )
-from almoner.policy.lowering import lower
+from almoner.policy.lowering import LoweredPolicy, lower
 
 Fit = tuple[State, Memo]
+
+
+def lowered(counts: Any, *, proof: float | None = None) -> LoweredPolicy:
+    """Return a pooled policy for pairs with these counts."""
+    policy = replace(al.thrifty(), prior=al.Pooled(proof=proof))
+    return lower(policy, horizon=10**6, budget=10**5, costs=np.ones(np.shape(counts)))
 
 
 def fitted(counts: Any, sums: Any, *, fits: int = 1, proof: float | None = None) -> Fit:
     """Return the state after rewards with these counts and sums, fitted one or more times."""
     counts, sums = np.asarray(counts, float), np.asarray(sums, float)
-    policy = replace(al.thrifty(), prior=al.Pooled(proof=proof))
-    lowered = lower(policy, horizon=10**6, budget=10**5, costs=np.ones(counts.shape))
-    state = new_state(lowered)
+    policy = lowered(counts, proof=proof)
+    state = new_state(policy)
     state.counts[:], state.sums[:], state.fit[REWARDS] = counts, sums, counts.sum()
     state.context_counts[:] = np.minimum(counts.sum(axis=1), 1000)
     state.progress[ROUND], state.fit[SEEN_SHARE] = state.context_counts.sum(), 1.0
-    memo = new_memo(lowered, state)
+    memo = new_memo(policy, state)
     for _ in range(fits):
-        fit_pool(lowered, state, memo)
+        fit_pool(policy, state, memo, plain(pairs_of)(policy, state, memo))
     return state, memo
 
 
@@ -178,12 +184,13 @@ def test_a_prior_does_not_depend_on_its_own_rewards_but_by_the_effects() -> None
     sums, _ = rewards_of(3, variance=0.3, count=30)
     counts = np.full(sums.shape, 30.0)
     state, memo = fitted(counts, sums, fits=5)
-    scores, weights = memo.working[:, :, 0], memo.working[:, :, 1]
+    scores, weights = memo.working[:, SCORE], memo.working[:, WEIGHT]
+    pairs = plain(pairs_of)(lowered(counts), state, memo)
     fit = state.fit.copy()
 
     def priors() -> tuple[Any, Any]:
         state.fit[:] = fit  # but for the variance of ε, which the call updates
-        plain(set_priors)(state, scores, weights, memo.columns, -math.inf)
+        plain(set_priors)(state, memo, pairs, -math.inf)
         return state.prior_means.copy(), state.prior_counts.copy()
 
     means, worth = priors()

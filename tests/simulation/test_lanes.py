@@ -43,6 +43,23 @@ CURVED = [
 """Policies whose indices are not affine in their level."""
 
 
+def refitted(rewards: Any, prior: Any = al.NoPrior()) -> Policy:  # noqa: B008  # frozen
+    return Policy(
+        rewards=rewards,
+        contexts=al.EmpiricalContexts(),
+        allocation=al.EagerRounding(),
+        prior=prior,
+    )
+
+
+REFITTED = [
+    *(al.thrifty(), al.thrifty(caution=3), refitted(al.InsuredWilson(), al.Pooled())),
+    *(refitted(al.InsuredWilson()), refitted(al.Wilson(), al.Pooled(proof=4))),
+    *(refitted(al.UCB(), al.Pooled()), refitted(al.KLUCB(), al.Pooled())),
+]
+"""Policies with a pooled prior, insured indices, or both."""
+
+
 def play(problem: Problem, policy: Policy, *, runs: int, threads: int = 1, seed: int = 3) -> Totals:
     """Play replications as `simulate` does, with every figure of them."""
     environment, _ = environment_of(problem)
@@ -75,7 +92,7 @@ def in_lanes(problem: Problem, policy: Policy) -> bool:
     return lanes.replications_at_once(lower(policy, **problem.terms()), 8) > 1
 
 
-@pytest.mark.parametrize("policy", EQUAL_COSTS + CURVED, ids=repr)
+@pytest.mark.parametrize("policy", EQUAL_COSTS + CURVED + REFITTED, ids=repr)
 @given(problem=unit_problems(), runs=st.integers(4, 20), seed=st.integers(0, 99))
 @settings(max_examples=25)
 @pytest.mark.slow
@@ -91,7 +108,7 @@ def test_equal_costs_give_the_same_bits(
 UNEQUAL_COSTS = [
     *(al.ealp(), al.ealp2(until=7), al.greedy(), al.skip_always(), al.ucb_alp(), al.ucb_flp()),
     *(al.ucb_ealp(), al.ucb_ealp2(until=7), al.ucb_rounded(), al.wilson_eager(), al.horizon_alp()),
-    *(al.kl_ucb_rounded(), al.log_plus_rounded()),
+    *(al.kl_ucb_rounded(), al.log_plus_rounded(), *REFITTED),
     Policy(
         rewards=al.UCB(),
         contexts=al.EmpiricalContexts(),
@@ -127,7 +144,7 @@ def test_procrastination_gives_the_same_bits(policy: Policy, problem: Problem) -
     assert_same(play(problem, policy, runs=9), one_by_one(problem, policy, runs=9))
 
 
-@pytest.mark.parametrize("policy", EQUAL_COSTS + CURVED, ids=repr)
+@pytest.mark.parametrize("policy", EQUAL_COSTS + CURVED + REFITTED, ids=repr)
 @pytest.mark.slow
 def test_long_runs_give_the_same_bits(policy: Policy) -> None:
     """Brackets of the scalar kernel are in use here, and context shares may freeze."""

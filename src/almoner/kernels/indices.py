@@ -8,12 +8,14 @@ of them bracket an index for many rounds (`almoner.kernels.ranking`).
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from almoner.jit import jit
 from almoner.kernels.draws import beta_above_one
 from almoner.kernels.elementary import log
+from almoner.kernels.lanes.vector import where
 from almoner.policy.rewards import (
     KLUCB,
     UCB,
@@ -35,9 +37,11 @@ __all__ = [
     "exploration_level",
     "fill_levels",
     "index",
+    "kl_at_most",
     "kl_bound",
     "kl_divergence",
     "score_bound",
+    "widened_bound",
     "wilson_bound",
 ]
 
@@ -136,10 +140,34 @@ def score_bound(mean: float, d: float) -> float:
 
 
 @jit
-def kl_divergence(p: float, q: float) -> float:
+def widened_bound(mean: Any, bound: Any, factor: Any) -> Any:
+    """Return a bound of `score_bound` at c times d, for a factor c from 1 on, from a bound at d.
+
+    With a width w the bound is q = ū + w, and w² = 2d q(1 − q). Of a larger d the width is at most
+    cw, as it is concave in d; and 1 − q is less.
+    """
+    width = bound - mean
+    square = factor * width * width / bound
+    return mean + min(factor * width, 0.5 * (square + math.sqrt(square * (square + 4.0 * mean))))
+
+
+@jit
+def kl_at_most(mean: Any, level: Any) -> Any:
+    """Return a bound of `kl_bound`, without a search.
+
+    kl(p, q) is at least (q − p)² / 2v, with v the largest x(1 − x) from p to q. That is at most ¼,
+    which is Pinsker's inequality, and at most q(1 − p); it is p(1 − p) from p = ½ on.
+    """
+    square = 2.0 * level * (1.0 - mean)
+    width = where(mean >= 0.5, math.sqrt(square * mean), math.sqrt(0.5 * level))
+    return mean + min(width, 0.5 * (square + math.sqrt(square * (square + 4.0 * mean))))
+
+
+@jit
+def kl_divergence(p: Any, q: Any) -> Any:
     """Return the Bernoulli divergence kl(p, q), for q between 0 and 1."""
-    divergence = 0.0 if p >= 1.0 else (1.0 - p) * log((1.0 - p) / (1.0 - q))
-    return divergence if p <= 0.0 else divergence + p * log(p / q)
+    divergence = where(p >= 1.0, 0.0, (1.0 - p) * log((1.0 - p) / (1.0 - q)))
+    return where(p <= 0.0, divergence, divergence + p * log(p / q))
 
 
 @jit

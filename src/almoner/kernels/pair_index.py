@@ -19,8 +19,10 @@ from almoner.kernels.indices import (
     clock_level,
     exploration_level,
     index,
+    kl_at_most,
     kl_bound,
     score_bound,
+    widened_bound,
 )
 from almoner.kernels.state import (
     AT_MOST,
@@ -147,15 +149,12 @@ def own_index_of(
 def own_bracket_of(
     policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int, level: float
 ) -> tuple[float, float]:
-    """Return bounds of `own_index_of` at a level within the bracket of the context.
-
-    The width of a Wilson bound is concave in its level: c times the level widens it by at most c.
-    """
+    """Return bounds of `own_index_of` at a level within the bracket of the context."""
     low, high = memo.least[context, action], memo.most[context, action]
     if policy.reward != _INSURED:
         return low, high
-    mean = memo.means[context, action]
-    high = mean + (high - mean) * (_own_share(policy, state) / policy.insurance.others)
+    factor = _own_share(policy, state) / policy.insurance.others
+    high = widened_bound(memo.means[context, action], high, factor)
     margin = state.fit[STAKE] / level
     if state.fit[EVIDENCE] > 0.0 and margin < 1.0:
         high = max(high, insured_at_most(policy, state, memo, context, action) - margin)
@@ -243,7 +242,7 @@ def _insured_bound(
 def insured_at_most(
     policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
 ) -> float:
-    """Return a bound, by Pinsker's inequality, of the largest mean not yet ruled out.
+    """Return a bound of the largest mean not yet ruled out.
 
     Only a pair's own rewards rule a mean out: the prior cannot lock an error in. Without a failure
     they rule out none, and ties are broken as in `almoner.kernels.indices.wilson_bound`.
@@ -252,7 +251,7 @@ def insured_at_most(
         count, total = state.counts[context, action], state.sums[context, action]
         at_most = 1.0 + 1e-9 * count
         if total < count:
-            at_most = total / count + math.sqrt(0.5 * _asked(policy, state, context, action))
+            at_most = kl_at_most(total / count, _asked(policy, state, context, action))
         memo.insured[context, action, AT_MOST] = at_most
     return memo.insured[context, action, AT_MOST]
 

@@ -8,33 +8,48 @@ nothing in common keep it near 0 or below, whatever the fitted variances are.
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 from almoner.jit import jit, jit_inline
+from almoner.kernels.elementary import log
 
-__all__ = ["log_gain", "log_gamma"]
+__all__ = ["log_gain"]
 
 
 @jit_inline
-def log_gain(count: float, rewards: float, mean: float, prior: float) -> float:
+def log_gain(count: Any, rewards: Any, mean: Any, prior: Any) -> Any:
     """Return the log-likelihood of a pair's rewards with a prior, less that of a uniform mean.
 
     Both laws are beta-binomial: with ``prior`` rewards of this mean before the first, and with two
     of mean ½.
     """
     wins, losses = mean * prior, (1.0 - mean) * prior
-    gain = log_gamma(wins + rewards) - log_gamma(wins)
-    gain += log_gamma(losses + count - rewards) - log_gamma(losses)
-    gain += log_gamma(prior) - log_gamma(prior + count)
-    gain -= log_gamma(1.0 + rewards) + log_gamma(1.0 + count - rewards)
-    return gain + log_gamma(2.0 + count)
+    more_wins, more_losses = wins + rewards, losses + count - rewards
+    gain = _stirling(more_wins) - _stirling(wins) + _stirling(more_losses) - _stirling(losses)
+    gain += _stirling(prior) - _stirling(prior + count)
+    gain -= _stirling(1.0 + rewards) + _stirling(1.0 + count - rewards)
+    gain += _stirling(2.0 + count)
+    less = _rising(wins) * _rising(losses) * _rising(prior + count)
+    less /= _rising(more_wins) * _rising(more_losses) * _rising(prior)
+    less *= _rising(1.0 + rewards) * _rising(1.0 + count - rewards) / _rising(2.0 + count)
+    return gain + log(less)
 
 
 @jit
-def log_gamma(x: float) -> float:
-    """Return log Γ(x) for x > 0, by its recurrence and Stirling's series, to 1e-8."""
-    product = x * (x + 1.0) * (x + 2.0) * (x + 3.0)
+def _stirling(x: Any) -> Any:
+    """Return log Γ(x + 4) for x > 0, by Stirling's series, to 1e-8.
+
+    It is log Γ(x) but for the logarithm of `_rising`, which a sum of them has only once.
+    """
     x += 4.0
-    y = 1.0 / (x * x)
-    series = (1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y / 1680.0))) / x
-    return (x - 0.5) * math.log(x) - x + 0.9189385332046727 + series - math.log(product)
+    z = 1.0 / x
+    y = z * z
+    series = (1.0 / 12.0 - y * (1.0 / 360.0 - y * (1.0 / 1260.0 - y / 1680.0))) * z
+    return (x - 0.5) * log(x) - x + 0.9189385332046727 + series
+
+
+@jit_inline
+def _rising(x: Any) -> Any:
+    """Return Γ(x + 4) / Γ(x) = x (x + 1)(x + 2)(x + 3)."""
+    u = x * (x + 3.0)
+    return u * (u + 2.0)

@@ -11,9 +11,19 @@ from __future__ import annotations
 import math
 
 from almoner.jit import jit_inline, jit_large
+from almoner.kernels.elementary import log
 from almoner.kernels.indices import exploration_level
+from almoner.kernels.lanes.vector import any_lane, where
 from almoner.kernels.pair_index import level_of, weights_of
-from almoner.kernels.pool_priors import RESIDUAL_SPREAD, WIDEST, expit, set_priors
+from almoner.kernels.pairs import Pairs
+from almoner.kernels.pool_priors import (
+    RESIDUAL_SPREAD,
+    SCORE,
+    WEIGHT,
+    WIDEST,
+    expit,
+    set_priors,
+)
 from almoner.kernels.state import (
     ACTION_SPREAD,
     CONTEXT_SPREAD,
@@ -37,14 +47,19 @@ SWEEPS = 2
 SPREAD, SPREAD_COUNT = 1.0, 2.0
 """Variance of the effects before any data, and the number of effects that this guess is worth."""
 
+PREDICTION = 2
+"""Row of ``Memo.working``, beside those of `almoner.kernels.pool_priors`: predicted log-odds."""
+
 LEAST_REWARDS, REWARDS_PER_PAIR = 15.0, 20.0
 """Rewards from which on predictions are judged, and rewards for each pair in the whole campaign
 below which they never are."""
 
 
 @jit_large
-def fit_pool(policy: LoweredPolicy, state: State, memo: Memo) -> None:
+def fit_pool(policy: LoweredPolicy, state: State, memo: Memo, pairs: Pairs) -> None:
     """Fit the effects, their variances and the prior of every pair to the rewards so far.
+
+    ``pairs`` are arrays of this state and memo.
 
     Contexts without rewards have no part in the fit, so that it does not matter when a context that
     has not arrived is added.
@@ -52,15 +67,15 @@ def fit_pool(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     fit = state.fit
     if fit[RESIDUAL] == 0.0:
         fit[CONTEXT_SPREAD], fit[ACTION_SPREAD], fit[RESIDUAL] = SPREAD, SPREAD, RESIDUAL_SPREAD
-    scores, weights = memo.working[:, :, 0], memo.working[:, :, 1]
-    for _ in range(SWEEPS):
-        _linearise(state, scores, weights)
-        _update_grand_mean(state, scores, weights)
-        _update_contexts(state, scores, weights)
-        _update_actions(state, scores, weights)
-    _linearise(state, scores, weights)
+    scores, weights = memo.working[:, SCORE], memo.working[:, WEIGHT]
+    for sweep in range(SWEEPS + 1):
+        _linearise(state, memo, pairs)
+        if sweep < SWEEPS:
+            _update_grand_mean(state, scores, weights)
+            _update_contexts(state, scores, weights)
+            _update_actions(state, scores, weights)
     _set_levels(policy, state)
-    set_priors(state, scores, weights, memo.columns, _proof(policy, state))
+    set_priors(state, memo, pairs, _proof(policy, state))
 
 
 @jit_inline
@@ -83,25 +98,35 @@ def _proof(policy: LoweredPolicy, state: State) -> float:
 
 
 @jit_inline
-def _linearise(state: State, scores: Floats, weights: Floats) -> None:
-    """Compute the working log-odds of each pair, and its precision (0 without rewards).
-
-    The mean of a pair is shrunk towards its prediction first, as its log-odds may be infinite.
-    """
+def _linearise(state: State, memo: Memo, pairs: Pairs) -> None:
+    """Compute the working log-odds of each pair, and its precision (0 without rewards)."""
     fit, effects = state.fit, state.action_fit[EFFECT]
     for context in range(state.counts.shape[0]):
         for action in range(state.counts.shape[1]):
-            count = state.counts[context, action]
-            total = min(count, state.sums[context, action])  # of a window it may be more
-            if count <= 0.0:
-                scores[context, action], weights[context, action] = 0.0, 0.0
-                continue
-            m = expit(fit[GRAND_MEAN] + state.context_effects[context] + effects[action])
-            prior = 1.0 / (fit[RESIDUAL] * m * (1.0 - m))
-            p = (total + prior * m) / (count + prior)
-            q = p * (1.0 - p)
-            scores[context, action] = math.log(p / (1.0 - p)) + (total / count - p) / q
-            weights[context, action] = 1.0 / (1.0 / (count * q) + fit[RESIDUAL])
+            prediction = fit[GRAND_MEAN] + state.context_effects[context] + effects[action]
+            memo.working[context, PREDICTION, action] = prediction
+    for i in range(pairs.counts.shape[0]):
+        for j in range(pairs.counts.shape[1]):
+            _linearise_pair(pairs, i, j, fit[RESIDUAL])
+
+
+@jit_inline
+def _linearise_pair(pairs: Pairs, i: int, j: int, residual: float) -> None:
+    """Compute the working log-odds of a pair, and its precision.
+
+    Its mean is shrunk towards its prediction first, as its log-odds may be infinite.
+    """
+    count, prediction = pairs.counts[i, j], pairs.working[i, PREDICTION, j]
+    total, seen = min(count, pairs.sums[i, j]), count > 0.0  # of a window the sum may be more
+    score = weight = 0.0 * count
+    if any_lane(seen):
+        m = expit(prediction)
+        prior = 1.0 / (residual * m * (1.0 - m))
+        p = (total + prior * m) / (count + prior)
+        q = p * (1.0 - p)
+        score = where(seen, log(p / (1.0 - p)) + (total / count - p) / q, 0.0)
+        weight = where(seen, 1.0 / (1.0 / (count * q) + residual), 0.0)
+    pairs.working[i, SCORE, j], pairs.working[i, WEIGHT, j] = score, weight
 
 
 @jit_inline

@@ -11,6 +11,8 @@ import math
 
 from almoner.jit import jit_inline, jit_large
 from almoner.kernels.insurance import insure
+from almoner.kernels.lanes.vector import any_lane, where
+from almoner.kernels.pairs import Pairs, pairs_of
 from almoner.kernels.pooling import fit_pool
 from almoner.kernels.state import (
     OVERALL_MEAN,
@@ -24,7 +26,7 @@ from almoner.kernels.state import (
 from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import InsuredWilson
 
-__all__ = ["refit", "refit_due", "update_mean"]
+__all__ = ["refit", "refit_due", "refit_pairs", "update_mean", "update_means"]
 
 GROWTH = 1.08
 """Factor by which the number of rewards grows from one refit to the next."""
@@ -44,6 +46,12 @@ def refit_due(policy: LoweredPolicy, state: State) -> bool:
 @jit_large
 def refit(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     """Compute the prior and the insurance anew, and the means of all pairs; expire the brackets."""
+    refit_pairs(policy, state, memo, pairs_of(policy, state, memo))
+
+
+@jit_inline
+def refit_pairs(policy: LoweredPolicy, state: State, memo: Memo, pairs: Pairs) -> None:
+    """Do what `refit` does; ``pairs`` are arrays of the state and the memo, or vectors of them."""
     rewards = state.fit[REWARDS]
     state.fit[REFIT_AT] = GROWTH * rewards + 1.0
     awaited = 0.0
@@ -54,14 +62,32 @@ def refit(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     if policy.windowed == 1:  # silence is evidence, too
         state.fit[SEEN_SHARE] = 1.0
     if policy.pooled == 1:
-        fit_pool(policy, state, memo)
+        fit_pool(policy, state, memo, pairs)
+        update_means(policy, state, memo, pairs)
+    if policy.reward == _INSURED:
+        insure(policy, state, memo, pairs)
+        memo.insured[:] = math.nan
+    memo.validity[VALID_UNTIL] = 0
+
+
+@jit_inline
+def update_means(policy: LoweredPolicy, state: State, memo: Memo, pairs: Pairs) -> None:
+    """Do what `update_mean` does for every pair."""
+    if policy.windowed == 1:
         for context in range(policy.costs.shape[0]):
             for action in range(policy.costs.shape[1]):
                 update_mean(policy, state, memo, context, action)
-    if policy.reward == _INSURED:
-        insure(policy, state, memo)
-        memo.insured[:] = math.nan
-    memo.validity[VALID_UNTIL] = 0
+        return
+    for i in range(pairs.counts.shape[0]):
+        for j in range(pairs.counts.shape[1]):
+            prior, untried = pairs.prior_counts[i, j], pairs.untried[i, j]
+            count, total = pairs.counts[i, j], pairs.sums[i, j]
+            count, total = count + prior, total + prior * pairs.prior_means[i, j]
+            seen, mean, root = count > 0.0, untried, 0.0 * count
+            if any_lane(seen):
+                mean = where(seen, total / count, untried)
+                root = where(seen, 1.0 / math.sqrt(count), 0.0)
+            pairs.means[i, j], pairs.all_counts[i, j], pairs.roots[i, j] = mean, count, root
 
 
 @jit_inline

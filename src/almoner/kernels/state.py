@@ -52,6 +52,7 @@ __all__ = [
     "VALID_LEAST",
     "VALID_MOST",
     "VALID_UNTIL",
+    "WORKING",
     "Hulls",
     "Memo",
     "State",
@@ -91,6 +92,9 @@ VALID_UNTIL, VALID_HORIZON, VALID_LEAST, VALID_MOST = 0, 1, 2, 3
 KEPT_LEAST, KEPT_BELOW, LAST_CONTEXT, THIS_CONTEXT = 0, 1, 2, 3
 """Indices in ``Hulls.kept``: the units left for which the hulls of known statistics are valid, from
 the first to below the second, and the contexts (-1: none) of the last decision and of this one."""
+
+WORKING = 6
+"""Number of rows of ``Memo.working``."""
 
 MERGED = -2
 """A context that is merged into context i has ``MERGED`` - i in ``Hulls.sources``."""
@@ -137,7 +141,7 @@ class Memo(NamedTuple):
     and ``most``, the value of each context between ``low`` and ``high``, as long as the round, the
     horizon and the units left are within ``validity``, which `refresh` checks before every use.
     ``levels`` is the level common to all contexts, by round; ``row`` is scratch space for one
-    number per action, ``values`` and ``unclear`` for one per context, ``working`` for two per pair
+    number per action, ``values`` and ``unclear`` for one per context, ``working`` for six per pair
     and ``columns`` for two per action, both of them empty if nothing is refitted. ``insured`` holds
     the largest mean of each pair that its own rewards have not ruled out, and a bound of that, NaN
     if they are to be computed; it is empty for an index without insurance.
@@ -283,7 +287,7 @@ def new_memo(policy: LoweredPolicy, state: State, levels: Floats | None = None) 
         values=np.empty(contexts),
         unclear=np.empty(contexts, np.uint32),
         validity=np.zeros(4, np.int64),
-        working=np.empty((contexts if refitted else 0, actions, 2)),
+        working=np.empty((contexts if refitted else 0, WORKING, actions)),
         columns=np.empty((2, actions * policy.pooled)),
         insured=np.full((contexts if insured else 0, actions, 2), np.nan),
     )

@@ -158,9 +158,9 @@ def play_in_lanes(
 ) -> bool:
     """Play a replication per row of ``out``; return False, and do nothing, if that fails."""
     from almoner.kernels.lanes.brackets import new_brackets
+    from almoner.kernels.lanes.desk import new_desk
     from almoner.kernels.lanes.loop import play_lanes
     from almoner.kernels.lanes.priced import new_lane_hulls
-    from almoner.kernels.lanes.refits import new_desk
     from almoner.kernels.lanes.state import new_lanes
     from almoner.kernels.state import new_levels
 

@@ -35,7 +35,7 @@ def _compute(array: Any, out: Any) -> int:
         *(where(x < y, x, y), where(x <= y, 1.0, 0.0), where(x > y, y, 2), where(x >= 0.5, 1, y)),
         *(where(x == y, x, 0.0), where(x != y, x, 0.0), where(~(x < y), x, 0.0)),
         *(where((x < 0.5) & (y < 0.5), 1.0, 0.0), where((x < 0.5) | (y < 0.5), 1.0, 0.0)),
-        *(where((x < 0.5) ^ (y < 0.5), 1.0, 0.0), as_floats(x < y)),
+        *(where((x < 0.5) ^ (y < 0.5), 1.0, 0.0), as_floats(x < y), -x),
     ):
         results[row] = result
         row += 1
@@ -53,7 +53,7 @@ def test_operations_are_those_of_numpy() -> None:
         *(np.maximum(x, y), np.minimum(x, 0.5), np.maximum(0.25, y), np.sqrt(x), 0 * x + 7.0),
         *(np.where(x < y, x, y), x <= y, np.where(x > y, y, 2.0), np.where(x >= 0.5, 1.0, y)),
         *(np.where(x == y, x, 0.0), np.where(x != y, x, 0.0), np.where(x >= y, x, 0.0)),
-        *(low & high, low | high, low ^ high, x < y),
+        *(low & high, low | high, low ^ high, x < y, -x),
     ]
     assert _compute(array, out) == len(expected)
     assert np.array_equal(out[: len(expected)], np.array(expected, np.float64))
@@ -111,3 +111,14 @@ def test_comparisons_with_nan_are_those_of_numpy() -> None:
     assert not out[11].any()  # x <= y
     assert np.isnan(out[5]).all()  # the first of two where they cannot be compared
     assert (out[16] != 0.0).all()  # not (x < y)
+
+
+@jit_callable
+def _choose(x: float, y: float) -> float:
+    return where(x < y, x, y) if any_lane(x >= 0.0) else where(x < y, 1, 2.0)
+
+
+def test_choices_between_numbers_are_those_of_python() -> None:
+    for x, y in ((1.0, 2.0), (3.0, 2.0), (-1.0, 0.0), (-1.0, -2.0)):
+        expected = min(x, y) if x >= 0.0 else 1.0 if x < y else 2.0
+        assert _choose(x, y) == expected == _choose.py_func(x, y)

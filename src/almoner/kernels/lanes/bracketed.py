@@ -110,14 +110,16 @@ def _choose(
     for action in range(policy.costs.shape[1]):
         first = where(state.row[action] > highest, action, first)
         highest = max(highest, state.row[action])
-    value = own_index_of(policy, state, context, first + 1, level, alive)
+    value = own_index_of(policy, state, context, first + 1, level, alive, -math.inf)
     best, second, chosen = floats(-math.inf), floats(-math.inf), integers(0)
     for action in range(policy.costs.shape[1]):
         index = where(first == action, value, -math.inf)
         may_be = state.row[action] >= value - TOLERANCE
         considered = alive & (first != action) & may_be
         if any_lane(considered):
-            other = own_index_of(policy, state, context, action + 1, level, considered)
+            other = own_index_of(
+                policy, state, context, action + 1, level, considered, value - 2.0 * TOLERANCE
+            )
             index = where(considered, other, index)
         state.row[action] = index
         second = max(second, min(best, index))

@@ -20,6 +20,7 @@ from almoner.types import Floats
 
 __all__ = [
     "Brackets",
+    "bound_all_levels",
     "new_brackets",
     "refresh",
     "refresh_all",
@@ -90,6 +91,21 @@ def refresh_lanes(
 
 
 @jit_inline
+def bound_all_levels(
+    policy: LoweredPolicy,
+    state: LaneState,
+    brackets: Brackets,
+    levels: Floats,
+    t: int,
+    last: int,
+    changed: Any,
+) -> None:
+    """Bound the levels of all contexts in some lanes, and leave their indices as they are."""
+    for context in range(policy.costs.shape[0]):
+        _bound_levels(policy, state, brackets, levels, context, t, last, changed)
+
+
+@jit_inline
 def refresh(
     policy: LoweredPolicy,
     state: LaneState,
@@ -118,6 +134,24 @@ def _bracket_context(
     changed: Any,
 ) -> None:
     """Bound the levels, and by them the indices, of a context, in the lanes that changed."""
+    _bound_levels(policy, state, brackets, levels, context, t, last, changed)
+    for option in range(1, 1 + policy.costs.shape[1]):
+        _bracket_pair(policy, state, brackets, context, option, changed)
+    _bracket_value(policy, brackets, context)
+
+
+@jit_inline
+def _bound_levels(
+    policy: LoweredPolicy,
+    state: LaneState,
+    brackets: Brackets,
+    levels: Floats,
+    context: Any,
+    t: int,
+    last: int,
+    changed: Any,
+) -> None:
+    """Bound the levels of a context until the end of the epoch, in the lanes that changed."""
     left, weight = state.progress[LEFT], state.weights[context]
     least = left - (last - t) * float(policy.dearest)
     total, arrival = totals(policy, state, t)
@@ -129,9 +163,6 @@ def _bracket_context(
     top = max(risen * LEVEL_MARGIN, then) if policy.reward >= _WILSON else max(now, then)
     brackets.bottom[context] = where(changed, min(now, then), brackets.bottom[context])
     brackets.top[context] = where(changed, top, brackets.top[context])
-    for option in range(1, 1 + policy.costs.shape[1]):
-        _bracket_pair(policy, state, brackets, context, option, changed)
-    _bracket_value(policy, brackets, context)
 
 
 @jit_inline
@@ -143,8 +174,14 @@ def update_pair(
     option: Any,
     served: Any,
 ) -> None:
-    """Recompute the bracket of a pair after its reward."""
-    _bracket_pair(policy, state, brackets, context, option, served)
+    """Recompute the bracket of a pair after its reward.
+
+    A lane that skips has no pair, and writes to the first option, which nobody reads.
+    """
+    bottom, top = brackets.bottom[context], brackets.top[context]
+    least = index_of(policy, state, context, option, bottom, served)
+    most = index_of(policy, state, context, option, top, served)
+    brackets.least[context, option], brackets.most[context, option] = least, most
     _bracket_value(policy, brackets, context)
 
 

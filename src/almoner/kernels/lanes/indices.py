@@ -10,7 +10,14 @@ from typing import Any
 
 from almoner.jit import jit_inline
 from almoner.kernels.elementary import log
-from almoner.kernels.indices import CONVERGED, LAST_AFFINE, exploration_level, score_bound
+from almoner.kernels.indices import (
+    CONVERGED,
+    LAST_AFFINE,
+    exploration_level,
+    kl_at_most,
+    score_bound,
+    widened_bound,
+)
 from almoner.kernels.lanes.state import BORROWS, EVIDENCE, STAKE, LaneState
 from almoner.kernels.lanes.vector import any_lane, floats, where
 from almoner.kernels.pair_index import evidence_after
@@ -26,6 +33,7 @@ __all__ = [
     "level_of",
     "own_at_most",
     "own_index_of",
+    "shared_bound",
 ]
 
 _KL, _LOG_PLUS, _HORIZON_UCB = KLUCB.code, LogPlus.code, HorizonUCB.code
@@ -68,23 +76,34 @@ def index_of(
 
 @jit_inline
 def own_index_of(
-    policy: LoweredPolicy, state: LaneState, context: Any, option: Any, level: Any, asked: Any
+    policy: LoweredPolicy,
+    state: LaneState,
+    context: Any,
+    option: Any,
+    level: Any,
+    asked: Any,
+    floor: Any,
 ) -> Any:
-    """Return the index of one pair at a level, while its own context is decided."""
+    """Return the index of one pair at a level, while its own context is decided.
+
+    If what is insured is below ``floor``, an index below it may be returned as another one below.
+    """
     if policy.reward != _INSURED:
         return index_of(policy, state, context, option, level, asked)
     bound = _shared_bound(policy, state, context, option, level, _own_share(policy, state))
     margin, is_insured = _margin(state, level)
     at_most = state.at_most[context, option]
-    asked &= is_insured & (at_most - margin > bound)
+    asked &= is_insured & (at_most - margin > max(bound, floor))
     if any_lane(asked):
         largest = state.largest[context, option]
         unknown = asked & (largest != largest)  # noqa: PLR0124  # NaN
         if any_lane(unknown):
             count, total = state.taken[context, option], state.sums[context, option]
-            found = kl_bound(total / count, _evidence_asked(policy, state, count), unknown)
+            asked_for = _evidence_asked(policy, state.fit[EVIDENCE], count)
+            found = kl_bound(total / count, asked_for, unknown)
             largest = where(unknown, where(total < count, found, at_most), largest)
             state.largest[context, option] = largest
+            state.at_most[context, option] = where(unknown, largest, at_most)
         bound = where(asked, max(bound, largest - margin), bound)
     return bound
 
@@ -96,17 +115,17 @@ def own_at_most(
     """Return a bound of `own_index_of` from one of `index_of` (`pair_index.own_bracket_of`)."""
     if policy.reward != _INSURED:
         return most
-    mean, share = state.means[context, option], _own_share(policy, state)
-    high = mean + (most - mean) * (share / policy.insurance.others)
+    factor = _own_share(policy, state) / policy.insurance.others
+    high = widened_bound(state.means[context, option], most, factor)
     margin, is_insured = _margin(state, level)
     return where(is_insured, max(high, state.at_most[context, option] - margin), high)
 
 
 @jit_inline
-def insured_at_most(policy: LoweredPolicy, state: LaneState, count: Any, total: Any) -> Any:
+def insured_at_most(policy: LoweredPolicy, evidence: Any, count: Any, total: Any) -> Any:
     """Return `pair_index.insured_at_most` of a pair with these rewards of its own."""
-    root = math.sqrt(0.5 * _evidence_asked(policy, state, count))
-    return where(total < count, total / count + root, 1.0 + 1e-9 * count)
+    bound = kl_at_most(total / count, _evidence_asked(policy, evidence, count))
+    return where(total < count, bound, 1.0 + 1e-9 * count)
 
 
 @jit_inline
@@ -122,9 +141,9 @@ def _margin(state: LaneState, level: Any) -> tuple[Any, Any]:
 
 
 @jit_inline
-def _evidence_asked(policy: LoweredPolicy, state: LaneState, count: Any) -> Any:
+def _evidence_asked(policy: LoweredPolicy, evidence: Any, count: Any) -> Any:
     """Return the evidence asked for, per reward of a pair."""
-    return min(state.fit[EVIDENCE], evidence_after(policy, count)) / count
+    return min(evidence, evidence_after(policy, count)) / count
 
 
 @jit_inline
@@ -136,10 +155,23 @@ def _shared_bound(
     Every reward is seen at once, so that the level is that of all plays left.
     """
     mean, count = state.means[context, option], state.counts[context, option]
+    common = pooled = floats(0.0)
+    if policy.pooled == 1:
+        common, pooled = state.action_shares[context, option], state.action_levels[option]
+    return shared_bound(policy, mean, count, level, share, common, pooled)
+
+
+@jit_inline
+def shared_bound(
+    policy: LoweredPolicy, mean: Any, count: Any, level: Any, share: Any, common: Any, pooled: Any
+) -> Any:
+    """Return `pair_index._shared_bound` of pairs with these numbers.
+
+    Of their variance a part ``common`` is due to the action, whose level is ``pooled``.
+    """
     g = exploration_level(max(1.0, level) / count)
     if policy.pooled == 1:
-        common = state.action_shares[context, option]
-        g = (1.0 - common) * g + common * state.action_levels[option]
+        g = (1.0 - common) * g + common * pooled
     bound = where(mean >= 1.0, 1.0 + 1e-9 * count, score_bound(mean, share * g / count))
     return where(count == 0.0, 1.0, bound)
 

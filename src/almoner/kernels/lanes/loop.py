@@ -11,11 +11,13 @@ from almoner.kernels.environment import Environment
 from almoner.kernels.lanes.bracketed import decide_by_brackets
 from almoner.kernels.lanes.brackets import (
     Brackets,
+    bound_all_levels,
     refresh_all,
     refresh_lanes,
     update_pair,
     vectors_of_brackets,
 )
+from almoner.kernels.lanes.desk import Desk, reset_desk
 from almoner.kernels.lanes.environment import (
     CHOICES,
     CONTEXTS,
@@ -25,7 +27,7 @@ from almoner.kernels.lanes.environment import (
     start_streams,
 )
 from almoner.kernels.lanes.priced import LaneHulls, decide_by_price, vectors_of_hulls
-from almoner.kernels.lanes.refits import Desk, refit_lanes, reset_desk
+from almoner.kernels.lanes.refits import refit_due, refit_lanes
 from almoner.kernels.lanes.state import (
     DRAWN,
     EXPECTED,
@@ -40,9 +42,12 @@ from almoner.kernels.lanes.steps import decide, learn, take
 from almoner.kernels.lanes.vector import WIDTH, any_lane, floats, where
 from almoner.kernels.state import LEFT
 from almoner.policy.lowering import LoweredPolicy
+from almoner.policy.rewards import InsuredWilson
 from almoner.types import Floats, Ints
 
 __all__ = ["play_lanes"]
+
+_INSURED = InsuredWilson.code
 
 
 @jit_callable
@@ -89,7 +94,7 @@ def play_lanes(
                 bottom = min(level_at(policy, levels, t + 1), level_at(policy, levels, last))
                 if brackets is not None:
                     refresh_all(policy, state, brackets, levels, t + 1, last)
-            terms = policy, environment, arrays, state, brackets, hulls, desk
+            terms = policy, environment, arrays, state, bracket_arrays, brackets, hulls, desk
             _play_round(*terms, levels, costs, bottom, last, t)
         for i in range(used):
             out[row + i, 0], out[row + i, 1] = arrays.figures[EXPECTED, i], arrays.figures[DRAWN, i]
@@ -107,6 +112,7 @@ def _play_round(
     environment: Environment,
     arrays: LaneState,
     state: LaneState,
+    bracket_arrays: Brackets | None,
     brackets: Brackets | None,
     hulls: LaneHulls | None,
     desk: Desk | None,
@@ -118,7 +124,7 @@ def _play_round(
 ) -> None:
     """Play a round of eight replications, in an epoch of brackets that ends in round ``last``.
 
-    ``bottom`` is the least level of the epoch; ``state`` has the ``arrays`` as vectors.
+    ``bottom`` is the least level of the epoch; ``state`` and ``brackets`` are arrays of vectors.
     """
     context = draw_context(environment, round_key(state.streams[CONTEXTS], t))
     key = round_key(state.streams[CHOICES], t)
@@ -139,9 +145,13 @@ def _play_round(
     if brackets is not None and t + 1 < last:
         update_pair(policy, state, brackets, context, option, option != 0)
     if desk is not None:
-        refitted = refit_lanes(policy, arrays, state, desk, option, t + 1)
-        if brackets is not None and t + 1 < last and any_lane(refitted):
-            refresh_lanes(policy, state, brackets, levels, t + 2, last, refitted)
+        due = refit_due(state, option)
+        if any_lane(due):
+            if brackets is not None:
+                bound_all_levels(policy, state, brackets, levels, t + 2, last, due)
+            refit_lanes(policy, arrays, bracket_arrays, desk, due, t + 1)
+            if brackets is not None and policy.reward != _INSURED and t + 1 < last:
+                refresh_lanes(policy, state, brackets, levels, t + 2, last, due)
     state.figures[EXPECTED] += mean
     state.figures[DRAWN] += reward
     state.figures[LOSS] += environment.losses[context, option]

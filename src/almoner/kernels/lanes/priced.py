@@ -174,7 +174,7 @@ def _update_own_gains(
     everywhere = left >= 0.0
     for option in range(1, 1 + policy.costs.shape[1]):
         plays = where(costs[context, option] > 0.0, level, free)
-        gain = own_index_of(policy, state, context, option, plays, everywhere) - idle
+        gain = own_index_of(policy, state, context, option, plays, everywhere, -math.inf) - idle
         affordable = costs[context, option] <= left
         hulls.gains[context, option] = where(affordable, gain, -math.inf)
 
@@ -191,17 +191,20 @@ def _compute_hull(policy: LoweredPolicy, hulls: LaneHulls, costs: Floats, contex
             gain = where(better, hulls.gains[context, option], gain)
     growing = hulls.weights[context] > 0.0
     hulls.free[context] = where(growing, start, 0.0)
+    rising = _is_rising(costs, context)
     for i in range(actions):
         best, steepest = floats(0.0), floats(0.0)
         top_cost, top_gain = floats(0.0), floats(0.0)
-        for option in range(1, 1 + actions):
+        for option in range(1 + i * rising, 1 + actions):  # each step is to a dearer one
             theirs, price = hulls.gains[context, option], costs[context, option]
             rise, run = theirs - gain, price - cost
-            slope = rise / run
-            nearly = max(TOLERANCE * rise, ROUNDING) / run
-            steeper = (best == 0.0) | (slope > steepest + nearly)
-            steeper |= (slope > steepest - nearly) & (price > top_cost)
-            chosen = growing & (price > cost) & (theirs > gain) & steeper
+            slope, allowed = rise / run, growing & (price > cost) & (theirs > gain)
+            steeper = (best == 0.0) | (slope > steepest)
+            if any_lane(allowed & _is_close(slope, steepest)):
+                nearly = max(TOLERANCE * rise, ROUNDING) / run
+                steeper = (best == 0.0) | (slope > steepest + nearly)
+                steeper |= (slope > steepest - nearly) & (price > top_cost)
+            chosen = allowed & steeper
             best, steepest = where(chosen, float(option), best), where(chosen, slope, steepest)
             top_cost, top_gain = where(chosen, price, top_cost), where(chosen, theirs, top_gain)
         found = best > 0.0
@@ -209,7 +212,34 @@ def _compute_hull(policy: LoweredPolicy, hulls: LaneHulls, costs: Floats, contex
         hulls.spans[context, i] = where(found, top_cost - cost, 0.0)
         hulls.tops[context, i] = best
         cost, gain = where(found, top_cost, cost), where(found, top_gain, gain)
-        growing &= found
+        growing = found
+        if not any_lane(found):
+            _end_hull(policy, hulls, context, i + 1)
+            break
+
+
+@jit_inline
+def _is_rising(costs: Floats, context: int) -> bool:
+    """Return whether the costs of a context rise, or stay, from option to option."""
+    rising = True
+    for option in range(2, costs.shape[1]):
+        rising &= costs[context, option - 1] <= costs[context, option]
+    return rising
+
+
+@jit_inline
+def _end_hull(policy: LoweredPolicy, hulls: LaneHulls, context: int, first: int) -> None:
+    """Write that a hull has no steps from ``first`` on."""
+    for i in range(first, policy.costs.shape[1]):
+        hulls.slopes[context, i] = floats(-math.inf)
+        hulls.spans[context, i] = hulls.tops[context, i] = floats(0.0)
+
+
+@jit_inline
+def _is_close(slope: Any, steepest: Any) -> Any:
+    """Return whether slopes may be tied: the tolerance is less than this, as runs are of a unit."""
+    gap, margin = slope - steepest, 2.0 * (TOLERANCE * slope + ROUNDING)
+    return max(gap, -gap) <= margin
 
 
 @jit_inline

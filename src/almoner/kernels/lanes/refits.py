@@ -1,18 +1,19 @@
 """Refits of eight replications: one lane after the other, by the kernel of one replication.
 
 Lanes are due in different rounds, so a lane is copied to a `State` of its own, refitted there
-(`almoner.kernels.refit`), and copied back.
+(`almoner.kernels.refit`), and copied back. There a vector holds eight pairs of the one lane.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from almoner.jit import jit_inline
+from almoner.jit import jit_inline, jit_large
 from almoner.kernels import state as scalar
+from almoner.kernels.lanes.brackets import Brackets
+from almoner.kernels.lanes.desk import Desk, state_of, vectors_of_pairs
+from almoner.kernels.lanes.indices import insured_at_most, shared_bound
 from almoner.kernels.lanes.state import (
     BORROWS,
     EVIDENCE,
@@ -21,81 +22,53 @@ from almoner.kernels.lanes.state import (
     STAKE,
     LaneState,
 )
-from almoner.kernels.lanes.vector import WIDTH, any_lane, as_floats, lane, where
-from almoner.kernels.pair_index import insured_at_most
-from almoner.kernels.refit import refit
-from almoner.kernels.state import (
-    FROZEN,
-    LEFT,
-    LEVEL,
-    NEW_COUNT,
-    ROUND,
-    Memo,
-    State,
-    new_memo,
-    new_state,
-)
+from almoner.kernels.lanes.vector import WIDTH, as_floats, as_lanes, lane, where
+from almoner.kernels.refit import refit_pairs, update_means
+from almoner.kernels.state import FROZEN, LEFT, LEVEL, NEW_COUNT, ROUND, Memo, State
 from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import InsuredWilson
-from almoner.types import Floats
 
-__all__ = ["Desk", "new_desk", "refit_lanes", "reset_desk"]
+__all__ = ["refit_due", "refit_lanes"]
+
+BOTTOM, TOP, POOLED, LEAST, MOST = range(5)
+"""Rows of ``Memo.working`` after a refit: levels of a pair and of its action, and its bracket."""
 
 _INSURED = InsuredWilson.code
 
 
-class Desk(NamedTuple):
-    """State and memo of the lane that is refitted, and the fits that the next refits go on from.
-
-    ``effects`` (lanes, contexts), ``action_fits`` (lanes, 5, actions) and ``fits`` (lanes, 10) are
-    those of `State`.
-    """
-
-    state: State
-    memo: Memo
-    effects: Floats
-    action_fits: Floats
-    fits: Floats
-
-
-def new_desk(policy: LoweredPolicy, levels: Floats) -> Desk | None:
-    """Return the desk of eight replications; None, where nothing is refitted, compiles to none."""
-    if not policy.pooled and policy.reward != _INSURED:
-        return None
-    state = new_state(policy)
-    copies = (state.context_effects, state.action_fit, state.fit)
-    fits = (np.repeat(array[None], WIDTH, axis=0) for array in copies)
-    return Desk(state, new_memo(policy, state, levels), *fits)
-
-
 @jit_inline
-def reset_desk(desk: Desk) -> None:
-    """Forget the fits of all lanes."""
-    desk.effects[:] = 0.0
-    desk.action_fits[:] = 0.0
-    desk.fits[:] = 0.0
+def refit_due(state: LaneState, option: Any) -> Any:
+    """Count the rewards of a round; return the lanes in which a refit is due."""
+    served = option != 0
+    state.fit[REWARDS] += where(served, 1.0, 0.0)
+    return served & (state.fit[REWARDS] >= state.fit[REFIT_AT])
 
 
 @jit_inline
 def refit_lanes(
-    policy: LoweredPolicy, arrays: LaneState, state: LaneState, desk: Desk, option: Any, t: int
-) -> Any:
-    """Count the rewards of round t, and refit the lanes in which that is due; return which."""
-    served = option != 0
-    state.fit[REWARDS] += where(served, 1.0, 0.0)
-    due = served & (state.fit[REWARDS] >= state.fit[REFIT_AT])
-    if any_lane(due):
-        flags = as_floats(due)
-        for i in range(WIDTH):
-            if lane(flags, i) > 0.0:
-                _refit_lane(policy, arrays, desk, i, t)
-    return due
+    policy: LoweredPolicy,
+    arrays: LaneState,
+    brackets: Brackets | None,
+    desk: Desk,
+    due: Any,
+    t: int,
+) -> None:
+    """Refit lanes after round t.
+
+    The ``brackets`` of insured indices are recomputed, at levels that must have been bounded.
+    """
+    flags = as_floats(due)
+    for i in range(WIDTH):
+        if lane(flags, i) > 0.0:
+            _refit_lane(policy, arrays, desk, i, t)
+            if brackets is not None and policy.reward == _INSURED:
+                _bracket_lane(policy, brackets, desk, i)
 
 
 @jit_inline
 def _refit_lane(policy: LoweredPolicy, arrays: LaneState, desk: Desk, i: int, t: int) -> None:
     """Refit one lane after round t."""
-    state, memo = _state_of(desk, i), desk.memo
+    state, memo = state_of(desk, i), desk.memo
     for context in range(policy.costs.shape[0]):
         state.context_counts[context] = arrays.weights[context, i]
         state.skip_counts[context] = arrays.taken[context, 0, i]
@@ -106,7 +79,7 @@ def _refit_lane(policy: LoweredPolicy, arrays: LaneState, desk: Desk, i: int, t:
     state.progress[ROUND], state.progress[LEFT] = t, int(arrays.progress[LEFT, i])
     state.progress[FROZEN] = int(arrays.progress[FROZEN, i])
     state.fit[scalar.REWARDS] = arrays.fit[REWARDS, i]
-    refit(policy, state, memo)
+    _refit(policy, state, memo, desk)
     arrays.fit[REFIT_AT, i] = state.fit[scalar.REFIT_AT]
     arrays.fit[STAKE, i] = state.fit[scalar.STAKE]
     arrays.fit[EVIDENCE, i] = state.fit[scalar.EVIDENCE]
@@ -115,31 +88,47 @@ def _refit_lane(policy: LoweredPolicy, arrays: LaneState, desk: Desk, i: int, t:
     if policy.reward == _INSURED:
         for context in range(policy.costs.shape[0]):
             for action in range(policy.costs.shape[1]):
-                at_most = insured_at_most(policy, state, memo, context, action)
-                arrays.at_most[context, action + 1, i] = at_most
+                arrays.at_most[context, action + 1, i] = desk.bounds[context, action]
                 arrays.largest[context, action + 1, i] = math.nan
 
 
+@jit_large
+def _refit(policy: LoweredPolicy, state: State, memo: Memo, desk: Desk) -> None:
+    """Refit the lane at the desk, with vectors of its pairs."""
+    pairs, at_most = vectors_of_pairs(desk.pairs), as_lanes(desk.at_most, desk.pairs.counts)
+    if policy.pooled == 0:  # else the refit does it
+        update_means(policy, state, memo, pairs)
+    refit_pairs(policy, state, memo, pairs)
+    for i in range(pairs.counts.shape[1]):
+        count, total = pairs.counts[0, i], pairs.sums[0, i]
+        at_most[0, i] = insured_at_most(policy, state.fit[scalar.EVIDENCE], count, total)
+
+
 @jit_inline
-def _state_of(desk: Desk, i: int) -> State:
-    """Return the state with the fits of one lane."""
-    state = desk.state
-    return State(
-        state.counts,
-        state.sums,
-        state.pending,
-        state.context_counts,
-        state.skip_counts,
-        state.skip_sums,
-        state.skip_pending,
-        state.progress,
-        state.prior_means,
-        state.prior_counts,
-        state.action_shares,
-        desk.effects[i],
-        desk.action_fits[i],
-        desk.fits[i],
-    )
+def _bracket_lane(policy: LoweredPolicy, brackets: Brackets, desk: Desk, i: int) -> None:
+    """Bound the insured indices of the lane at the desk, by the levels of its contexts."""
+    working, pairs = desk.memo.working, vectors_of_pairs(desk.pairs)
+    for context in range(policy.costs.shape[0]):
+        for action in range(policy.costs.shape[1]):
+            working[context, BOTTOM, action] = brackets.bottom[context, i]
+            working[context, TOP, action] = brackets.top[context, i]
+            if policy.pooled == 1:
+                working[context, POOLED, action] = desk.action_fits[i, LEVEL, action]
+    for j in range(pairs.counts.shape[1]):
+        mean, count, common = pairs.means[0, j], pairs.all_counts[0, j], pairs.action_shares[0, j]
+        bottom, top = pairs.working[0, BOTTOM, j], pairs.working[0, TOP, j]
+        pooled, share = pairs.working[0, POOLED, j], policy.insurance.others
+        least = shared_bound(policy, mean, count, bottom, share, common, pooled)
+        most = shared_bound(policy, mean, count, top, share, common, pooled)
+        pairs.working[0, LEAST, j], pairs.working[0, MOST, j] = least, most
+    for context in range(policy.costs.shape[0]):
+        low, high = -math.inf, -math.inf
+        for action in range(policy.costs.shape[1]):
+            lower, upper = working[context, LEAST, action], working[context, MOST, action]
+            brackets.least[context, action + 1, i] = lower
+            brackets.most[context, action + 1, i] = upper
+            low, high = max(low, lower), max(high, upper)
+        brackets.low[context, i], brackets.high[context, i] = low, high
 
 
 @jit_inline

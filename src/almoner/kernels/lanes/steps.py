@@ -22,14 +22,20 @@ from almoner.kernels.lanes.ranking import (
     value_of,
 )
 from almoner.kernels.lanes.shares import budget_ratio, serve_share
-from almoner.kernels.lanes.state import LaneState, counts_contexts, level_at, totals
+from almoner.kernels.lanes.state import (
+    EVIDENCE,
+    LaneState,
+    counts_contexts,
+    level_at,
+    totals,
+)
 from almoner.kernels.lanes.vector import any_lane, floats, where
 from almoner.kernels.state import FROZEN, LEFT
 from almoner.lp import TOLERANCE
 from almoner.policy.allocation import EagerRounding
 from almoner.policy.contexts import TruncatedContexts
 from almoner.policy.lowering import BY_RULE, LoweredPolicy
-from almoner.policy.rewards import InsuredWilson, KnownRewards
+from almoner.policy.rewards import KLUCB, InsuredWilson, KnownRewards, Wilson
 from almoner.types import Floats
 
 __all__ = ["decide", "learn", "take"]
@@ -39,6 +45,9 @@ SLACK = 1e-9
 
 _EAGER, _TRUNCATED = EagerRounding.code, TruncatedContexts.code
 _KNOWN, _INSURED = KnownRewards.code, InsuredWilson.code
+
+_ROOTLESS = (KLUCB.code, Wilson.code, InsuredWilson.code)
+"""Indices that do not read 1/√C."""
 
 
 @jit_inline
@@ -168,10 +177,11 @@ def learn(policy: LoweredPolicy, state: LaneState, context: Any, option: Any, re
     state.sums[context, option] = total
     if policy.reward == _INSURED:
         state.largest[context, option] = math.nan
-        state.at_most[context, option] = insured_at_most(policy, state, count, total)
+        state.at_most[context, option] = insured_at_most(policy, state.fit[EVIDENCE], count, total)
     if policy.pooled == 1:
         count += state.prior_counts[context, option]
         total += state.prior_sums[context, option]
         state.counts[context, option] = count
     state.means[context, option] = total / count
-    state.roots[context, option] = 1.0 / math.sqrt(count)
+    if policy.reward not in _ROOTLESS:
+        state.roots[context, option] = 1.0 / math.sqrt(count)

@@ -14,10 +14,12 @@ from numba.extending import overload
 from almoner.kernels.lanes.vector.kinds import (
     FLOATS,
     INTEGERS,
+    MASK,
     SCALARS,
     WIDTH,
     VectorType,
     as_vector,
+    generates,
     llvm_type,
     operation,
     vector_among,
@@ -36,9 +38,17 @@ __all__ = [
 ]
 
 
-@operation
-def where(typing_context: Any, mask: Any, x: Any, y: Any) -> Any:
-    """Return x in the lanes of a mask, and y in the others."""
+def where(mask: Any, x: Any, y: Any) -> Any:
+    """Return x in the lanes of a mask, and y in the others; of numbers, x if the mask holds."""
+    return x if mask else y
+
+
+@generates(where)
+def _where(typing_context: Any, mask: Any, x: Any, y: Any) -> Any:
+    if mask != MASK:
+        return types.float64(
+            mask, types.float64, types.float64
+        ), lambda _, builder, __, args: builder.select(*args)
     vector = vector_among((x, y))
     if vector is None:
         whole = isinstance(x, types.Integer) and isinstance(y, types.Integer)
@@ -51,9 +61,15 @@ def where(typing_context: Any, mask: Any, x: Any, y: Any) -> Any:
     return vector(mask, x, y), generate
 
 
-@operation
-def any_lane(typing_context: Any, mask: Any) -> Any:
-    """Return whether a mask holds in any lane."""
+def any_lane(mask: Any) -> bool:
+    """Return whether a mask holds in any lane; of a single one, whether it holds."""
+    return bool(mask)
+
+
+@generates(any_lane)
+def _any_lane(typing_context: Any, mask: Any) -> Any:
+    if mask != MASK:
+        return types.boolean(mask), lambda _, __, ___, args: args[0]
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         bits = ir.IntType(WIDTH)

@@ -9,6 +9,7 @@ from typing import Any
 
 from llvmlite import binding, ir
 from numba.core import cgutils, types
+from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
 from numba.extending import NativeValue, box, intrinsic, models, register_model, unbox
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "WIDTH",
     "VectorType",
     "as_vector",
+    "generates",
     "instructions",
     "llvm_type",
     "operation",
@@ -61,6 +63,18 @@ def instructions() -> str:
 
 operation: Callable[[Any], Any] = intrinsic
 """Decorator of functions that generate LLVM instructions where a kernel calls them."""
+
+
+def generates(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    """Return a decorator of the LLVM code of a function that Python can call on numbers, too."""
+
+    def register(definition: Any) -> Any:
+        template = make_intrinsic_template(function, definition, function.__name__)
+        infer(template)
+        infer_global(function, types.Function(template))
+        return definition
+
+    return register
 
 
 @register_model(VectorType)

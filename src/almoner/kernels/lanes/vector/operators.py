@@ -99,6 +99,17 @@ def _invert(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.not_(args[0])
 
 
+@infer_global(operator.neg)
+class _Negative(AbstractTemplate):
+    def generic(self, kinds: tuple[Any, ...], _: Any) -> Any:
+        return signature(FLOATS, FLOATS) if kinds == (FLOATS,) else None
+
+
+@lower_builtin(operator.neg, VectorType)
+def _negative(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.fneg(args[0])
+
+
 def _pick(sign: str) -> Any:
     """Return the larger or smaller of two vectors, as numba does: the first one if NaN or tied."""
 
