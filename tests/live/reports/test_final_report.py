@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.agents import AgentFactory
+from support.clock import Clock
 
 import almoner as al
 from almoner.live.audit import audit
@@ -196,6 +197,30 @@ def test_silent_skips_are_closed_although_the_campaign_records_none_of_them(
     agent.decide_many(["new"] * 50)
     lift = lift_of(agent)
     assert lift.with_campaign.open + lift.without.open == 50
+    audit(agent.store, factory.name)
+
+
+def test_silence_of_arrivals_after_the_horizon_counts_for_no_group(factory: AgentFactory) -> None:
+    clock = Clock()
+    terms = {**SHOP, "horizon": 40, "reward_window": "2 days", "default_rewards": "learned"}
+    agent = factory.open(**terms, holdout=0.3, explore=0.1, clock=clock)
+    made = agent.decide_many(["new"] * 60)
+    assert [decision.reason for decision in made[40:]] == ["horizon"] * 20
+    agent.reward(made[50].id, 1.0)
+    reader = factory.open(clock=clock)
+    for days, waiting in [(1, 40), (3, 0)]:
+        clock.now += days * 86_400
+        agent.open_decisions()
+        for each in (agent, reader, factory.open(clock=clock)):
+            lift = lift_of(each)
+            groups = lift.with_campaign, lift.without
+            assert [sum(group.arrivals for group in groups), sum(g.open for g in groups)] == [
+                40,
+                waiting,
+            ]
+            assert min(group.open for group in groups) >= 0
+    agent.decide("new")  # which records the zeros
+    assert lift_of(agent).with_campaign.open == 0
     audit(agent.store, factory.name)
 
 

@@ -88,3 +88,10 @@ def test_a_moved_closing_time_changes_nothing_before_it_was_moved() -> None:
     moved = report(horizon=300.0, closes=end, arrivals_left=280, amendments=[AMENDMENT])
     *_, ratio = charts.charts(moved, 330, curve, money)
     assert [row[1] for row in ratio.rows] == ["0.455", "0.457", "0.452", "0.232"]
+
+
+def test_with_more_than_the_budget_expected_to_be_spent_nothing_is_left() -> None:
+    """With a risk, open decisions may be expected to cost more than there is."""
+    beyond = point(50, spent=60.0, planned=45.0, reward=9.0)
+    assert beyond.budget < 105
+    assert chart_series.ratio_left(report(), 200, beyond) == 0

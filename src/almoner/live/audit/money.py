@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import json
-from math import log, sqrt
+from math import sqrt
 
-from almoner.live.audit.pace import AuditedPace
+from almoner.live.audit.pace import SLACK, AuditedPace
 from almoner.live.audit.rows import Fault, event_of
 from almoner.live.terms.terms import CHARGE, RELEASE, Terms
 from almoner.store.events import CANCELLED, EXPIRED, Event, EventRow
 
 __all__ = ["MoneyAuditor"]
-
-LEAST_RISK = 1e-300
-"""Risks below this count as this: one over them must be a finite number."""
-
-SLACK = 1e-9
-"""Share of the budget by which a bound of floating-point numbers may be off."""
 
 
 class MoneyAuditor:
@@ -36,7 +30,7 @@ class MoneyAuditor:
         self._terms, self.pace = terms, AuditedPace(terms)
         self.is_paced = self.pace.is_needed
         self._shared = terms.risk > 0
-        self._level = log(1 / max(terms.risk, LEAST_RISK)) if self._shared else 0.0
+        self._level = terms.evidence_of_risk
         self._largest = 0
         self.spent = self.reserved = self.overrun = 0
         self.free = terms.budget

@@ -17,7 +17,7 @@ from almoner.store.events import CANCELLED, DECIDED, EXPIRED, SETTLED, Event
 __all__ = ["SLACK", "AuditedPace"]
 
 SLACK = 1e-9
-"""Share of the budget by which the line of an even spend may be off: a rounding error."""
+"""Share of the budget by which a limit in floating-point numbers may be off: a rounding error."""
 
 
 class AuditedPace:

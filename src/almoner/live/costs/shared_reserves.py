@@ -43,9 +43,6 @@ __all__ = ["SharedReserves"]
 MOST_CERTAIN = 0.9
 """Largest value of (c/f) F: no decision is taken to be all but paid."""
 
-LEAST_RISK = 1e-300
-"""Risks below this count as this: one over them must be a finite number."""
-
 
 class SharedReserves:
     """The open decisions of a campaign with a risk, by pair and age.
@@ -70,7 +67,7 @@ class SharedReserves:
     def amend(self, terms: Terms) -> None:
         """Go on with these terms."""
         self._expires = terms.expires
-        self._evidence_needed = math.log(1.0 / max(terms.risk, LEAST_RISK))
+        self._evidence_needed = terms.evidence_of_risk
         for window in self._expires.values():
             self._open.setdefault(window, Cohorts(window, 1))
             self._open[window].resize(0, len(self._columns))

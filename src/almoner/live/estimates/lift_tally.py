@@ -54,6 +54,8 @@ class LiftTally:
         # Whether the campaign itself rewards skips with 0 when their windows end.
         self._records_skips = terms.default_rewards == LEARNED
         self._waiting = WaitingArrivals()
+        # Skips after the horizon, whose silence would count as that of an arrival.
+        self._beyond = WaitingArrivals()
         self._latest = 0  # time of an event
         self.actions: dict[int, GroupSums] = {}
         self.skips: dict[int, OddsSums] = {}
@@ -65,7 +67,7 @@ class LiftTally:
             if kind not in (DECIDED, REWARDED):
                 continue
             event = Event._make(row)
-            if event.round is None or event.reason == SkipReason.HORIZON:
+            if event.round is None or self._is_beyond(event):
                 continue
             if kind == DECIDED:
                 self._decided(event)
@@ -89,7 +91,7 @@ class LiftTally:
 
     def __len__(self) -> int:
         """Return the number of arrivals that are kept until their windows end."""
-        return len(self._waiting)
+        return len(self._waiting) + len(self._beyond)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for a snapshot."""
@@ -99,6 +101,7 @@ class LiftTally:
             "clusters": [[*self._clusters[held].items()] for held in (False, True)],
             "strata": [[*self.actions.items()], [*self.skips.items()]],
             "waiting": self._waiting.to_list(),
+            "beyond": self._beyond.to_list(),
             "latest": self._latest,
         }
 
@@ -112,7 +115,16 @@ class LiftTally:
         self.actions = {number: GroupSums(*sums) for number, sums in actions}
         self.skips = {number: OddsSums(*sums) for number, sums in skips}
         self._waiting.restore(table["waiting"])
+        self._beyond.restore(table["beyond"])
         self._latest = table["latest"]
+
+    def _is_beyond(self, event: Event) -> bool:
+        """Return whether an event belongs to an arrival after the horizon."""
+        if event.kind == REWARDED:
+            return self._beyond.discard(event.decision or 0) or event.reason == SkipReason.HORIZON
+        if event.reason == SkipReason.HORIZON and self._window is not None and self._records_skips:
+            self._beyond.add(event.seq, end=event.at + self._window, held=False)
+        return event.reason == SkipReason.HORIZON
 
     def _count(self, *, held: bool) -> None:
         self.rewarded_held_out += held

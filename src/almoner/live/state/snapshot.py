@@ -20,7 +20,7 @@ from almoner.store.events import EventRow
 
 __all__ = ["VERSION", "Counts", "read_snapshot", "write_snapshot"]
 
-VERSION = 7
+VERSION = 8
 """Raised whenever the content of a snapshot or its meaning changes."""
 
 log = logging.getLogger("almoner")

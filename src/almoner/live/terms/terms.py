@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
@@ -34,6 +35,9 @@ __all__ = [
 
 LEARNED = "learned"
 """The value of ``default_rewards`` if the rewards of skips are learned."""
+
+LEAST_RISK = 1e-300
+"""Risks below this count as this: one over them must be a finite number."""
 
 PAIRS_LIMIT = 100_000
 """Largest number of contexts × actions: each costs memory and time in every decision."""
@@ -191,6 +195,11 @@ class Terms:
         """The arrivals in all: the horizon, or those that a closing time was declared with."""
         horizon = self.horizon
         return horizon.arrivals if isinstance(horizon, ClosingTime) else float(horizon)
+
+    @property
+    def evidence_of_risk(self) -> float:
+        """log(1/risk), by which shared reserves are admitted; a finite number for every risk."""
+        return math.log(1.0 / max(self.risk, LEAST_RISK))
 
     @property
     def window_in_words(self) -> str | None:

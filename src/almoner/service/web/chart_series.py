@@ -74,13 +74,14 @@ def ratio_left(report: Report, horizon: float, point: CurvePoint) -> float | Non
     """Return the uncommitted budget per arrival left at a point; None at the horizon.
 
     Budget and horizon are those in force then; the horizon of a closing time is what its terms
-    expected, corrected like the present forecast.
+    expected, corrected like the present forecast. With a risk more than the budget may be expected
+    to be spent; there is nothing left then.
     """
     correction = horizon / report.horizon if report.closes else 1.0
     arrivals_left = correction * point.horizon - point.arrivals
     if arrivals_left < 1:
         return None
-    return (point.budget - point.spent - point.planned) / arrivals_left
+    return max(0.0, point.budget - point.spent - point.planned) / arrivals_left
 
 
 def _rounded(value: float | None) -> float | None:
