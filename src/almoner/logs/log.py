@@ -183,11 +183,15 @@ class Log:
 
     @property
     def reward_range(self) -> tuple[float, float]:
-        """The least and the largest reward, or 0 and 1 if all rewards lie between them."""
+        """The least and the largest reward, with 0; or 0 and 1, if all rewards lie between them.
+
+        If the largest is at most a half, it counts as the end: money in a large unit is no smaller.
+        """
         known = [] if self.skip_reward is None else [self.skip_reward]
         low = float(min(self.rewards.min(), *known, 0.0))
         high = float(max(self.rewards.max(), *known, 0.0))
-        return (0.0, 1.0) if low >= 0.0 and high <= 1.0 else (low, high)
+        usual = low == 0.0 and (0.5 < high <= 1.0 or high == 0.0)
+        return (0.0, 1.0) if usual else (low, high)
 
     def fit(
         self,
