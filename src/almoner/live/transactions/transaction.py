@@ -229,7 +229,9 @@ class Transaction:
             self._visitors.save()
         answers: list[list[Any] | Exception] = []
         for commands, error in zip(callers, errors):  # noqa: B905  # faster than with strict=True
-            if error is None:
+            if error is None and len(commands) == 1:  # as mostly, in half the time
+                answers.append([commands[0].answer(self)])
+            elif error is None:
                 answers.append([command.answer(self) for command in commands])
             else:
                 answers.append(error)
