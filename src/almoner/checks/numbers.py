@@ -31,7 +31,10 @@ def number(
     remedy: str = "",
 ) -> float:
     """Return a finite number in ``[low, high]``, and above ``above`` if given, as a float."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+    # Of floats nothing more is asked: to ask Real takes ten times as long.
+    if type(value) is not float and (
+        isinstance(value, (bool, np.bool_)) or not isinstance(value, Real)
+    ):
         raise refuse(name, "be a number", value, remedy, error)
     if not math.isfinite(_as_float(value)):
         raise refuse(name, "be finite", value, remedy, error)

@@ -298,7 +298,7 @@ class TransactionRunner:
         """
         for commands in callers:
             for command in commands:
-                if command.has_own_costs():
+                if command.costs is not None:
                     Campaign(self._replica.terms).policy.warm_up_own_costs()
                     self._weighs_own_costs = True
                     return

@@ -159,7 +159,7 @@ def arrivals(
         each = [Decide(context, allowed) for context in names]
         return DecideMany(each, each)
     keys = _one_each("keys", keys, len(names))
-    costs = _one_each("costs", costs, len(names))
+    own_costs = _one_each("costs", costs, len(names))
     scores = _one_each("scores", scores, len(names))
     features = _one_each("features", features, len(names))
     persons = [None] * len(names) if persons is None else checks.listed("persons", persons)
@@ -169,9 +169,9 @@ def arrivals(
         )
     each = [
         Decide(context, allowed, *values)
-        for context, *values in zip(names, keys, persons, costs, scores, features, strict=True)
+        for context, *values in zip(names, keys, persons, own_costs, scores, features, strict=True)
     ]
-    return DecideMany(each, each)
+    return DecideMany(each, each, [cost for cost in own_costs if cost is not None] or None)
 
 
 def _one_each(name: str, values: Any, count: int) -> list[Any]:

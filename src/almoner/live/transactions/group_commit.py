@@ -74,7 +74,7 @@ class GroupCommit:
             claim = self._leader.try_acquire(sys._getframe())
             if claim is not None:
                 try:
-                    return self._transact(list(callers))
+                    return self._transact([*callers])
                 except BaseException as error:  # as in a batch
                     return [error] * len(callers)
                 finally:

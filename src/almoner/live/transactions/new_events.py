@@ -11,9 +11,12 @@ from almoner.live.rows.arrival_row import learned_parts
 from almoner.live.state.campaign_state import Campaign
 from almoner.live.state.fold import fold, ledger_after
 from almoner.live.terms.terms import CHARGE, Terms
-from almoner.store.events import AMENDED, REWARDED, SETTLED, Event
+from almoner.store.events import AMENDED, REWARDED, SETTLED, Event, new_event
 
 __all__ = ["change_terms", "follow_up", "has_lapsed", "lapse", "lapsed", "set_status"]
+
+_OF_DECISION = slice(Event._fields.index("decision"), Event._fields.index("probability"))
+"""Columns that a follow-up repeats: number, round, context, action, cost and reserve."""
 
 
 def follow_up(
@@ -40,24 +43,23 @@ def follow_up(
         parts["group"] = group
     if ended == CHARGE and paid != decided.reserve:
         parts["paid"] = paid
-    event = Event(
-        seq=campaign.seq + 1,
-        kind=kind,
-        at=now,
-        left=ledger.left,
-        decision=decided.seq,
-        round=decided.round,
-        context=decided.context,
-        action=decided.action,
-        cost=decided.cost,
-        reserve=decided.reserve,
-        reason=decided.reason if repeats else ended,
-        probability=skip_probability(decided) if repeats else None,
-        bill=bill,
-        charged=charged,
-        reward=reward,
-        detail=written_detail(parts) if parts else None,
+    columns = (
+        campaign.seq + 1,
+        kind,
+        now,
+        ledger.left,
+        *decided[_OF_DECISION],
+        skip_probability(decided) if repeats else None,
+        None,  # of decisions: price
+        decided.reason if repeats else ended,
+        None,  # of decisions: key, and the actions available
+        None,
+        bill,
+        charged,
+        reward,
+        written_detail(parts) if parts else None,
     )
+    event = new_event(columns)
     fold(campaign, [event])
     return event
 

@@ -32,9 +32,14 @@ __all__ = ["Command", "Decide", "DecideMany", "Transaction", "execute"]
 
 
 class Command:
-    """One call on a campaign, which keeps its own outcome."""
+    """One call on a campaign, which keeps its own outcome.
+
+    ``costs`` are those that arrivals have of their own, None if none of them has any.
+    """
 
     __slots__ = ()
+
+    costs: Any = None
 
     def look_up(self, transaction: Transaction) -> None:
         """Tell the transaction which keys and decisions the command refers to."""
@@ -54,10 +59,6 @@ class Command:
     def answer(self, transaction: Transaction) -> Any:
         """Return the answer for the caller, after all commands were carried out."""
         raise NotImplementedError
-
-    def has_own_costs(self) -> bool:
-        """Return whether an arrival says what actions cost for it."""
-        return False
 
 
 @dataclass
@@ -131,10 +132,6 @@ class Decide(Command):
         """Return the decision."""
         return self.decision or transaction.decided[self.place]
 
-    def has_own_costs(self) -> bool:
-        """Return whether the arrival says what actions cost for it."""
-        return self.costs is not None
-
 
 @dataclass
 class DecideMany(Command):
@@ -147,6 +144,7 @@ class DecideMany(Command):
 
     arrivals: list[Decide]
     distinct: list[Decide]
+    costs: Any = None
     place: int = field(init=False, default=0, repr=False, compare=False)
 
     def look_up(self, transaction: Transaction) -> None:
@@ -176,10 +174,6 @@ class DecideMany(Command):
         if self.distinct is not self.arrivals:
             return transaction.decided[self.place : self.place + len(self.arrivals)]
         return [arrival.answer(transaction) for arrival in self.arrivals]
-
-    def has_own_costs(self) -> bool:
-        """Return whether any arrival says what actions cost for it."""
-        return any(arrival.costs is not None for arrival in self.distinct)
 
 
 class Transaction:
@@ -235,7 +229,9 @@ class Transaction:
             self._visitors.save()
         answers: list[list[Any] | Exception] = []
         for commands, error in zip(callers, errors):  # noqa: B905  # faster than with strict=True
-            if error is None:
+            if error is None and len(commands) == 1:  # as mostly, in half the time
+                answers.append([commands[0].answer(self)])
+            elif error is None:
                 answers.append([command.answer(self) for command in commands])
             else:
                 answers.append(error)
