@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from almoner.kernels import priced as general
@@ -115,6 +115,7 @@ def test_levels_follow_their_definitions(t: int) -> None:
     assert clock_level(KLUCB.code, 1.5, t) == pytest.approx(1.5 * math.log(t), abs=1e-14)
 
 
+@example(p=0.875, level=4.0)
 @given(p=st.floats(0, 1, exclude_max=True), level=st.floats(1e-6, 20))
 def test_the_kl_bound_solves_its_equation_and_lies_below_pinsker_s(p: float, level: float) -> None:
     """kl(p, ·) rises right of p, so q is the root if the level lies between its neighbours."""

@@ -192,7 +192,7 @@ def kl_bound(mean: float, level: float) -> float:
         slope = (q - mean) / (q * (1.0 - q))
         step = q - excess / slope if slope > 0.0 else low
         if slope > 0.0 and abs(step - q) <= CONVERGED:
-            return step
+            return min(step, 1.0)  # within rounding it may be above
         if not low < step < high:
             step = 0.5 * (low + high)
         if step in (low, high):

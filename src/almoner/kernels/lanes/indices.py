@@ -250,7 +250,7 @@ def kl_bound(mean: Any, level: Any, asked: Any) -> Any:
         step = where(slope > 0.0, q - excess / slope, low)
         done = (slope > 0.0) & (max(step - q, q - step) <= CONVERGED)
         inside = done | ((low < step) & (step < high))
-        step = where(inside, step, 0.5 * (low + high))
+        step = where(inside, min(step, 1.0), 0.5 * (low + high))
         q = where(active, step, q)
         active &= ~(done | (step == low) | (step == high))
     return where(mean >= 1.0, 1.0, where(level <= 0.0, mean, q))
