@@ -7,11 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from almoner.kernels import priced as general
-from almoner.kernels.indices import clock_level, index, kl_bound, wilson_bound
+from almoner.kernels.indices import (
+    clock_level,
+    index,
+    kl_at_most,
+    kl_bound,
+    score_bound,
+    widened_bound,
+    wilson_bound,
+)
 from almoner.kernels.pair_index import weights_of
 from almoner.kernels.price import nearness
 from almoner.kernels.priced import options_at
@@ -107,6 +115,7 @@ def test_levels_follow_their_definitions(t: int) -> None:
     assert clock_level(KLUCB.code, 1.5, t) == pytest.approx(1.5 * math.log(t), abs=1e-14)
 
 
+@example(p=0.875, level=4.0)
 @given(p=st.floats(0, 1, exclude_max=True), level=st.floats(1e-6, 20))
 def test_the_kl_bound_solves_its_equation_and_lies_below_pinsker_s(p: float, level: float) -> None:
     """kl(p, ·) rises right of p, so q is the root if the level lies between its neighbours."""
@@ -257,3 +266,22 @@ def test_a_part_from_outside_is_refused_by_name() -> None:
 
     with pytest.raises(ValueError, match="rewards must be one of KLUCB, UCB"):
         Policy(rewards=Lucky(), contexts=NoContexts(), allocation=ALLOCATIONS["SkipAlways"]())
+
+
+@given(mean=st.floats(0, 1, exclude_max=True), level=st.floats(1e-6, 20))
+def test_a_kl_bound_is_at_most_what_it_is_said_to_be_without_a_search(
+    mean: float, level: float
+) -> None:
+    at_most = kl_at_most(mean, level)
+    assert kl_bound(mean, level) <= at_most + 1e-12
+    assert at_most <= mean + math.sqrt(level / 2) + 1e-12  # Pinsker's inequality
+
+
+@given(mean=st.floats(0, 1), d=st.floats(1e-9, 50), factor=st.floats(1, 4), slack=st.floats(0, 0.5))
+def test_a_score_bound_at_a_larger_level_is_bounded_by_one_at_a_smaller_level(
+    mean: float, d: float, factor: float, slack: float
+) -> None:
+    bound = score_bound(mean, d) + slack
+    widened = widened_bound(mean, bound, factor)
+    assert score_bound(mean, factor * d) <= widened + 1e-12
+    assert widened <= mean + factor * (bound - mean) + 1e-12

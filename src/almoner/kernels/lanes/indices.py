@@ -27,8 +27,10 @@ from almoner.policy.rewards import KLUCB, HorizonUCB, InsuredWilson, LogPlus, Wi
 __all__ = [
     "curved_index",
     "index_at",
+    "index_beside",
     "index_of",
     "insured_at_most",
+    "insured_index",
     "kl_bound",
     "level_of",
     "own_at_most",
@@ -91,9 +93,25 @@ def own_index_of(
     if policy.reward != _INSURED:
         return index_of(policy, state, context, option, level, asked)
     bound = _shared_bound(policy, state, context, option, level, _own_share(policy, state))
+    insured = insured_index(policy, state, context, option, level, asked, max(bound, floor))
+    return max(bound, insured)
+
+
+@jit_inline
+def insured_index(
+    policy: LoweredPolicy,
+    state: LaneState,
+    context: Any,
+    option: Any,
+    level: Any,
+    asked: Any,
+    floor: Any,
+) -> Any:
+    """Return the largest mean of a pair not ruled out, less the margin; -inf if below ``floor``."""
     margin, is_insured = _margin(state, level)
     at_most = state.at_most[context, option]
-    asked &= is_insured & (at_most - margin > max(bound, floor))
+    asked &= is_insured & (at_most - margin > floor)
+    insured = floats(-math.inf)
     if any_lane(asked):
         largest = state.largest[context, option]
         unknown = asked & (largest != largest)  # noqa: PLR0124  # NaN
@@ -104,8 +122,22 @@ def own_index_of(
             largest = where(unknown, where(total < count, found, at_most), largest)
             state.largest[context, option] = largest
             state.at_most[context, option] = where(unknown, largest, at_most)
-        bound = where(asked, max(bound, largest - margin), bound)
-    return bound
+        insured = where(asked, largest - margin, -math.inf)
+    return insured
+
+
+@jit_inline
+def index_beside(
+    policy: LoweredPolicy, state: LaneState, context: Any, option: Any, level: Any, own: Any
+) -> Any:
+    """Return the index of one pair at a level, without insurance.
+
+    It is that of `own_index_of` in the lanes ``own``, where its context is decided.
+    """
+    if policy.reward != _INSURED:
+        return index_of(policy, state, context, option, level, own | ~own)
+    share = where(own, _own_share(policy, state), policy.insurance.others)
+    return _shared_bound(policy, state, context, option, level, share)
 
 
 @jit_inline

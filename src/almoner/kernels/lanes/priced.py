@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from almoner.jit import jit_inline
 from almoner.kernels.draws import SERVE_LANE, TIE_LANE
 from almoner.kernels.lanes.environment import uniform
-from almoner.kernels.lanes.indices import index_at, index_of, level_of, own_index_of
+from almoner.kernels.lanes.indices import index_at, index_beside, insured_index, level_of
 from almoner.kernels.lanes.shares import priced_ratio
 from almoner.kernels.lanes.state import LaneState, aligned, level_at, totals
 from almoner.kernels.lanes.vector import (
@@ -107,9 +107,11 @@ def decide_by_price(
     for other in range(policy.costs.shape[0]):
         weight = state.weights[other] + where(context == other, arrival, 0.0)
         hulls.weights[other] = weight
-        _update_gains(policy, state, hulls, levels, costs, t, other, weight / total)
+        _update_gains(
+            policy, state, hulls, levels, costs, t, other, weight / total, context == other
+        )
     if policy.reward == _INSURED:
-        _update_own_gains(policy, state, hulls, levels, costs, t, context, total)
+        _insure_gains(policy, state, hulls, levels, costs, t, context, total)
     for other in range(policy.costs.shape[0]):
         _compute_hull(policy, hulls, costs, other)
     price, rate = _find_price(policy, hulls, total, room)
@@ -137,23 +139,26 @@ def _update_gains(
     t: int,
     context: int,
     share: Any,
+    own: Any,
 ) -> None:
-    """Compute the gains of a context over skipping; -inf for actions that are not affordable."""
+    """Compute the gains of a context over skipping; -inf for actions that are not affordable.
+
+    It has arrived in the lanes ``own``. What is insured there is left out.
+    """
     left, common = state.progress[LEFT], level_at(policy, levels, t)
     level = level_of(policy, common, share, t, left)
     free = level if policy.cheapest > 0 else level_of(policy, common, share, t, math.inf)
     idle = floats(policy.defaults[context])
     if policy.default_mode == LEARNED_DEFAULTS:
         idle = index_at(policy, state, context, 0, level)
-    everywhere = left >= 0.0
     for option in range(1, 1 + policy.costs.shape[1]):
         plays = level if costs[context, option] > 0.0 else free
-        gain = index_of(policy, state, context, option, plays, everywhere) - idle
+        gain = index_beside(policy, state, context, option, plays, own) - idle
         hulls.gains[context, option] = where(costs[context, option] <= left, gain, -math.inf)
 
 
 @jit_inline
-def _update_own_gains(
+def _insure_gains(
     policy: LoweredPolicy,
     state: LaneState,
     hulls: LaneHulls,
@@ -163,20 +168,22 @@ def _update_own_gains(
     context: Any,
     total: Any,
 ) -> None:
-    """Compute the gains of each context that has arrived: its own indices are insured."""
+    """Raise the gains of each context that has arrived to what is insured.
+
+    Rounding is monotone: the larger of two gains is the gain of the larger of two indices.
+    """
     left, common = state.progress[LEFT], level_at(policy, levels, t)
     share = hulls.weights[context] / total
     level = level_of(policy, common, share, t, left)
     free = level_of(policy, common, share, t, math.inf)
-    idle = policy.defaults[context]
+    idle = floats(0.0) + policy.defaults[context]
     if policy.default_mode == LEARNED_DEFAULTS:
         idle = index_at(policy, state, context, 0, level)
-    everywhere = left >= 0.0
     for option in range(1, 1 + policy.costs.shape[1]):
-        plays = where(costs[context, option] > 0.0, level, free)
-        gain = own_index_of(policy, state, context, option, plays, everywhere, -math.inf) - idle
-        affordable = costs[context, option] <= left
-        hulls.gains[context, option] = where(affordable, gain, -math.inf)
+        cost, gain = costs[context, option], hulls.gains[context, option]
+        plays, floor = where(cost > 0.0, level, free), gain + idle - TOLERANCE
+        insured = insured_index(policy, state, context, option, plays, cost <= left, floor)
+        hulls.gains[context, option] = max(gain, insured - idle)
 
 
 @jit_inline
