@@ -33,6 +33,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core.registry import CPUDispatcher
+from numba.core.types import unliteral
 
 from almoner.compilation import CacheFile, KernelCompiler, StepCompiler
 
@@ -178,7 +179,16 @@ _INLINE = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 _STEP = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": StepCompiler}
 
 
-class _CallableStep(CPUDispatcher):
+class _Kernel(CPUDispatcher):
+    """A kernel compiled once for all constants of a type, which numba tells apart."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return the types of a call from another kernel."""
+        plain = {name: unliteral(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(unliteral, args)), plain)
+
+
+class _CallableStep(_Kernel):
     """A step for kernels, with another kernel of the same function for calls from Python."""
 
     for_python: Any
@@ -206,6 +216,7 @@ def _compile(function: Function, options: dict[str, Any], *, folder: str = _FOLD
     try:
         result: Any = numba.njit(**settings)(function)
         if not _SETTINGS.DISABLE_JIT:
+            result.__class__ = _Kernel
             result._cache._cache_file.__class__ = CacheFile
     finally:
         _SETTINGS.CACHE_DIR = before
