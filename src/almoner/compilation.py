@@ -24,9 +24,11 @@ from llvmlite import binding
 from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.typed_passes import NativeLowering
 
 from almoner import compile_progress
 from almoner.compile_shortcuts import ComparableFlags, shortcuts
+from almoner.kernel_lowering import KernelLowering
 from almoner.kernel_tuples import register_kernel_tuples
 
 __all__ = ["CacheFile", "KernelCompiler", "StepCompiler"]
@@ -60,12 +62,26 @@ def _compiling(name: str) -> Iterator[None]:
                 gc.enable()
 
 
-class KernelCompiler(Compiler):
-    """Compiles a kernel that Python calls, and reports it."""
+class _CompilerOfAll(Compiler):
+    """Compiles a function with the options and the lowering of this package."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.state.flags = ComparableFlags(self.state.flags)
+
+    def define_pipelines(self) -> Any:
+        """Return the passes of numba, with our own in place of its lowering."""
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [
+                (KernelLowering if step is NativeLowering else step, about)
+                for step, about in pipeline.passes
+            ]
+        return pipelines
+
+
+class KernelCompiler(_CompilerOfAll):
+    """Compiles a kernel that Python calls, and reports it."""
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """Compile a function."""
@@ -82,12 +98,11 @@ class StepCompiler(KernelCompiler):
         return super().compile_extra(func)
 
 
-class CalledCompiler(Compiler):
+class CalledCompiler(_CompilerOfAll):
     """Compiles a function of numpy or Python that a kernel calls, as a step of it."""
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """Compile a function."""
-        self.state.flags = ComparableFlags(self.state.flags)
         self.state.library = _new_step_library(self.state, func)
         return super().compile_extra(func)
 

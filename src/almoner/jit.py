@@ -59,7 +59,7 @@ _SETTINGS: Any = numba.config
 
 def _fingerprint() -> str:
     folders = [*(PACKAGE / "kernels").rglob("*.py"), *(PACKAGE / "policy").glob("*.py")]
-    names = ("compilation", "compile_shortcuts", "kernel_tuples", "lp")
+    names = ("compilation", "compile_shortcuts", "kernel_lowering", "kernel_tuples", "lp")
     own = [Path(__file__), *(PACKAGE / f"{name}.py" for name in names)]
     sources = [*own, *sorted(folders)]
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
