@@ -28,10 +28,10 @@ from numba.core.typed_passes import NativeLowering
 
 from almoner import compile_progress
 from almoner.compile_shortcuts import ComparableFlags, shortcuts
-from almoner.kernel_lowering import KernelLowering
+from almoner.kernel_lowering import KernelLowering, SeparateLowering
 from almoner.kernel_tuples import register_kernel_tuples
 
-__all__ = ["CacheFile", "KernelCompiler", "StepCompiler"]
+__all__ = ["CacheFile", "KernelCompiler", "SeparateStepCompiler", "StepCompiler"]
 
 ENVIRONMENT = "_ZN08NumbaEnv"
 """How the names of numba's variables for the globals of a function begin."""
@@ -65,6 +65,8 @@ def _compiling(name: str) -> Iterator[None]:
 class _CompilerOfAll(Compiler):
     """Compiles a function with the options and the lowering of this package."""
 
+    lowering: type = KernelLowering
+
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.state.flags = ComparableFlags(self.state.flags)
@@ -74,7 +76,7 @@ class _CompilerOfAll(Compiler):
         pipelines = super().define_pipelines()
         for pipeline in pipelines:
             pipeline.passes = [
-                (KernelLowering if step is NativeLowering else step, about)
+                (self.lowering if step is NativeLowering else step, about)
                 for step, about in pipeline.passes
             ]
         return pipelines
@@ -96,6 +98,12 @@ class StepCompiler(KernelCompiler):
         """Compile a function."""
         self.state.library = _new_step_library(self.state, func)
         return super().compile_extra(func)
+
+
+class SeparateStepCompiler(StepCompiler):
+    """Compiles a step that is not inlined."""
+
+    lowering = SeparateLowering
 
 
 class CalledCompiler(_CompilerOfAll):

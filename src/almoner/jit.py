@@ -4,12 +4,13 @@
 |---|---|---|---|---|
 | `jit` | yes | if the compiler chooses to | yes | no |
 | `jit_large` | no | if the compiler chooses to | yes | no |
+| `jit_separate` | no | never | yes | no |
 | `jit_inline` | no | always | no, only its ``py_func`` | |
 | `jit_callable` | no | always | yes | no |
 | `jit_entry` | no | always | yes | yes |
 | `jit_merged` | no | always, before compilation | no, only its ``py_func`` | |
 
-A function of `jit`, `jit_large` or `jit_callable` that both Python and kernels call is compiled
+A function of `jit`, `jit_large`, `jit_separate` or `jit_callable` that both Python and kernels call is compiled
 twice: for kernels without machine code of its own (`almoner.compilation`).
 
 `specialize` removes the type dispatch of a kernel that Python calls very often, and
@@ -35,7 +36,7 @@ import numba
 from numba.core.registry import CPUDispatcher
 from numba.core.types import unliteral
 
-from almoner.compilation import CacheFile, KernelCompiler, StepCompiler
+from almoner.compilation import CacheFile, KernelCompiler, SeparateStepCompiler, StepCompiler
 
 __all__ = [
     "call_interruptibly",
@@ -46,6 +47,7 @@ __all__ = [
     "jit_inline",
     "jit_large",
     "jit_merged",
+    "jit_separate",
     "specialize",
 ]
 
@@ -107,6 +109,18 @@ def jit_large(function: Function) -> Function:
     only to callers that do not count them either: `jit` would release it once too often.
     """
     return _callable_step(function, {"_nrt": False, "no_cfunc_wrapper": True})
+
+
+def jit_separate(function: Function) -> Function:
+    """Compile a step that is never inlined and does not allocate.
+
+    For long computations that are called from many places, of which inlining would make as many
+    copies, or that are called seldom.
+    """
+    step: Any = _callable_step(function, {**_INLINE, "forceinline": False})
+    if not _SETTINGS.DISABLE_JIT:
+        step._compiler.pipeline_class = SeparateStepCompiler
+    return step  # type: ignore[no-any-return]
 
 
 def jit_inline(function: Function) -> Function:

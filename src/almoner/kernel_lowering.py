@@ -19,7 +19,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 
-__all__ = ["KernelLowering"]
+__all__ = ["KernelLowering", "SeparateLowering"]
 
 
 class _KernelLower(Lower):  # type: ignore[misc]
@@ -27,6 +27,12 @@ class _KernelLower(Lower):  # type: ignore[misc]
         super()._find_singly_assigned_variable()
         if not self.flags.nrt and not self.func_ir.func_id.is_generator:
             self._singly_assigned_vars |= _values(self.func_ir.blocks)
+
+
+class _SeparateLower(_KernelLower):
+    def setup_function(self, fndesc: Any) -> None:
+        super().setup_function(fndesc)
+        self.function.attributes.add("noinline")
 
 
 def _values(blocks: dict[int, Any]) -> set[str]:
@@ -63,3 +69,15 @@ class KernelLowering(NativeLowering):  # type: ignore[misc]
     def lowering_class(self) -> type[Lower]:
         """The class that lowers a function."""
         return _KernelLower
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class SeparateLowering(NativeLowering):  # type: ignore[misc]
+    """Pass that lowers a step which is not to be inlined."""
+
+    _name = "separate_lowering"
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        """The class that lowers a function."""
+        return _SeparateLower
