@@ -24,12 +24,14 @@ from llvmlite import binding
 from numba.core.caching import IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.typed_passes import NativeLowering
 
 from almoner import compile_progress
 from almoner.compile_shortcuts import ComparableFlags, shortcuts
+from almoner.kernel_lowering import KernelLowering, SeparateLowering
 from almoner.kernel_tuples import register_kernel_tuples
 
-__all__ = ["CacheFile", "KernelCompiler", "StepCompiler"]
+__all__ = ["CacheFile", "KernelCompiler", "SeparateStepCompiler", "StepCompiler"]
 
 ENVIRONMENT = "_ZN08NumbaEnv"
 """How the names of numba's variables for the globals of a function begin."""
@@ -60,12 +62,28 @@ def _compiling(name: str) -> Iterator[None]:
                 gc.enable()
 
 
-class KernelCompiler(Compiler):
-    """Compiles a kernel that Python calls, and reports it."""
+class _CompilerOfAll(Compiler):
+    """Compiles a function with the options and the lowering of this package."""
+
+    lowering: type = KernelLowering
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.state.flags = ComparableFlags(self.state.flags)
+
+    def define_pipelines(self) -> Any:
+        """Return the passes of numba, with our own in place of its lowering."""
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [
+                (self.lowering if step is NativeLowering else step, about)
+                for step, about in pipeline.passes
+            ]
+        return pipelines
+
+
+class KernelCompiler(_CompilerOfAll):
+    """Compiles a kernel that Python calls, and reports it."""
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """Compile a function."""
@@ -82,12 +100,17 @@ class StepCompiler(KernelCompiler):
         return super().compile_extra(func)
 
 
-class CalledCompiler(Compiler):
+class SeparateStepCompiler(StepCompiler):
+    """Compiles a step that is not inlined."""
+
+    lowering = SeparateLowering
+
+
+class CalledCompiler(_CompilerOfAll):
     """Compiles a function of numpy or Python that a kernel calls, as a step of it."""
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """Compile a function."""
-        self.state.flags = ComparableFlags(self.state.flags)
         self.state.library = _new_step_library(self.state, func)
         return super().compile_extra(func)
 

@@ -26,16 +26,27 @@ __all__ = ["ComparableFlags", "shortcuts"]
 _Overload: Any = templates._OverloadFunctionTemplate
 
 
-class ComparableFlags(Flags):  # type: ignore[misc]
-    """Options of a function, which numba compares at every call of an overloaded one."""
+INHERITED = ("nrt", "forceinline", "error_model", "fastmath", "debuginfo", "boundscheck")
+"""Options of a function that those it calls inherit."""
 
-    __slots__ = ()
+
+class ComparableFlags(Flags):  # type: ignore[misc]
+    """Options of a function, equal to others if functions that both call would be compiled alike.
+
+    numba compares them, and no other flags, at every call of a function of numpy or Python.
+    """
+
+    __slots__ = ("inherited",)
+
+    def __init__(self, flags: Flags) -> None:
+        super().__init__(flags)
+        self.inherited = tuple(str(getattr(flags, name)) for name in INHERITED)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ComparableFlags) and self._values == other._values
+        return isinstance(other, ComparableFlags) and self.inherited == other.inherited
 
     def __hash__(self) -> int:
-        return hash(tuple(self._values))
+        return hash(self.inherited)
 
 
 @contextmanager

@@ -4,12 +4,13 @@
 |---|---|---|---|---|
 | `jit` | yes | if the compiler chooses to | yes | no |
 | `jit_large` | no | if the compiler chooses to | yes | no |
+| `jit_separate` | no | never | yes | no |
 | `jit_inline` | no | always | no, only its ``py_func`` | |
 | `jit_callable` | no | always | yes | no |
 | `jit_entry` | no | always | yes | yes |
 | `jit_merged` | no | always, before compilation | no, only its ``py_func`` | |
 
-A function of `jit`, `jit_large` or `jit_callable` that both Python and kernels call is compiled
+A function of `jit`, `jit_large`, `jit_separate` or `jit_callable` that both Python and kernels call is compiled
 twice: for kernels without machine code of its own (`almoner.compilation`).
 
 `specialize` removes the type dispatch of a kernel that Python calls very often, and
@@ -33,8 +34,9 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core.registry import CPUDispatcher
+from numba.core.types import unliteral
 
-from almoner.compilation import CacheFile, KernelCompiler, StepCompiler
+from almoner.compilation import CacheFile, KernelCompiler, SeparateStepCompiler, StepCompiler
 
 __all__ = [
     "call_interruptibly",
@@ -45,6 +47,7 @@ __all__ = [
     "jit_inline",
     "jit_large",
     "jit_merged",
+    "jit_separate",
     "specialize",
 ]
 
@@ -58,7 +61,7 @@ _SETTINGS: Any = numba.config
 
 def _fingerprint() -> str:
     folders = [*(PACKAGE / "kernels").rglob("*.py"), *(PACKAGE / "policy").glob("*.py")]
-    names = ("compilation", "compile_shortcuts", "kernel_tuples", "lp")
+    names = ("compilation", "compile_shortcuts", "kernel_lowering", "kernel_tuples", "lp")
     own = [Path(__file__), *(PACKAGE / f"{name}.py" for name in names)]
     sources = [*own, *sorted(folders)]
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
@@ -106,6 +109,18 @@ def jit_large(function: Function) -> Function:
     only to callers that do not count them either: `jit` would release it once too often.
     """
     return _callable_step(function, {"_nrt": False, "no_cfunc_wrapper": True})
+
+
+def jit_separate(function: Function) -> Function:
+    """Compile a step that is never inlined and does not allocate.
+
+    For long computations that are called from many places, of which inlining would make as many
+    copies, or that are called seldom.
+    """
+    step: Any = _callable_step(function, {**_INLINE, "forceinline": False})
+    if not _SETTINGS.DISABLE_JIT:
+        step._compiler.pipeline_class = SeparateStepCompiler
+    return step  # type: ignore[no-any-return]
 
 
 def jit_inline(function: Function) -> Function:
@@ -178,7 +193,16 @@ _INLINE = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 _STEP = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": StepCompiler}
 
 
-class _CallableStep(CPUDispatcher):
+class _Kernel(CPUDispatcher):
+    """A kernel compiled once for all constants of a type, which numba tells apart."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return the types of a call from another kernel."""
+        plain = {name: unliteral(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(unliteral, args)), plain)
+
+
+class _CallableStep(_Kernel):
     """A step for kernels, with another kernel of the same function for calls from Python."""
 
     for_python: Any
@@ -206,6 +230,7 @@ def _compile(function: Function, options: dict[str, Any], *, folder: str = _FOLD
     try:
         result: Any = numba.njit(**settings)(function)
         if not _SETTINGS.DISABLE_JIT:
+            result.__class__ = _Kernel
             result._cache._cache_file.__class__ = CacheFile
     finally:
         _SETTINGS.CACHE_DIR = before

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from almoner.jit import jit, jit_callable, jit_inline
+from almoner.jit import jit, jit_callable, jit_inline, jit_separate
 from almoner.kernels.normal import normal_quantile
 
 __all__ = [
@@ -124,7 +124,7 @@ def gamma(shape: float, key: np.uint64) -> float:
     return boost * d
 
 
-@jit
+@jit_separate
 def beta(a: float, b: float, key: np.uint64) -> float:
     """Return a Beta(a, b) draw as a ratio of two Gamma draws."""
     x = gamma(a, mix(key ^ _MIX1))

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from almoner.jit import jit_inline
+from almoner.jit import jit_inline, jit_separate
 from almoner.kernels.pair_index import index_of, level_at, level_of
 from almoner.kernels.state import LEFT, ROUND, Memo, State
 from almoner.lp import TOLERANCE
@@ -18,7 +18,7 @@ from almoner.policy.lowering import BY_RULE, LoweredPolicy
 __all__ = ["freeze_due"]
 
 
-@jit_inline
+@jit_separate
 def freeze_due(policy: LoweredPolicy, state: State, memo: Memo) -> bool:
     """Return whether to freeze context shares after this round (see `TruncatedContexts`)."""
     t = state.progress[ROUND]

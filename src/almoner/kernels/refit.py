@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from almoner.jit import jit_inline, jit_large
+from almoner.jit import jit_inline, jit_separate
 from almoner.kernels.insurance import insure
 from almoner.kernels.lanes.vector import any_lane, where
 from almoner.kernels.pairs import Pairs, pairs_of
@@ -43,7 +43,7 @@ def refit_due(policy: LoweredPolicy, state: State) -> bool:
     return state.fit[REWARDS] >= state.fit[REFIT_AT]
 
 
-@jit_large
+@jit_separate
 def refit(policy: LoweredPolicy, state: State, memo: Memo) -> None:
     """Compute the prior and the insurance anew, and the means of all pairs; expire the brackets."""
     refit_pairs(policy, state, memo, pairs_of(policy, state, memo))

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from almoner.jit import jit_callable, jit_inline
+from almoner.jit import jit_callable, jit_inline, jit_separate
 from almoner.kernels.brackets import refresh, update_after_arrival, update_after_reward
 from almoner.kernels.draws import BINARISE_LANE, SERVE_LANE, uniform
 from almoner.kernels.explore_first import exploration_over, least_tried
@@ -352,7 +352,7 @@ def take(
         memo.validity[VALID_UNTIL] = 0
 
 
-@jit_inline
+@jit_separate
 def count_in_window(
     policy: LoweredPolicy, state: State, memo: Memo, context: int, action: int
 ) -> None:
