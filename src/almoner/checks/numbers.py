@@ -31,10 +31,7 @@ def number(
     remedy: str = "",
 ) -> float:
     """Return a finite number in ``[low, high]``, and above ``above`` if given, as a float."""
-    # Of floats nothing more is asked: to ask Real takes ten times as long.
-    if type(value) is not float and (
-        isinstance(value, (bool, np.bool_)) or not isinstance(value, Real)
-    ):
+    if not _is_number(value):
         raise refuse(name, "be a number", value, remedy, error)
     if not math.isfinite(_as_float(value)):
         raise refuse(name, "be finite", value, remedy, error)
@@ -54,9 +51,9 @@ def whole(
     remedy: str = "",
 ) -> int:
     """Return a whole number of at least ``low`` as an int (``1e4`` is one, ``10.5`` is not)."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or value % 1 != 0:
+    if not _is_number(value) or value % 1 != 0:
         raise refuse(name, "be a whole number", value, remedy, error)
-    result = int(value)  # type: ignore[call-overload]  # whole, so nothing is truncated
+    result = int(value)  # whole, so nothing is truncated
     if result < low:
         raise refuse(name, f"be at least {low}", value, remedy, error)
     if result >= 2**53:
@@ -138,6 +135,13 @@ def costs(
         error=error,
         remedy="every action needs its cost; what is free is skipping, see default_rewards",
     )
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a real number; a bool is none."""
+    if type(value) is float:  # as mostly; to ask Real takes ten times as long
+        return True
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
 def _as_float(value: Real) -> float:

@@ -15,9 +15,6 @@ from almoner.store.events import AMENDED, REWARDED, SETTLED, Event, new_event
 
 __all__ = ["change_terms", "follow_up", "has_lapsed", "lapse", "lapsed", "set_status"]
 
-_OF_DECISION = slice(Event._fields.index("decision"), Event._fields.index("probability"))
-"""Columns that a follow-up repeats: number, round, context, action, cost and reserve."""
-
 
 def follow_up(
     campaign: Campaign,
@@ -43,12 +40,12 @@ def follow_up(
         parts["group"] = group
     if ended == CHARGE and paid != decided.reserve:
         parts["paid"] = paid
-    columns = (
+    columns: tuple[Any, ...] = (
         campaign.seq + 1,
         kind,
         now,
         ledger.left,
-        *decided[_OF_DECISION],
+        *decided[4:10],  # decision, round, context, action, cost, reserve
         skip_probability(decided) if repeats else None,
         None,  # of decisions: price
         decided.reason if repeats else ended,
