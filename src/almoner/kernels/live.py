@@ -125,7 +125,7 @@ def advance(
         if action != SKIP:
             left -= reserves[context, action]
         allowed[:] = True
-    return action, reason, probability, batch.price[0]
+    return int(action), reason, float(probability), float(batch.price[0])
 
 
 @jit_callable
