@@ -2,8 +2,8 @@
 
 Functions of numpy and of Python that a kernel calls are compiled as steps: without machine code,
 and without wrappers for Python and C, which nobody calls. Options of functions are compared by what
-is set, and LLVM's lock reports no events that nobody listens to. Together they take a sixth off
-the time, and change nothing in the code.
+is set, and LLVM's lock reports no events that nobody listens to. They change
+nothing in the code.
 
 This module depends on the inside of numba, and `almoner.compilation` alone uses it.
 """
@@ -51,7 +51,7 @@ class ComparableFlags(Flags):  # type: ignore[misc]
 
 @contextmanager
 def shortcuts(step_compiler: type) -> Iterator[None]:
-    """Compile the functions that a kernel calls with a compiler of steps, and be brief elsewhere."""
+    """Compile functions that a kernel calls with a compiler of steps, and be brief elsewhere."""
     find_decorator = _Overload._get_jit_decorator
     decorate = partial(_decorate, step_compiler)
     callbacks = ffi.lib._lock._cblist

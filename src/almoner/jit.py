@@ -10,8 +10,8 @@
 | `jit_entry` | no | always | yes | yes |
 | `jit_merged` | no | always, before compilation | no, only its ``py_func`` | |
 
-A function of `jit`, `jit_large`, `jit_separate` or `jit_callable` that both Python and kernels call is compiled
-twice: for kernels without machine code of its own (`almoner.compilation`).
+A function of `jit`, `jit_large`, `jit_separate` or `jit_callable` that both Python and kernels call
+is compiled twice: for kernels without machine code of its own (`almoner.compilation`).
 
 `specialize` removes the type dispatch of a kernel that Python calls very often, and
 `call_interruptibly` runs a long kernel so that Ctrl-C works.
