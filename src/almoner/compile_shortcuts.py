@@ -30,7 +30,7 @@ INHERITED = ("nrt", "forceinline", "error_model", "fastmath", "debuginfo", "boun
 """Options of a function that those it calls inherit."""
 
 
-class ComparableFlags(Flags):  # type: ignore[misc]
+class ComparableFlags(Flags):
     """Options of a function, equal to others if functions that both call would be compiled alike.
 
     numba compares them, and no other flags, at every call of a function of numpy or Python.

@@ -120,7 +120,7 @@ def jit_separate(function: Function) -> Function:
     step: Any = _callable_step(function, {**_INLINE, "forceinline": False})
     if not _SETTINGS.DISABLE_JIT:
         step._compiler.pipeline_class = SeparateStepCompiler
-    return step  # type: ignore[no-any-return]
+    return step
 
 
 def jit_inline(function: Function) -> Function:
