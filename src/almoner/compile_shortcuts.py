@@ -2,8 +2,8 @@
 
 Functions of numpy and of Python that a kernel calls are compiled as steps: without machine code,
 and without wrappers for Python and C, which nobody calls. Options of functions are compared by what
-is set, and LLVM's lock reports no events that nobody listens to. Together they take a sixth off
-the time, and change nothing in the code.
+is set, and LLVM's lock reports no events that nobody listens to. They change
+nothing in the code.
 
 This module depends on the inside of numba, and `almoner.compilation` alone uses it.
 """
@@ -30,7 +30,7 @@ INHERITED = ("nrt", "forceinline", "error_model", "fastmath", "debuginfo", "boun
 """Options of a function that those it calls inherit."""
 
 
-class ComparableFlags(Flags):  # type: ignore[misc]
+class ComparableFlags(Flags):
     """Options of a function, equal to others if functions that both call would be compiled alike.
 
     numba compares them, and no other flags, at every call of a function of numpy or Python.

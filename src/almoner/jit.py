@@ -10,8 +10,8 @@
 | `jit_entry` | no | always | yes | yes |
 | `jit_merged` | no | always, before compilation | no, only its ``py_func`` | |
 
-A function of `jit`, `jit_large`, `jit_separate` or `jit_callable` that both Python and kernels call is compiled
-twice: for kernels without machine code of its own (`almoner.compilation`).
+A function of `jit`, `jit_large`, `jit_separate` or `jit_callable` that both Python and kernels call
+is compiled twice: for kernels without machine code of its own (`almoner.compilation`).
 
 `specialize` removes the type dispatch of a kernel that Python calls very often, and
 `call_interruptibly` runs a long kernel so that Ctrl-C works.
@@ -120,7 +120,7 @@ def jit_separate(function: Function) -> Function:
     step: Any = _callable_step(function, {**_INLINE, "forceinline": False})
     if not _SETTINGS.DISABLE_JIT:
         step._compiler.pipeline_class = SeparateStepCompiler
-    return step  # type: ignore[no-any-return]
+    return step
 
 
 def jit_inline(function: Function) -> Function:

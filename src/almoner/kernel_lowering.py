@@ -22,7 +22,7 @@ from numba.core.typed_passes import NativeLowering
 __all__ = ["KernelLowering", "SeparateLowering"]
 
 
-class _KernelLower(Lower):  # type: ignore[misc]
+class _KernelLower(Lower):
     def _find_singly_assigned_variable(self) -> None:
         super()._find_singly_assigned_variable()
         if not self.flags.nrt and not self.func_ir.func_id.is_generator:
@@ -60,7 +60,7 @@ def _values(blocks: dict[int, Any]) -> set[str]:
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class KernelLowering(NativeLowering):  # type: ignore[misc]
+class KernelLowering(NativeLowering):
     """Pass that lowers a kernel."""
 
     _name = "kernel_lowering"
@@ -72,7 +72,7 @@ class KernelLowering(NativeLowering):  # type: ignore[misc]
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class SeparateLowering(NativeLowering):  # type: ignore[misc]
+class SeparateLowering(NativeLowering):
     """Pass that lowers a step which is not to be inlined."""
 
     _name = "separate_lowering"

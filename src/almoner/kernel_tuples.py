@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from numba.core import types
-from numba.core.datamodel import default_manager, models
+from numba.core.datamodel import models, registry
 
 __all__ = ["register_kernel_tuples"]
 
@@ -53,8 +53,8 @@ def register_kernel_tuples() -> None:
         own = _is_own(kind.instance_class)
         return (_KernelUniTuple if own else models.UniTupleModel)(manager, kind)
 
-    default_manager.register(types.NamedTuple, tuple_model)
-    default_manager.register(types.NamedUniTuple, uniform_model)
+    registry.default_manager.register(types.NamedTuple, tuple_model)
+    registry.default_manager.register(types.NamedUniTuple, uniform_model)
 
 
 def _is_own(cls: type) -> bool:

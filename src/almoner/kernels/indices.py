@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from almoner.jit import jit, jit_separate
+from almoner.jit import jit
 from almoner.kernels.draws import beta_above_one
 from almoner.kernels.elementary import log
 from almoner.kernels.lanes.vector import where
@@ -84,7 +84,7 @@ def fill_levels(reward: int, width: float, levels: Floats) -> None:
         levels[t] = clock_level(reward, width, t)
 
 
-@jit_separate
+@jit
 def index(
     reward: int, width: float, level: float, mean: float, root: float, count: float, key: np.uint64
 ) -> float:
@@ -170,7 +170,7 @@ def kl_divergence(p: Any, q: Any) -> Any:
     return where(p <= 0.0, divergence, divergence + p * log(p / q))
 
 
-@jit_separate
+@jit
 def kl_bound(mean: float, level: float) -> float:
     """Return the largest q with kl(mean, q) ≤ level, for Bernoulli kl, by safeguarded Newton."""
     if mean >= 1.0:
