@@ -291,6 +291,6 @@ def test_free_actions_are_refused() -> None:
 
 def test_contexts_of_a_fit_are_names_of_columns() -> None:
     log = al.Log.read(columns_of(500, 1))
-    assert log.fit(budget=100, context="context").contexts == log.contexts  # type: ignore[arg-type]
+    assert log.fit(budget=100, context="context").contexts == log.contexts
     with pytest.raises(al.InvalidInput, match="context must be a list of texts, got context=5"):
         log.fit(budget=100, context=5)  # type: ignore[arg-type]

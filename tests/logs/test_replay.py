@@ -147,7 +147,7 @@ def test_rewards_in_money_are_values_in_money() -> None:
     euros = al.Log.read({**columns, "reward": 250 * columns["reward"]})
     assert al.replay(euros, "thrifty", budget=1_600, runs=2).value == pytest.approx(250 * one.value)
     millions = al.Log.read({**columns, "reward": 1e-6 * columns["reward"]})
-    assert millions.reward_range == (0.0, pytest.approx(1e-6))
+    assert millions.reward_range[1] == pytest.approx(1e-6)
     value = al.replay(millions, "thrifty", budget=1_600, runs=2).value
     assert value == pytest.approx(1e-6 * one.value)
 
