@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from almoner import compile_progress
+from almoner.compilation import progress
 from almoner.jit import jit_callable, jit_entry, jit_inline, jit_large
 
 SHARED = """
@@ -83,23 +83,23 @@ def test_what_is_compiled_is_reported_with_its_steps() -> None:
     def kernel(x: Any) -> Any:
         return step(x)
 
-    compile_progress.report_to(lambda name, within: reports.append((name, within)))
+    progress.report_to(lambda name, within: reports.append((name, within)))
     try:
         assert [kernel(1), kernel(2)] == [2, 3]
     finally:
-        compile_progress.report_to(None)
+        progress.report_to(None)
     assert reports == [("kernel", 0), ("step", 1), (None, 0)]
 
 
 def test_the_log_names_kernels_but_not_their_steps() -> None:
     lines: list[str] = []
-    compile_progress.write_kernels(lines.append)
+    progress.write_kernels(lines.append)
     try:
-        compile_progress.begin("advance", within=0)
-        compile_progress.begin("decide", within=1)
-        compile_progress.end()
+        progress.begin("advance", within=0)
+        progress.begin("decide", within=1)
+        progress.end()
     finally:
-        compile_progress.report_to(None)
+        progress.report_to(None)
     assert lines == ["compiling the kernel advance, once after an installation"]
 
 
@@ -110,12 +110,12 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize("terminal", [io.StringIO(), Terminal()])
 def test_a_terminal_shows_a_line_and_clears_it(terminal: io.StringIO) -> None:
-    compile_progress.show_on(terminal)
+    progress.show_on(terminal)
     try:
-        compile_progress.begin("advance", within=0)
-        compile_progress.end()
+        progress.begin("advance", within=0)
+        progress.end()
     finally:
-        compile_progress.report_to(None)
+        progress.report_to(None)
     shown = terminal.getvalue().split("\r\x1b[2K")
     if terminal.isatty():
         assert shown == ["", "compiling kernels, once after an installation: advance …", ""]
@@ -130,7 +130,7 @@ def test_another_process_finds_the_kernels_on_the_disk(tmp_path: Path) -> None:
             env={
                 "NUMBA_CACHE_DIR": str(tmp_path),
                 "PATH": "",
-                "PYTHONPATH": str(Path(compile_progress.__file__).parents[1]),
+                "PYTHONPATH": str(Path(progress.__file__).parents[2]),
             },
             check=True,
             capture_output=True,

@@ -36,7 +36,12 @@ import numba
 from numba.core.registry import CPUDispatcher
 from numba.core.types import unliteral
 
-from almoner.compilation import CacheFile, KernelCompiler, SeparateStepCompiler, StepCompiler
+from almoner.compilation.compiler import (
+    CacheFile,
+    KernelCompiler,
+    SeparateStepCompiler,
+    StepCompiler,
+)
 
 __all__ = [
     "call_interruptibly",
@@ -60,10 +65,9 @@ _SETTINGS: Any = numba.config
 
 
 def _fingerprint() -> str:
-    folders = [*(PACKAGE / "kernels").rglob("*.py"), *(PACKAGE / "policy").glob("*.py")]
-    names = ("compilation", "compile_shortcuts", "kernel_lowering", "kernel_tuples", "lp")
-    own = [Path(__file__), *(PACKAGE / f"{name}.py" for name in names)]
-    sources = [*own, *sorted(folders)]
+    names = ("compilation", "kernels", "policy")
+    folders = [path for name in names for path in sorted((PACKAGE / name).rglob("*.py"))]
+    sources = [Path(__file__), PACKAGE / "lp.py", *folders]
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 

@@ -25,7 +25,6 @@ print(json.dumps([name for name in sys.modules if name.split(".")[0] == "almoner
 
 HARMLESS = {
     "almoner",
-    "almoner.compile_progress",  # reports what is compiled
     "almoner.errors",
     "almoner.experiments",  # says what to run, and the settings hold that
     "almoner.scenarios",  # settings hold the problem

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from almoner import __version__, compile_progress
+from almoner import __version__
+from almoner.compilation import progress
 from almoner.errors import AlmonerError, BrokenLedger
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 def main() -> None:
     """Spend a fixed budget well, one decision at a time, while learning."""
-    compile_progress.show_on(sys.stderr)
+    progress.show_on(sys.stderr)
 
 
 def problem_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -17,16 +17,13 @@ PACKAGE = Path(__file__).parents[1]
 
 SOURCES = (
     "checks/*.py",
-    "compilation.py",
-    "compile_shortcuts.py",
+    "compilation/*.py",
     "experiments/cells.py",
     "experiments/plain_policies.py",
     "experiments/reproduction/concentration.py",
     "experiments/reproduction/served.py",
     "fit.py",
     "jit.py",
-    "kernel_lowering.py",
-    "kernel_tuples.py",
     "kernels/**/*.py",
     "lp.py",
     "money.py",

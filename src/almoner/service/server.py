@@ -17,7 +17,7 @@ from typing import Any
 
 import uvicorn
 
-from almoner import compile_progress
+from almoner.compilation import progress
 from almoner.errors import InvalidInput, StoreError
 from almoner.service.app import create_app
 from almoner.service.auth.access import LOOPBACK_HOSTS
@@ -78,7 +78,7 @@ def serve(
             when_slow=lambda: say(f"{COMPILING} {PREPARING}" if demo else COMPILING),
         )
         sys.setswitchinterval(SWITCH_SECONDS)
-        compile_progress.write_kernels(say)
+        progress.write_kernels(say)
         with _listening(host, port) as listener:
             say(f"almoner serves at {_url(listener)}")
             _Server(server_config(app, bounded_by(connections))).run(sockets=[listener])

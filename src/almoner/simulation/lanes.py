@@ -158,9 +158,9 @@ def play_in_lanes(
 ) -> bool:
     """Play a replication per row of ``out``; return False, and do nothing, if that fails."""
     from almoner.kernels.lanes.brackets import new_brackets
-    from almoner.kernels.lanes.desk import new_desk
     from almoner.kernels.lanes.loop import play_lanes
     from almoner.kernels.lanes.priced import new_lane_hulls
+    from almoner.kernels.lanes.refit_buffers import new_refit_buffers
     from almoner.kernels.lanes.state import new_lanes
     from almoner.kernels.state import new_levels
 
@@ -174,7 +174,7 @@ def play_in_lanes(
         new_lanes(policy),
         new_brackets(policy) if curved and not priced else None,
         new_lane_hulls(policy) if priced else None,
-        new_desk(policy, levels),
+        new_refit_buffers(policy, levels),
         levels,
         np.column_stack([np.zeros(len(policy.costs)), policy.costs]),
     )

@@ -17,7 +17,6 @@ from almoner.kernels.lanes.brackets import (
     update_pair,
     vectors_of_brackets,
 )
-from almoner.kernels.lanes.desk import Desk, reset_desk
 from almoner.kernels.lanes.environment import (
     CHOICES,
     CONTEXTS,
@@ -27,6 +26,7 @@ from almoner.kernels.lanes.environment import (
     start_streams,
 )
 from almoner.kernels.lanes.priced import LaneHulls, decide_by_price, vectors_of_hulls
+from almoner.kernels.lanes.refit_buffers import RefitBuffers, reset_refit_buffers
 from almoner.kernels.lanes.refits import refit_due, refit_lanes
 from almoner.kernels.lanes.state import (
     DRAWN,
@@ -57,7 +57,7 @@ def play_lanes(
     arrays: LaneState,
     bracket_arrays: Brackets | None,
     hull_arrays: LaneHulls | None,
-    desk: Desk | None,
+    buffers: RefitBuffers | None,
     levels: Floats,
     costs: Floats,
     root: np.uint64,
@@ -80,8 +80,8 @@ def play_lanes(
         start_streams(root, first + row, arrays.streams)
         if hulls is not None:
             hulls.price[0] = floats(0.0)
-        if desk is not None:
-            reset_desk(desk)
+        if buffers is not None:
+            reset_refit_buffers(buffers)
         used, mark, last, bottom = min(WIDTH, out.shape[0] - row), 0, 0, 0.0
         for t in range(policy.horizon):
             while mark < len(marks) and marks[mark] == t + 1:
@@ -94,7 +94,7 @@ def play_lanes(
                 bottom = min(level_at(policy, levels, t + 1), level_at(policy, levels, last))
                 if brackets is not None:
                     refresh_all(policy, state, brackets, levels, t + 1, last)
-            terms = policy, environment, arrays, state, bracket_arrays, brackets, hulls, desk
+            terms = policy, environment, arrays, state, bracket_arrays, brackets, hulls, buffers
             _play_round(*terms, levels, costs, bottom, last, t)
         for i in range(used):
             out[row + i, 0], out[row + i, 1] = arrays.figures[EXPECTED, i], arrays.figures[DRAWN, i]
@@ -115,7 +115,7 @@ def _play_round(
     bracket_arrays: Brackets | None,
     brackets: Brackets | None,
     hulls: LaneHulls | None,
-    desk: Desk | None,
+    buffers: RefitBuffers | None,
     levels: Floats,
     costs: Floats,
     bottom: float,
@@ -144,12 +144,12 @@ def _play_round(
     learn(policy, state, context, option, reward)
     if brackets is not None and t + 1 < last:
         update_pair(policy, state, brackets, context, option, option != 0)
-    if desk is not None:
+    if buffers is not None:
         due = refit_due(state, option)
         if any_lane(due):
             if brackets is not None:
                 bound_all_levels(policy, state, brackets, levels, t + 2, last, due)
-            refit_lanes(policy, arrays, bracket_arrays, desk, due, t + 1)
+            refit_lanes(policy, arrays, bracket_arrays, buffers, due, t + 1)
             if brackets is not None and policy.reward != _INSURED and t + 1 < last:
                 refresh_lanes(policy, state, brackets, levels, t + 2, last, due)
     state.figures[EXPECTED] += mean

@@ -12,8 +12,8 @@ from typing import Any
 from almoner.jit import jit_inline, jit_large
 from almoner.kernels import state as scalar
 from almoner.kernels.lanes.brackets import Brackets
-from almoner.kernels.lanes.desk import Desk, state_of, vectors_of_pairs
 from almoner.kernels.lanes.indices import insured_at_most, shared_bound
+from almoner.kernels.lanes.refit_buffers import RefitBuffers, state_of, vectors_of_pairs
 from almoner.kernels.lanes.state import (
     BORROWS,
     EVIDENCE,
@@ -49,7 +49,7 @@ def refit_lanes(
     policy: LoweredPolicy,
     arrays: LaneState,
     brackets: Brackets | None,
-    desk: Desk,
+    buffers: RefitBuffers,
     due: Any,
     t: int,
 ) -> None:
@@ -60,15 +60,17 @@ def refit_lanes(
     flags = as_floats(due)
     for i in range(WIDTH):
         if lane(flags, i) > 0.0:
-            _refit_lane(policy, arrays, desk, i, t)
+            _refit_lane(policy, arrays, buffers, i, t)
             if brackets is not None and policy.reward == _INSURED:
-                _bracket_lane(policy, brackets, desk, i)
+                _bracket_lane(policy, brackets, buffers, i)
 
 
 @jit_inline
-def _refit_lane(policy: LoweredPolicy, arrays: LaneState, desk: Desk, i: int, t: int) -> None:
+def _refit_lane(
+    policy: LoweredPolicy, arrays: LaneState, buffers: RefitBuffers, i: int, t: int
+) -> None:
     """Refit one lane after round t."""
-    state, memo = state_of(desk, i), desk.memo
+    state, memo = state_of(buffers, i), buffers.memo
     for context in range(policy.costs.shape[0]):
         state.context_counts[context] = arrays.weights[context, i]
         state.skip_counts[context] = arrays.taken[context, 0, i]
@@ -79,7 +81,7 @@ def _refit_lane(policy: LoweredPolicy, arrays: LaneState, desk: Desk, i: int, t:
     state.progress[ROUND], state.progress[LEFT] = t, int(arrays.progress[LEFT, i])
     state.progress[FROZEN] = int(arrays.progress[FROZEN, i])
     state.fit[scalar.REWARDS] = arrays.fit[REWARDS, i]
-    _refit(policy, state, memo, desk)
+    _refit(policy, state, memo, buffers)
     arrays.fit[REFIT_AT, i] = state.fit[scalar.REFIT_AT]
     arrays.fit[STAKE, i] = state.fit[scalar.STAKE]
     arrays.fit[EVIDENCE, i] = state.fit[scalar.EVIDENCE]
@@ -88,14 +90,17 @@ def _refit_lane(policy: LoweredPolicy, arrays: LaneState, desk: Desk, i: int, t:
     if policy.reward == _INSURED:
         for context in range(policy.costs.shape[0]):
             for action in range(policy.costs.shape[1]):
-                arrays.at_most[context, action + 1, i] = desk.bounds[context, action]
+                arrays.at_most[context, action + 1, i] = buffers.bounds[context, action]
                 arrays.largest[context, action + 1, i] = math.nan
 
 
 @jit_large
-def _refit(policy: LoweredPolicy, state: State, memo: Memo, desk: Desk) -> None:
-    """Refit the lane at the desk, with vectors of its pairs."""
-    pairs, at_most = vectors_of_pairs(desk.pairs), as_lanes(desk.at_most, desk.pairs.counts)
+def _refit(policy: LoweredPolicy, state: State, memo: Memo, buffers: RefitBuffers) -> None:
+    """Refit the lane in the buffers, with vectors of its pairs."""
+    pairs, at_most = (
+        vectors_of_pairs(buffers.pairs),
+        as_lanes(buffers.at_most, buffers.pairs.counts),
+    )
     if policy.pooled == 0:  # else the refit does it
         update_means(policy, state, memo, pairs)
     refit_pairs(policy, state, memo, pairs)
@@ -105,15 +110,15 @@ def _refit(policy: LoweredPolicy, state: State, memo: Memo, desk: Desk) -> None:
 
 
 @jit_inline
-def _bracket_lane(policy: LoweredPolicy, brackets: Brackets, desk: Desk, i: int) -> None:
-    """Bound the insured indices of the lane at the desk, by the levels of its contexts."""
-    working, pairs = desk.memo.working, vectors_of_pairs(desk.pairs)
+def _bracket_lane(policy: LoweredPolicy, brackets: Brackets, buffers: RefitBuffers, i: int) -> None:
+    """Bound the insured indices of the lane in the buffers, by the levels of its contexts."""
+    working, pairs = buffers.memo.working, vectors_of_pairs(buffers.pairs)
     for context in range(policy.costs.shape[0]):
         for action in range(policy.costs.shape[1]):
             working[context, BOTTOM, action] = brackets.bottom[context, i]
             working[context, TOP, action] = brackets.top[context, i]
             if policy.pooled == 1:
-                working[context, POOLED, action] = desk.action_fits[i, LEVEL, action]
+                working[context, POOLED, action] = buffers.action_fits[i, LEVEL, action]
     for j in range(pairs.counts.shape[1]):
         mean, count, common = pairs.means[0, j], pairs.all_counts[0, j], pairs.action_shares[0, j]
         bottom, top = pairs.working[0, BOTTOM, j], pairs.working[0, TOP, j]

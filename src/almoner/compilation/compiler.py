@@ -7,8 +7,6 @@ takes a quarter off the compilation of a campaign's kernels, and changes nothing
 
 The cycle collector waits meanwhile: it would search a heap that grows without garbage. Files of
 the cache are named so that several processes can fill it at the same time.
-
-This module depends on the inside of numba, and `almoner.jit` alone uses it.
 """
 
 from __future__ import annotations
@@ -26,10 +24,10 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.typed_passes import NativeLowering
 
-from almoner import compile_progress
-from almoner.compile_shortcuts import ComparableFlags, shortcuts
-from almoner.kernel_lowering import KernelLowering, SeparateLowering
-from almoner.kernel_tuples import register_kernel_tuples
+from almoner.compilation import progress
+from almoner.compilation.lowering import KernelLowering, SeparateLowering
+from almoner.compilation.shortcuts import ComparableFlags, shortcuts
+from almoner.compilation.tuples import register_kernel_tuples
 
 __all__ = ["CacheFile", "KernelCompiler", "SeparateStepCompiler", "StepCompiler"]
 
@@ -50,14 +48,14 @@ def _compiling(name: str) -> Iterator[None]:
         collects = gc.isenabled()
         gc.disable()
         _depth += 1
-        compile_progress.begin(name, within=_depth - 1)
+        progress.begin(name, within=_depth - 1)
         try:
             with nullcontext() if _depth > 1 else shortcuts(CalledCompiler):
                 yield
         finally:
             _depth -= 1
             if _depth == 0:
-                compile_progress.end()
+                progress.end()
             if collects:
                 gc.enable()
 

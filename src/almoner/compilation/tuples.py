@@ -3,8 +3,6 @@
 numba passes each number of a tuple as an argument of its own, and each array as seven: policy,
 state and caches are some 500 arguments at every call from a step to a step. As a single value they
 take half the code that LLVM has to read, and no time of a run: inlining leaves nothing of a call.
-
-This module depends on the inside of numba, and `almoner.compilation` alone uses it.
 """
 
 from __future__ import annotations

@@ -15,12 +15,18 @@ from almoner.policy.lowering import LoweredPolicy
 from almoner.policy.rewards import InsuredWilson
 from almoner.types import Floats
 
-__all__ = ["Desk", "new_desk", "reset_desk", "state_of", "vectors_of_pairs"]
+__all__ = [
+    "RefitBuffers",
+    "new_refit_buffers",
+    "reset_refit_buffers",
+    "state_of",
+    "vectors_of_pairs",
+]
 
 _INSURED = InsuredWilson.code
 
 
-class Desk(NamedTuple):
+class RefitBuffers(NamedTuple):
     """State and memo of the lane that is refitted, and the fits that the next refits go on from.
 
     ``pairs`` are arrays of this state and memo once more, eight pairs to a vector, with zeros after
@@ -39,8 +45,8 @@ class Desk(NamedTuple):
     fits: Floats
 
 
-def new_desk(policy: LoweredPolicy, levels: Floats) -> Desk | None:
-    """Return the desk of eight replications; None, where nothing is refitted, compiles to none."""
+def new_refit_buffers(policy: LoweredPolicy, levels: Floats) -> RefitBuffers | None:
+    """Return the buffers of eight replications; None, which compiles to nothing, without refits."""
     if not policy.pooled and policy.reward != _INSURED:
         return None
     rows = (*((),) * (len(Pairs._fields) - 1), (WORKING,))
@@ -54,7 +60,7 @@ def new_desk(policy: LoweredPolicy, levels: Floats) -> Desk | None:
     state = state._replace(**{name: getattr(numbers, name) for name in Pairs._fields[:5]})
     copies = (state.context_effects, state.action_fit, state.fit)
     fits = (np.repeat(array[None], WIDTH, axis=0) for array in copies)
-    return Desk(state, memo, arrays, at_most, _by_pair(policy, at_most), *fits)
+    return RefitBuffers(state, memo, arrays, at_most, _by_pair(policy, at_most), *fits)
 
 
 def _aligned_pairs(policy: LoweredPolicy, *rows: int) -> np.ndarray[Any, Any]:
@@ -87,17 +93,17 @@ def vectors_of_pairs(arrays: Pairs) -> Pairs:
 
 
 @jit_inline
-def reset_desk(desk: Desk) -> None:
+def reset_refit_buffers(buffers: RefitBuffers) -> None:
     """Forget the fits of all lanes."""
-    desk.effects[:] = 0.0
-    desk.action_fits[:] = 0.0
-    desk.fits[:] = 0.0
+    buffers.effects[:] = 0.0
+    buffers.action_fits[:] = 0.0
+    buffers.fits[:] = 0.0
 
 
 @jit_inline
-def state_of(desk: Desk, i: int) -> State:
+def state_of(buffers: RefitBuffers, i: int) -> State:
     """Return the state with the fits of one lane."""
-    state = desk.state
+    state = buffers.state
     return State(
         state.counts,
         state.sums,
@@ -110,7 +116,7 @@ def state_of(desk: Desk, i: int) -> State:
         state.prior_means,
         state.prior_counts,
         state.action_shares,
-        desk.effects[i],
-        desk.action_fits[i],
-        desk.fits[i],
+        buffers.effects[i],
+        buffers.action_fits[i],
+        buffers.fits[i],
     )

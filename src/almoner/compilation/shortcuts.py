@@ -4,8 +4,6 @@ Functions of numpy and of Python that a kernel calls are compiled as steps: with
 and without wrappers for Python and C, which nobody calls. Options of functions are compared by what
 is set, and LLVM's lock reports no events that nobody listens to. They change
 nothing in the code.
-
-This module depends on the inside of numba, and `almoner.compilation` alone uses it.
 """
 
 from __future__ import annotations

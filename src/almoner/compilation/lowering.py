@@ -4,8 +4,6 @@ numba does so with variables of one block. All others it loads for each use, sto
 the end; a variable that holds the state of a run consists of some 150 numbers, and LLVM would first
 have to find out that they are never stored. Only for functions that count no references: the others
 must release what a variable holds wherever it ends.
-
-This module depends on the inside of numba, and `almoner.compilation` alone uses it.
 """
 
 from __future__ import annotations
