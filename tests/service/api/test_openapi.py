@@ -32,6 +32,7 @@ EXAMPLES = settings(
 
 CONFIG = SchemathesisConfig.from_dict(
     {
+        "request-timeout": PATIENCE,  # the first decision of a kind compiles kernels
         "checks": {
             # No type can say what the library checks: 422 is for what fits the document otherwise.
             "positive_data_acceptance": {
@@ -40,7 +41,7 @@ CONFIG = SchemathesisConfig.from_dict(
             "negative_data_rejection": {
                 "expected-statuses": ["400", "401", "403", "404", "405", "409", "413", "415", "422"]
             },
-        }
+        },
     }
 )
 
